@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 
+from cm_tui.engine.local.engine import LocalEngine
+from tests import templates
+
 BLOCK = 262_144
 HEADERS = 12_288
-
-INDEX_AND_DIE = """
-import os, sys
-from pathlib import Path
-from cm_tui.engine.local.engine import LocalEngine
-engine = LocalEngine.open(Path(sys.argv[1]))
-for step in engine.index():
-    pass
-os._exit(0)
-"""
 
 
 @dataclass(frozen=True)
@@ -105,12 +97,17 @@ def flipped_vectors(place: Place) -> None:
 
 
 def with_log(then: Callable[[Path], None]) -> Damage:
-    """Index a change in a process that is killed before it has moved its log into the file, and harm that log."""
+    """Index a change, keep the files as they are before the log is moved into the store, and harm that log."""
 
     def damage(place: Place) -> None:
         (place.root / "shop" / "late.py").write_text("def came_late():\n    return 'late'\n")
-        environment = {**os.environ, "CM_HOME": str(place.home)}
-        subprocess.run([sys.executable, "-c", INDEX_AND_DIE, str(place.root)], check=True, env=environment)
+        killed = place.home.with_name("killed")
+        with mock.patch.dict(os.environ, CM_HOME=str(place.home)), LocalEngine.open(place.root) as engine:
+            for _ in engine.index():
+                pass
+            shutil.copytree(place.home, killed)
+        shutil.rmtree(place.home)
+        killed.rename(place.home)
         assert place.log.stat().st_size > 100
         then(place.log)
 
@@ -168,6 +165,7 @@ def restore(to: Place, kept: Path) -> None:
     for folder, name in ((to.root, "root"), (to.home, "home")):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(kept / name, folder, symlinks=True)
+    templates.link(to.root, to.home)
 
 
 def keep(place: Place, kept: Path) -> None:

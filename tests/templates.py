@@ -14,6 +14,7 @@ from unittest import mock
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.notes import known_scan
 
 Fill = Callable[[LocalEngine], None]
 """Puts into a new project what the template holds."""
@@ -38,27 +39,40 @@ class Template:
     Args:
         folder: an empty folder for both, and for the copy they are put back from.
         make: makes the repository at a path.
-        fill: puts into the store what tests find there.
+        fill: puts into the store what tests find there; None leaves the project without one.
     """
 
-    def __init__(self, folder: Path, make: Callable[[Path], object], fill: Fill = index) -> None:
+    def __init__(self, folder: Path, make: Callable[[Path], object], fill: Fill | None = index) -> None:
         self.root = folder / "project"
         self.home = folder / "home"
         self._kept = folder / "kept"
         make(self.root)
         self.home.mkdir()
-        with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
-            fill(engine)
+        if fill is not None:
+            with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
+                fill(engine)
+        self.keep()
+
+    def keep(self) -> None:
+        """Have the project and its store put back as they are now."""
+        shutil.rmtree(self._kept, ignore_errors=True)
         self._kept.mkdir()
         for one in (self.root, self.home):
             shutil.copytree(one, self._kept / one.name, symlinks=True)
 
     def put_back(self) -> Path:
         """Put the repository and its store back as they were; return its root. `CM_HOME` has to be `home`."""
+        # The system tells of changes a while after they were made.
+        known_scan.forget(self.root)
         for one in (self.root, self.home):
             shutil.rmtree(one, ignore_errors=True)
             shutil.copytree(self._kept / one.name, one, symlinks=True)
-        with mock.patch.dict(os.environ, CM_HOME=str(self.home)):
-            # A copied git folder is another one; its owner says that the store is theirs.
-            checkout_links.link(claimed(self.root).folder.name, self.root)
+        link(self.root, self.home)
         return self.root
+
+
+def link(root: Path, home: Path) -> None:
+    """Link a copied project to the copied store, as its owner would: a copied git folder is another one."""
+    with mock.patch.dict(os.environ, CM_HOME=str(home)):
+        found = claimed(root)
+        checkout_links.link(found.text, found.name, root)

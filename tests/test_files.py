@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -124,20 +123,21 @@ WRITER = """
 import itertools, sys
 from pathlib import Path
 from cm_tui.files import write_atomically
-print("ready", flush=True)
 for number in itertools.count():
+    print(number, flush=True)
     write_atomically(Path(sys.argv[1]), str(number % 10) * 300_000)
 """
 
 
 @posix
+@pytest.mark.process
 def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
     file = tmp_path / "file"
-    for wait in (0.01, 0.03, 0.05):
+    for before in (1, 2, 5):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(wait)
+        for _ in range(before):
+            writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -32,31 +34,31 @@ def without_network() -> list[str]:
     return []
 
 
+@pytest.mark.process
 def test_index_search_and_pack_offline(tmp_path: Path, cm_home: Path, without_network: list[str]):
     root = tmp_path / "repo"
     root.mkdir()
     make_repository(root)
     (tmp_path / "sitecustomize.py").write_text(REFUSE)
 
-    def cm(*words: str) -> str:
-        run = subprocess.run(
-            [*without_network, sys.executable, "-m", "cm_tui", *words],
-            cwd=root,
-            env={
-                "CM_HOME": str(cm_home),
-                "CM_DAEMON__USE": "never",
-                "PYTHONPATH": str(tmp_path),
-                "PATH": "/usr/bin:/bin",
-                "HOME": str(tmp_path),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr
-        return run.stdout
-
-    cm("index")
-    assert '"mode": "hybrid"' in cm("search", "sum with tax", "--json")
-    assert "add_tax" in cm("pack", "tax")
-    assert '"failed"' not in cm("doctor", "--json")
+    commands = [["index"], ["search", "sum with tax", "--json"], ["pack", "tax"], ["doctor", "--json"]]
+    run = subprocess.run(
+        [*without_network, sys.executable, "-m", "tests.cli.in_process", json.dumps(commands)],
+        cwd=root,
+        env={
+            "CM_HOME": str(cm_home),
+            "CM_DAEMON__USE": "never",
+            "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parent.parent}",
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    results = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [code for code, _, _ in results] == [0, 0, 0, 0], results
+    _, searched, packed, examined = (out for _, out, _ in results)
+    assert '"mode": "hybrid"' in searched
+    assert "add_tax" in packed
+    assert '"failed"' not in examined

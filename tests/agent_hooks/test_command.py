@@ -1,4 +1,4 @@
-"""`cm hook` as agents and git run it: real processes, each agent's own JSON, and everything that may be wrong."""
+"""`cm hook` as agents and git run it: each agent's own JSON, and everything that may be wrong; once as a process."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from cm_tui.agent_hooks import stdin
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from tests.agent_hooks.test_payload import PATCH
+from tests.cli.in_process import run_here
 from tests.gitrepo import Repo
 
 BEFORE_TYPER = {
@@ -39,17 +42,31 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def hook(*words: str, said: object = None, raw: bytes | None = None, cwd: Path, **environment: str):
+class Done(NamedTuple):
+    """A finished hook."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def hook(*words: str, said: object = None, raw: bytes | None = None, cwd: Path, **environment: str) -> Done:
+    """Run a hook inside this process."""
     data = raw if raw is not None else b"" if said is None else json.dumps(said).encode()
+    code, out, err = run_here(("hook", *words), cwd=cwd, environment=environment, stdin=data)
+    return checked(Done(code, out.encode(), err.encode()))
+
+
+def process(*words: str, said: object, cwd: Path) -> Done:
+    """Run a hook as agents and git do."""
     done = subprocess.run(
         [sys.executable, "-m", "cm_tui", "hook", *words],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        input=data,
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
+        cwd=cwd, input=json.dumps(said).encode(), capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    return checked(Done(done.returncode, done.stdout, done.stderr))
+
+
+def checked(done: Done) -> Done:
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
     assert done.stderr.count(b"\n") <= 1
@@ -58,6 +75,13 @@ def hook(*words: str, said: object = None, raw: bytes | None = None, cwd: Path, 
 
 def events(repo: Repo) -> list[Event]:
     return list(Journal.of(repo.root).read())
+
+
+@pytest.mark.process
+def test_a_process_writes_down_what_it_is_piped(repo: Repo, tmp_path: Path):
+    prompt = {"session_id": "s", "cwd": str(repo.root), "prompt": "How is tax added?"}
+    assert process("prompt", "--agent", "codex", said=prompt, cwd=tmp_path) == Done(0, b"", b"")
+    assert [one.data["prompt"] for one in events(repo)] == ["How is tax added?"]
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor", "opencode"])
@@ -113,17 +137,24 @@ def test_secrets_are_gone_before_anything_is_stored(repo: Repo, cm_home: Path):
     assert not [file for file in cm_home.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [b"", b"nonsense", b"[]", b"\xff\xfe", b'{"cwd": "/no/such\\u0000folder"}', b'{"tool_input": {"path": "\\u0000"}}'],
+RAW = (
+    b"",
+    b"nonsense",
+    b"[]",
+    b"\xff\xfe",
+    b'{"cwd": "/no/such\\u0000folder"}',
+    b'{"tool_input": {"path": "\\u0000"}}',
 )
+
+
 @pytest.mark.parametrize("event", ["prompt", "edit", "session-start", "stop"])
-def test_malformed_input_is_survived(repo: Repo, tmp_path: Path, event: str, raw: bytes):
+def test_malformed_input_is_survived(repo: Repo, tmp_path: Path, event: str):
     outside = tmp_path / "outside"
     outside.mkdir()
-    done = hook(event, "--agent", "codex", raw=raw, cwd=outside)
-    assert done.stdout == b""
-    assert bool(done.stderr) == (raw in {b"nonsense", b"[]", b"\xff\xfe"})
+    for raw in RAW:
+        done = hook(event, "--agent", "codex", raw=raw, cwd=outside)
+        assert done.stdout == b"", raw
+        assert bool(done.stderr) == (raw in {b"nonsense", b"[]", b"\xff\xfe"}), raw
 
 
 def test_giant_input_is_survived(repo: Repo):
@@ -184,17 +215,21 @@ def test_a_secret_where_a_prompt_is_cut_is_gone(repo: Repo):
     assert found.data["redacted"] == 1
 
 
-def test_stdin_that_is_closed_or_never_ends(repo: Repo):
+@pytest.mark.process
+def test_stdin_that_is_closed(repo: Repo):
     words = [sys.executable, "-m", "cm_tui", "hook", "stop"]
     closed = subprocess.run(
         ["sh", "-c", 'exec "$@" <&-', "sh", *words], cwd=repo.root, capture_output=True, check=False, timeout=60
     )
     assert (closed.returncode, closed.stderr) == (0, b"")
-    with subprocess.Popen(words, cwd=repo.root, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        said = process.stderr.read()
-        assert process.wait(60) == 0
-    assert b"stdin did not end in time" in said
+
+
+def test_stdin_that_never_ends(monkeypatch: pytest.MonkeyPatch):
+    reader, writer = os.pipe()
+    with open(reader) as open_end, open(writer, "w"):  # noqa: PTH123 - descriptors
+        monkeypatch.setattr(sys, "stdin", open_end)
+        with pytest.raises(OSError, match="did not end in time"):
+            stdin.read(seconds=0)
 
 
 @pytest.mark.parametrize("words", [(), ("nonsense",), ("--agent",), ("--agent", "codex")])
@@ -208,6 +243,7 @@ def test_outside_of_a_project_nothing_happens(tmp_path: Path, cm_home: Path):
     assert not (cm_home / "data").exists()
 
 
+@pytest.mark.process
 def test_an_index_makes_a_folder_without_git_a_project(tmp_path: Path, cm_home: Path):
     folder = tmp_path / "no git here"
     (folder / "sub").mkdir(parents=True)
@@ -279,6 +315,7 @@ def imported(said: object, cwd: Path) -> set[str]:
     return set(done.stderr.split())
 
 
+@pytest.mark.process
 def test_a_hook_imports_next_to_nothing(repo: Repo):
     said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
     hook("stop", said=said, cwd=repo.root)  # the project's identity is known from now on
@@ -286,6 +323,7 @@ def test_a_hook_imports_next_to_nothing(repo: Repo):
     assert len(events(repo)) == 2
 
 
+@pytest.mark.process
 def test_the_library_of_shapes_is_imported_only_where_a_text_may_have_one(repo: Repo):
     library = {"detect_secrets", "requests", "yaml"}
     said = {
@@ -301,6 +339,7 @@ def test_help_is_there(repo: Repo):
     assert b"always ends with 0" in hook("--help", cwd=repo.root).stdout.lower()
 
 
+@pytest.mark.process
 def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
     hook("stop", said=said, cwd=repo.root)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cm_tui.agent_hooks import settings as hook_settings
 from cm_tui.agent_hooks.daemon_query import ask
 from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import DaemonError
 from tests.cli.conftest import Shop, git
-from tests.daemon.conftest import until
+from tests.daemon.conftest import daemons_allowed, make_project, until
 from tests.planted import AWS, GITHUB, PASSWORD, leaked
+from tests.templates import Template
+
+pytestmark = pytest.mark.process
 
 ASKED = "How is tax added to the cart?"
 
@@ -38,23 +43,38 @@ def files(root: Path) -> set[str]:
         engine.close()
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return Template(tmp_path_factory.mktemp("hooked"), make_project)
+
+
 @pytest.fixture
-def indexed(shop: Shop) -> Shop:
-    engine = open_engine(shop.root)
-    assert list(engine.index())[-1].summary is not None
-    engine.close()
-    assert bootstrap.health() is not None, "the index was made through a daemon"
-    patient(shop)
-    return shop
+def indexed(kept: Template, patient: None) -> Iterator[Shop]:
+    """An indexed project, and a daemon."""
+    shop = Shop(kept.put_back(), kept.home)
+    with daemons_allowed(kept.home):
+        bootstrap.start_daemon()
+        yield shop
 
 
-def patient(shop: Shop) -> None:
-    """Where other checks are busy a first answer may take its time; none of these tests is about that."""
-    (shop.home / "config").mkdir(exist_ok=True)
-    (shop.home / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where other checks are busy an answer may take its time; none of these tests is about that."""
+    read = hook_settings.read
+    monkeypatch.setattr(hook_settings, "read", lambda root: read(root)._replace(wait_seconds=60.0))
 
 
-def test_a_prompt_gets_a_pack_once(indexed: Shop):
+MALFORMED: tuple[tuple[dict[str, object], int], ...] = (
+    ({}, 400),
+    ({"root": "/x", "prompt": 7, "seconds": 1}, 400),
+    ({"root": "/x", "prompt": "p", "seconds": -1}, 400),
+    ({"root": "/no/such/folder", "prompt": "How is tax added?", "seconds": 1}, 409),
+    ({"root": "/x", "prompt": "p" * 2_000_000, "seconds": 1}, 400),
+    ({"root": "\0", "prompt": "How is tax added?", "seconds": 1}, 400),
+)
+
+
+def test_a_prompt_gets_a_pack_once_and_within_the_projects_budget(indexed: Shop):
     said = json.loads(hook(indexed, "prompt", prompt=ASKED))
     context = said["hookSpecificOutput"]["additionalContext"]
     assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
@@ -68,8 +88,23 @@ def test_a_prompt_gets_a_pack_once(indexed: Shop):
     assert "add_tax" in json.loads(hook(indexed, "prompt", "opencode", prompt="who calls add_tax"))["context"]
     kinds = [event.kind for event in Journal.of(indexed.root).read()]
     assert kinds == ["hook.prompt"] * 5
+    for body, status in MALFORMED:
+        answer = bootstrap.request("POST", "/v1/hook/prompt", body)
+        assert answer is not None
+        assert answer[0] == status, (str(body)[:80], answer)
+    settings = indexed.root / ".cm" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text("[agents]\nbudget = 0\n")
+    assert hook(indexed, "prompt", prompt=f"{ASKED} For whom?") == "", "the budget is the project's"
+    settings.write_text("[agents]\nbudget = 300\n")
+    assert 0 < len(hook(indexed, "prompt", prompt=f"{ASKED} For whom?")) < 2500
 
 
+SENDS = """name: sends
+steps:
+  - {type: derive_query, method: llm_rephrase}
+  - {type: vector_search}
+"""
 RELEASE = """name: release
 steps:
   - {type: kv_get, keys: [release]}
@@ -107,16 +142,9 @@ def test_definitions_of_the_project_reach_the_agent_and_a_snapshot_is_kept(index
     assert hook(indexed, "prompt", prompt=ASKED) == "", "the same question in the same minute"
     assert hook(indexed, "prompt", prompt="yes, continue") == ""
     assert indexed.cm("context", "list", "--json").json["total"] == 1
-
-
-def test_a_held_definition_sends_nothing_from_a_hook(indexed: Shop):
-    folder = indexed.root / ".cm" / "retrieval"
-    folder.mkdir(parents=True)
-    (folder / "sends.yaml").write_text(
-        "name: sends\nsteps:\n  - {type: derive_query, method: llm_rephrase}\n  - {type: vector_search}\n"
-    )
-    context = json.loads(hook(indexed, "prompt", prompt=ASKED))["hookSpecificOutput"]["additionalContext"]
-    assert "def add_tax" in context
+    (folder / "sends.yaml").write_text(SENDS)
+    again = json.loads(hook(indexed, "prompt", prompt=f"{ASKED} Please."))["hookSpecificOutput"]["additionalContext"]
+    assert "def add_tax" in again
     shown = indexed.cm("context", "show", "last", "--json").json
     assert [one["cut"] for one in shown["sources"] if one["id"] == "definition://sends"] == ["held"]
 
@@ -134,16 +162,7 @@ def test_no_secret_of_the_project_enters_the_chat(indexed: Shop):
         assert not leaked(said)
 
 
-def test_the_budget_is_the_projects(indexed: Shop):
-    (indexed.root / ".cm").mkdir()
-    settings = indexed.root / ".cm" / "config.toml"
-    settings.write_text("[agents]\nbudget = 0\n")
-    assert hook(indexed, "prompt", prompt=ASKED) == ""
-    settings.write_text("[agents]\nbudget = 300\nwait_seconds = 10\n")
-    assert 0 < len(hook(indexed, "prompt", prompt=ASKED)) < 2500
-
-
-def test_an_edit_becomes_searchable_and_a_stop_an_episode(indexed: Shop):
+def test_an_edit_becomes_searchable_a_stop_an_episode_and_a_commit_is_followed(indexed: Shop):
     hook(indexed, "prompt", prompt="Add a discount for regular customers")
     file = indexed.root / "shop" / "discount.py"
     file.write_text("def grant_discount(cents: int) -> int:\n    return cents * 9 // 10\n")
@@ -157,17 +176,33 @@ def test_an_edit_becomes_searchable_and_a_stop_an_episode(indexed: Shop):
     assert episode.data["prompts"] == ["Add a discount for regular customers"]
     assert "+def grant_discount" in episode.data["patch"]
     assert episode.data["files"] == ["shop/discount.py"]
+    until(lambda: layers(indexed.root) == {"agent hooks"}, "the layer")
+    (indexed.root / "later.py").write_text("def from_a_commit():\n    pass\n")
+    git(indexed.root, "add", "-A")
+    git(indexed.root, "commit", "-qm", "more")
+    done = indexed.cm("hook", "git", "post-commit")
+    assert (done.code, done.err) == (0, "")
+    until(lambda: "later.py" in files(indexed.root), "the index")
+    until(lambda: layers(indexed.root) == {"agent hooks", "git hooks"}, "the layer")
 
 
-def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp_path: Path):
+def layers(root: Path) -> set[str]:
+    """Which of the hooks told of a change."""
+    engine = open_engine(root)
+    try:
+        fired = {layer.name for layer in engine.freshness().layers if layer.fired_at is not None}
+        return fired & {"agent hooks", "git hooks"}
+    finally:
+        engine.close()
+
+
+def test_a_project_without_git_is_answered_indexed_and_recorded(patient: None, owned: Path, tmp_path: Path):
     root = tmp_path / "plain"
     root.mkdir()
     (root / "cart.py").write_text("def add_tax(cents: int) -> int:\n    return cents * 119 // 100\n")
     engine = open_engine(root)
     assert list(engine.index())[-1].summary is not None
     engine.close()
-    (owned / "config").mkdir(exist_ok=True)
-    (owned / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
     plain = Shop(root, owned)
     assert "def add_tax" in json.loads(hook(plain, "prompt", prompt=ASKED))["hookSpecificOutput"]["additionalContext"]
     (root / "later.py").write_text("def freshly_made():\n    pass\n")
@@ -176,31 +211,6 @@ def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp
     hook(plain, "stop")
     journal = Journal.of(root)
     until(lambda: [event for event in journal.read() if event.kind == "episode"], "the episode")
-
-
-def test_who_told_of_a_change_is_named(indexed: Shop):
-    def layers() -> set[str]:
-        engine = open_engine(indexed.root)
-        try:
-            return {layer.name for layer in engine.freshness().layers if layer.fired_at is not None}
-        finally:
-            engine.close()
-
-    # The first of them all only makes the daemon begin to keep the project.
-    until(lambda: not hook(indexed, "session-start", source="startup") and "agent hooks" in layers(), "the layer")
-    assert "git hooks" not in layers()
-    assert indexed.cm("hook", "git", "post-commit").code == 0
-    until(lambda: "git hooks" in layers(), "the layer")
-
-
-def test_a_move_of_git_is_followed(indexed: Shop):
-    (indexed.root / "later.py").write_text("def from_a_commit():\n    pass\n")
-    git(indexed.root, "add", "-A")
-    git(indexed.root, "commit", "-qm", "more")
-    done = indexed.cm("hook", "git", "post-commit")
-    assert (done.code, done.err) == (0, "")
-
-    until(lambda: "later.py" in files(indexed.root), "the index")
 
 
 def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned: Path):
@@ -213,8 +223,7 @@ def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned:
     assert not list((owned / "data" / "projects").glob("*/*.duckdb"))
 
 
-def test_a_session_that_begins_is_given_its_memory(shop: Shop, shop_root: Path, owned: Path):
-    patient(shop)
+def test_a_session_that_begins_is_given_its_memory(patient: None, shop: Shop, shop_root: Path, owned: Path):
     shop.cm("entries", "add", "--category", "rule", "--title", "Rounding", "--content", "Round half up.")
     id_ = shop.cm("entries", "list", "--json").json["rows"][0]["id"]
     bootstrap.start_daemon()
@@ -225,8 +234,7 @@ def test_a_session_that_begins_is_given_its_memory(shop: Shop, shop_root: Path, 
     assert [(one["who"], one["times"]) for one in recalls["by"]] == [("claude-code", 1)]
 
 
-def test_where_no_daemon_ran_the_first_prompt_gets_it(shop: Shop, shop_root: Path, owned: Path):
-    patient(shop)
+def test_where_no_daemon_ran_the_first_prompt_gets_it(patient: None, shop: Shop, shop_root: Path, owned: Path):
     shop.cm("entries", "add", "--content", "Tests need redis.", "--json")
     bootstrap.stop_daemon()
     assert hook(shop, "session-start", source="startup") == ""
@@ -269,21 +277,3 @@ def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owne
     place.unlink()
     (place.parent / "owner.json").unlink()
     assert [event.kind for event in Journal.of(shop_root).read()] == ["hook.prompt", "hook.stop"]
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        ({}, 400),
-        ({"root": "/x", "prompt": 7, "seconds": 1}, 400),
-        ({"root": "/x", "prompt": "p", "seconds": -1}, 400),
-        ({"root": "/no/such/folder", "prompt": "How is tax added?", "seconds": 1}, 409),
-        ({"root": "/x", "prompt": "p" * 2_000_000, "seconds": 1}, 400),
-        ({"root": "\0", "prompt": "How is tax added?", "seconds": 1}, 400),
-    ],
-)
-def test_malformed_questions_are_refused(indexed: Shop, body: dict, status: int):
-    answer = bootstrap.request("POST", "/v1/hook/prompt", body)
-    assert answer is not None
-    assert answer[0] == status, answer
-    assert bootstrap.health() is not None

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.cli.in_process import needs_process, run_here
+from tests.templates import Template, index
 
 FILES = {
     "shop/__init__.py": "from shop.cart import Cart\n",
@@ -91,7 +96,7 @@ class Shop:
     def cm(self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Result:
         """Run `cm` inside this process, or as one of its own where nothing else will do."""
         settings = {"CM_HOME": str(self.home), "COLUMNS": "120", **environment}
-        if needs_process(words, environment):
+        if needs_process(words):
             return self.process(*words, cwd=cwd, stdin=stdin, **environment)
         return _checked(Result(*run_here(words, cwd=cwd or self.root, environment=settings, stdin=stdin)))
 
@@ -120,7 +125,7 @@ def make_repository(root: Path) -> None:
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    git(root, "init", "-q", "-b", "main")
+    git(root, "init", "-q", "-b", "main", "--template=")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "Open the shop")
 
@@ -130,23 +135,58 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
 
 
-@pytest.fixture
-def new_shop(tmp_path: Path) -> Shop:
-    """Not indexed yet; free to be changed."""
-    root = tmp_path / "shop repo"
-    root.mkdir()
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository, made once; tests get copies of it."""
+    root = tmp_path_factory.mktemp("made") / "repo"
     make_repository(root)
+    return root
+
+
+@pytest.fixture
+def new_shop(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Not indexed yet; free to be changed. What the test itself writes is where `cm` looks."""
+    root = tmp_path / "shop repo"
+    shutil.copytree(made, root, symlinks=True)
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
     return Shop(root, tmp_path / "home")
+
+
+class ShopTemplate:
+    """The repository with what commands did in it, once; each test gets it as it was then.
+
+    Args:
+        folder: an empty folder.
+        fill: runs the commands; what it returns is `found`.
+        indexed: the repository has an index before.
+    """
+
+    def __init__(self, folder: Path, fill: Callable[[Shop], Any] = lambda _: None, *, indexed: bool = True) -> None:
+        self._template = Template(folder, make_repository, index if indexed else None)
+        with mock.patch.dict(os.environ, CM_HOME=str(self._template.home)):
+            self.found = fill(Shop(self._template.root, self._template.home))
+        self._template.keep()
+
+    def put_back(self, monkeypatch: pytest.MonkeyPatch) -> Shop:
+        """Put everything back; what the test itself writes is where `cm` looks."""
+        monkeypatch.setenv("CM_HOME", str(self._template.home))
+        return Shop(self._template.put_back(), self._template.home)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
+    """The repository with its index, made once."""
+    return ShopTemplate(tmp_path_factory.mktemp("indexed shop"))
+
+
+@pytest.fixture
+def own_shop(template: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Indexed, and free to be changed."""
+    return template.put_back(monkeypatch)
 
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """Indexed; only asked."""
-    base = tmp_path_factory.mktemp("shop")
-    root = base / "repo"
-    root.mkdir()
-    make_repository(root)
-    shop = Shop(root, base / "home")
-    done = shop.cm("index", "--json")
-    assert done.code == 0, done.err
-    return shop
+    template = Template(tmp_path_factory.mktemp("shop"), make_repository)
+    return Shop(template.root, template.home)

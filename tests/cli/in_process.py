@@ -3,6 +3,10 @@
 Half a second of every `cm` goes into starting Python and importing. What is tested of the process itself, such as
 signals, encodings or a broken pipe, runs as one. The commands are made of their functions once, too, as in a process:
 that takes 50 ms, and nothing of a run stays in them.
+
+`python -m tests.cli.in_process COMMANDS` runs several one after another in one process, for tests that need one with
+other rights or without a network: a JSON list of lists of words goes in, a line with code, stdout and stderr comes out
+for each.
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ from __future__ import annotations
 import contextvars
 import functools
 import io
+import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,19 +25,23 @@ from unittest import mock
 
 from typer import main as typer_main
 
+from cm_tui.agent_hooks.command import main as hook
 from cm_tui.cli.app import run
+from cm_tui.files import private_umask
 
 _command = functools.cache(typer_main.get_command)
-PROCESSES = frozenset({"hook", "serve", "mcp"})
-"""Commands that are processes by nature: they take over the streams, listen for signals, or end without unwinding."""
+PROCESSES = frozenset({"serve", "mcp"})
+"""Commands that are processes by nature: they take over the streams, or listen for signals."""
 
 
-def needs_process(words: tuple[str, ...], environment: Mapping[str, str]) -> bool:
-    """Whether only a process of its own can tell what these words do under these settings."""
-    return bool(PROCESSES & set(words[:1])) or any(name.startswith("PYTHON") for name in environment)
+def needs_process(words: tuple[str, ...]) -> bool:
+    """Whether only a process of its own can tell what these words do."""
+    return bool(PROCESSES & set(words[:1]))
 
 
-def run_here(words: tuple[str, ...], *, cwd: Path, environment: Mapping[str, str], stdin: str) -> tuple[int, str, str]:
+def run_here(
+    words: tuple[str, ...], *, cwd: Path, environment: Mapping[str, str], stdin: str | bytes
+) -> tuple[int, str, str]:
     """Run `cm` as a process would.
 
     Args:
@@ -43,21 +53,39 @@ def run_here(words: tuple[str, ...], *, cwd: Path, environment: Mapping[str, str
     Returns:
         The exit code, stdout and stderr.
     """
-    out, err = _stream(sys.__stdout__), _stream(sys.__stderr__)
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    out, err = _stream(sys.__stdout__, encoding), _stream(sys.__stderr__, encoding)
+    # Hooks do without the command line, whose imports take longer than all of their work.
+    is_hook = words[:1] == ("hook",) and words[1:2] not in (("-h",), ("--help",))
     with (
         mock.patch.dict(os.environ, environment),
-        _streams(_stream(sys.__stdin__, stdin), out, err),
+        _piped(stdin) as piped,
+        _streams(piped, out, err),
         _folder(cwd),
         _made_once(),
+        private_umask(),
     ):
-        code = contextvars.copy_context().run(run, list(words))
+        code = contextvars.copy_context().run(*(hook, words[1:]) if is_hook else (run, list(words)))
     return code, _written(out), _written(err)
 
 
-def _stream(like: io.TextIOWrapper | None, text: str = "") -> io.TextIOWrapper:
+@contextmanager
+def _piped(data: str | bytes) -> Iterator[io.TextIOWrapper]:
+    """What a process can read, through a descriptor as from a pipe."""
+    with tempfile.TemporaryFile() as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+        file.seek(0)
+        with io.TextIOWrapper(file, encoding="utf-8", errors=_errors(sys.__stdin__)) as stream:
+            yield stream
+
+
+def _errors(like: io.TextIOWrapper | None) -> str:
+    return (like.errors if like else None) or "strict"
+
+
+def _stream(like: io.TextIOWrapper | None, encoding: str) -> io.TextIOWrapper:
     """A stream that treats what cannot be encoded as that of a process does."""
-    errors = (like.errors if like else None) or "strict"
-    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", errors=errors, write_through=True)
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=_errors(like), write_through=True)
 
 
 def _written(stream: io.TextIOWrapper) -> str:
@@ -87,3 +115,8 @@ def _folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
+
+
+if __name__ == "__main__":
+    for each in json.loads(sys.argv[1]):
+        sys.stdout.write(json.dumps(run_here(tuple(each), cwd=Path(), environment={}, stdin="")) + "\n")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.model import Step
@@ -22,9 +20,8 @@ RULES = (
 COMMAND = "python -m pytest -q tests/unit"
 
 
-def teach(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def teach(shop: Shop) -> list[str]:
     """Record sessions that say and do the same again and again; returns the ids of their episodes."""
-    monkeypatch.setenv("CM_HOME", str(shop.home))
     journal = Journal.of(shop.root)
     (shop.root / "tests" / "unit").mkdir(parents=True, exist_ok=True)
     (shop.root / "tests" / "unit" / "test_cart.py").write_text("def test_nothing() -> None: ...\n")

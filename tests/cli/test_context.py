@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, ShopTemplate
 
 RELEASE = """name: release
 enabled: true
@@ -33,16 +33,23 @@ steps:
 """
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
+    return ShopTemplate(tmp_path_factory.mktemp("defined"), define)
+
+
 @pytest.fixture
-def defined(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def defined(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """A project with the two files of the guide, and what they hand over."""
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-    write(new_shop, ".cm/retrieval/release.yaml", RELEASE)
-    write(new_shop, ".cm/rules/architecture.json", ARCHITECTURE)
-    write(new_shop, ".cm/memory/architecture-notes.md", "# Architecture notes\n\nMoney is kept in cents.\n")
-    assert new_shop.cm("context", "put", "kv://release", '{"codename": "Basilisk"}').code == 0
-    assert new_shop.cm("index").code == 0
-    return new_shop
+    return kept.put_back(monkeypatch)
+
+
+def define(shop: Shop) -> None:
+    write(shop, ".cm/retrieval/release.yaml", RELEASE)
+    write(shop, ".cm/rules/architecture.json", ARCHITECTURE)
+    write(shop, ".cm/memory/architecture-notes.md", "# Architecture notes\n\nMoney is kept in cents.\n")
+    assert shop.cm("context", "put", "kv://release", '{"codename": "Basilisk"}').code == 0
+    assert shop.cm("index").code == 0
 
 
 def write(shop: Shop, path: str, text: str) -> None:
@@ -162,13 +169,13 @@ def test_a_warning_alone_is_said_and_ends_well(defined: Shop):
     assert "1 warning in 3 files" in done.err
 
 
-@pytest.mark.parametrize("kind", ["retrieval", "rule", "ingestion"])
-def test_a_new_file_is_commented_and_right(defined: Shop, kind: str):
-    done = defined.cm("context", "new", kind, "fresh", "--json")
-    assert done.code == 0, done.err
-    assert (defined.root / done.json["path"]).read_text().count("#") > 2
+def test_a_new_file_is_commented_and_right(defined: Shop):
+    for kind in ("retrieval", "rule", "ingestion"):
+        done = defined.cm("context", "new", kind, "fresh", "--json")
+        assert done.code == 0, done.err
+        assert (defined.root / done.json["path"]).read_text().count("#") > 2
+        assert defined.cm("context", "new", kind, "fresh").code == 4
     assert ": error: " not in defined.cm("context", "lint").out
-    assert defined.cm("context", "new", kind, "fresh").code == 4
 
 
 def test_definitions_are_listed_with_what_they_ask_for(defined: Shop):
@@ -215,32 +222,20 @@ WRONG = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    from tests.cli.conftest import make_repository
-
-    base = tmp_path_factory.mktemp("asked")
-    shop = Shop(base / "shop", base / "home")
-    shop.root.mkdir()
-    make_repository(shop.root)
-    write(shop, ".cm/retrieval/release.yaml", RELEASE)
-    assert shop.cm("index").code == 0
-    assert shop.cm("context", "assemble", "tax").code == 0
-    return shop
+def test_whatever_is_typed_gets_a_sentence(defined: Shop):
+    assert defined.cm("context", "assemble", "tax").code == 0
+    for words, code in WRONG:
+        done = defined.cm("context", *words)
+        said = (words, done.err + done.out)
+        assert done.code == code if code is not None else done.code in (2, 3, 4), said
+        assert "\x1b" not in done.err + done.out, said
+        assert 0 < len(done.err) < 3_000, said
+        assert "root:" not in done.out, said
 
 
-@pytest.mark.parametrize(("words", "code"), WRONG, ids=[" ".join(words)[:40] for words, _ in WRONG])
-def test_whatever_is_typed_gets_a_sentence(asked: Shop, words: tuple[str, ...], code: int | None):
-    done = asked.cm("context", *words)
-    assert done.code == code if code is not None else done.code in (2, 3, 4), done.err + done.out
-    assert "\x1b" not in done.err + done.out
-    assert 0 < len(done.err) < 3_000
-    assert "root:" not in done.out
-
-
-def test_an_unknown_name_says_which_was_meant(asked: Shop):
-    assert "release" in asked.cm("context", "run", "relase").err
-    assert "retrieval" in asked.cm("context", "new", "retrieva", "x").err
+def test_an_unknown_name_says_which_was_meant(defined: Shop):
+    assert "release" in defined.cm("context", "run", "relase").err
+    assert "retrieval" in defined.cm("context", "new", "retrieva", "x").err
 
 
 def test_foreign_text_moves_no_cursor(defined: Shop):
@@ -259,8 +254,7 @@ def test_foreign_text_moves_no_cursor(defined: Shop):
         assert "\u202e" not in text
 
 
-def test_without_an_index_what_needs_none_is_handed_over(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+def test_without_an_index_what_needs_none_is_handed_over(new_shop: Shop):
     write(new_shop, ".cm/retrieval/release.yaml", RELEASE)
     assert new_shop.cm("context", "put", "kv://release", '{"codename": "Basilisk"}').code == 0
     done = new_shop.cm("context", "assemble", "how is tax added")

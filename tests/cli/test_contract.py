@@ -16,6 +16,10 @@ from tests.cli.conftest import Shop, git
 
 
 def test_index_ends_with_a_summary(new_shop: Shop):
+    plan = new_shop.cm("index", "--dry-run", "--json").json
+    assert plan["files"] == 6
+    assert "shop/cart.py" in plan["added"]
+    assert new_shop.cm("search", "cart").code == 3
     done = new_shop.cm("index", "--json")
     assert done.code == 0
     summary = done.json
@@ -157,13 +161,6 @@ def test_pack_is_within_its_budget(shop: Shop):
     assert packed["tokens"] <= packed["budget"] == 600
 
 
-def test_dry_run_changes_nothing(new_shop: Shop):
-    plan = new_shop.cm("index", "--dry-run", "--json").json
-    assert plan["files"] == 6
-    assert "shop/cart.py" in plan["added"]
-    assert new_shop.cm("search", "cart").code == 3
-
-
 def test_status_skipped_and_doctor(shop: Shop):
     status = shop.cm("status", "--json").json
     assert status["indexed"]
@@ -176,30 +173,27 @@ def test_status_skipped_and_doctor(shop: Shop):
     assert {check["state"] for check in doctor.json["checks"]} == {"ok"}
 
 
-def test_one_file(new_shop: Shop):
-    new_shop.cm("index")
-    file = new_shop.root / "shop" / "money.py"
+def test_one_file(own_shop: Shop):
+    file = own_shop.root / "shop" / "money.py"
     file.write_text(file.read_text() + "\n\ndef zebra_discount():\n    return 1\n")
-    assert new_shop.cm("index", str(file), "--json").json["blobs"] == 1
-    hit = new_shop.cm("search", "zebra_discount", "--json").json["hits"][0]
+    assert own_shop.cm("index", str(file), "--json").json["blobs"] == 1
+    hit = own_shop.cm("search", "zebra_discount", "--json").json["hits"][0]
     assert hit["symbol"] == "zebra_discount"
 
 
-def test_a_commit_is_noticed_before_the_next_question(new_shop: Shop):
-    new_shop.cm("index")
-    file = new_shop.root / "shop" / "later.py"
+def test_a_commit_is_noticed_before_the_next_question(own_shop: Shop):
+    file = own_shop.root / "shop" / "later.py"
     file.write_text("def came_later():\n    return 1\n")
-    git(new_shop.root, "add", "-A")
-    git(new_shop.root, "commit", "-qm", "Add more")
-    assert new_shop.cm("definitions", "came_later", "--json").json["total"] == 1
+    git(own_shop.root, "add", "-A")
+    git(own_shop.root, "commit", "-qm", "Add more")
+    assert own_shop.cm("definitions", "came_later", "--json").json["total"] == 1
 
 
-def test_reset_asks_first(new_shop: Shop):
-    new_shop.cm("index")
-    assert new_shop.cm("reset", stdin="n\n").code == 1
-    assert new_shop.cm("status", "--json").json["indexed"]
-    assert new_shop.cm("reset", "--yes").code == 0
-    assert new_shop.cm("search", "cart").code == 3
+def test_reset_asks_first(own_shop: Shop):
+    assert own_shop.cm("reset", stdin="n\n").code == 1
+    assert own_shop.cm("status", "--json").json["indexed"]
+    assert own_shop.cm("reset", "--yes").code == 0
+    assert own_shop.cm("search", "cart").code == 3
 
 
 def record_turns(shop: Shop, count: int) -> None:
@@ -210,33 +204,31 @@ def record_turns(shop: Shop, count: int) -> None:
             Journal.of(shop.root).append("episode", data)
 
 
-def test_reset_keeps_episodes_unless_they_are_dropped(new_shop: Shop):
-    new_shop.cm("index")
-    record_turns(new_shop, 3)
+def test_reset_keeps_episodes_unless_they_are_dropped(own_shop: Shop):
+    record_turns(own_shop, 3)
     for words, stdin in ((["--yes"], ""), (["--keep-episodes"], "y\n"), ([], "\ny\n"), ([], "y\ny\n")):
-        done = new_shop.cm("reset", *words, stdin=stdin)
+        done = own_shop.cm("reset", *words, stdin=stdin)
         assert done.code == 0, done.err
         assert "3 episodes kept" in done.err
-        assert not new_shop.cm("status", "--json").json["indexed"]
-        new_shop.cm("index")
-        assert new_shop.cm("episodes", "--json").json["total"] == 3
-        assert new_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 3
+        assert not own_shop.cm("status", "--json").json["indexed"]
+        own_shop.cm("index")
+        assert own_shop.cm("episodes", "--json").json["total"] == 3
+        assert own_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 3
 
 
-def test_reset_drops_episodes_when_it_is_told_to(new_shop: Shop):
+def test_reset_drops_episodes_when_it_is_told_to(own_shop: Shop):
     for words, stdin in ((["--drop-episodes", "--yes"], ""), (["--drop-episodes"], "y\n"), ([], "n\ny\n")):
-        new_shop.cm("index")
-        record_turns(new_shop, 3)
-        assert new_shop.cm("reset", *words, stdin=f"{stdin[:-2]}n\n").code == (0 if "--yes" in words else 1)
+        record_turns(own_shop, 3)
+        assert own_shop.cm("reset", *words, stdin=f"{stdin[:-2]}n\n").code == (0 if "--yes" in words else 1)
         if "--yes" not in words:
-            assert new_shop.cm("episodes", "--json").json["total"] == 3
-            done = new_shop.cm("reset", *words, stdin=stdin)
+            assert own_shop.cm("episodes", "--json").json["total"] == 3
+            done = own_shop.cm("reset", *words, stdin=stdin)
             assert done.code == 0, done.err
             assert "cannot be made again" in done.err
-        new_shop.cm("index")
-        assert new_shop.cm("episodes", "--json").json["total"] == 0
-        assert new_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 0
-        assert not any(b"boulders" in file.read_bytes() for file in new_shop.home.rglob("*.jsonl"))
+        own_shop.cm("index")
+        assert own_shop.cm("episodes", "--json").json["total"] == 0
+        assert own_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 0
+        assert not any(b"boulders" in file.read_bytes() for file in own_shop.home.rglob("*.jsonl"))
 
 
 def test_reset_everywhere(new_shop: Shop, tmp_path: Path):
@@ -254,11 +246,10 @@ def test_reset_everywhere(new_shop: Shop, tmp_path: Path):
     assert not list(new_shop.home.rglob("*.jsonl"))
 
 
-def test_rebuild_gives_the_same_answers(new_shop: Shop):
-    new_shop.cm("index")
-    before = new_shop.cm("search", "tax", "--json").json["hits"]
-    assert new_shop.cm("rebuild", "--json").code == 0
-    after = new_shop.cm("search", "tax", "--json").json["hits"]
+def test_rebuild_gives_the_same_answers(own_shop: Shop):
+    before = own_shop.cm("search", "tax", "--json").json["hits"]
+    assert own_shop.cm("rebuild", "--json").code == 0
+    after = own_shop.cm("search", "tax", "--json").json["hits"]
     ids = {"passage"}
     assert [{k: v for k, v in h.items() if k not in ids} for h in after] == [
         {k: v for k, v in h.items() if k not in ids} for h in before
@@ -279,10 +270,10 @@ def test_json_option_before_and_after_the_command(shop: Shop, words: str):
     assert not shop.cm("history", "status").out.startswith("{")
 
 
-@pytest.mark.parametrize("words", [["status"], ["doctor"], ["index", "--dry-run"]])
-def test_looking_at_a_project_that_was_never_indexed_leaves_no_store(new_shop: Shop, words: list[str]):
-    assert new_shop.cm(*words).code == 0
-    assert not list(new_shop.home.rglob("store.duckdb"))
+def test_looking_at_a_project_that_was_never_indexed_leaves_no_store(new_shop: Shop):
+    for words in (("status",), ("doctor",), ("index", "--dry-run")):
+        assert new_shop.cm(*words).code == 0
+        assert not list(new_shop.home.rglob("store.duckdb")), words
     assert new_shop.cm("index").code == 0
     assert list(new_shop.home.rglob("store.duckdb"))
 

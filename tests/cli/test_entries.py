@@ -14,12 +14,6 @@ from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
 
 
-@pytest.fixture(autouse=True)
-def same_home(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests write is where the commands look."""
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-
-
 def add(shop: Shop, content: str, *more: str) -> str:
     return str(shop.cm("entries", "add", "--content", content, *more, "--json").json["id"])
 

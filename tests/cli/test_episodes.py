@@ -8,17 +8,18 @@ import subprocess
 import pytest
 
 from cm_tui.engine.journal.journal import Journal
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, ShopTemplate
 
 
-@pytest.fixture
-def told(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
+    return ShopTemplate(tmp_path_factory.mktemp("told"), tell)
+
+
+def tell(shop: Shop) -> list[str]:
     """Ids of two episodes, the older one first."""
-    # What the tests write is where the commands look.
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-    new_shop.cm("index")
-    head = new_shop.cm("status", "--json").json["head"]
-    journal, who = Journal.of(new_shop.root), {"root": str(new_shop.root), "session": "s1", "agent": "codex"}
+    head = shop.cm("status", "--json").json["head"]
+    journal, who = Journal.of(shop.root), {"root": str(shop.root), "session": "s1", "agent": "codex"}
     first = {
         **who,
         "prompts": ["round the \x1b[31mtax"],
@@ -30,48 +31,60 @@ def told(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [journal.append("episode", data, head=head).id for data in (first, second)]
 
 
-def test_they_are_listed_filtered_and_counted(new_shop: Shop, told: list[str]):
+@pytest.fixture
+def telling(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A project with two episodes."""
+    return kept.put_back(monkeypatch)
+
+
+@pytest.fixture
+def told(kept: ShopTemplate) -> list[str]:
+    """Ids of the two episodes, the older one first."""
+    return list(kept.found)
+
+
+def test_they_are_listed_filtered_and_counted(telling: Shop, told: list[str]):
     def ids(*words: str) -> list[str]:
-        return [row["id"] for row in new_shop.cm("episodes", "list", *words, "--json").json["rows"]]
+        return [row["id"] for row in telling.cm("episodes", "list", *words, "--json").json["rows"]]
 
     assert ids() == told[::-1]
     assert ids("--tool", "Edit", "--outcome", "failed", "--file", "shop") == told[:1]
     assert ids("--outcome", "none") == ids("--session", "s2") == ids("--match", "SPRING") == told[1:]
     assert ids("--since", "1d") == told[::-1]
     assert ids("--until", "2020-01-01") == ids("--state", "archived") == ids("--pinned") == []
-    sessions = new_shop.cm("episodes", "list", "--sessions", "--json").json
+    sessions = telling.cm("episodes", "list", "--sessions", "--json").json
     assert [(row["id"], row["title"]) for row in sessions["rows"]] == [
         ("s2", "Spring"),
         ("s1", "round the \x1b[31mtax"),
     ]
-    stats = new_shop.cm("episodes", "list", "--stats", "--json").json
+    stats = telling.cm("episodes", "list", "--stats", "--json").json
     assert (stats["episodes"], stats["tokens"], stats["per_day"][-1]) == (2, 1_200, 2)
     for words in (("list",), ("list", "--sessions"), ("list", "--stats"), ("last",), (told[0],)):
-        done = new_shop.cm("episodes", *words)
+        done = telling.cm("episodes", *words)
         assert (done.code, "\x1b" in done.out) == (0, False)
     # As it was before there were commands below it.
-    assert json.loads(new_shop.cm("--json", "episodes").out)["total"] == 2
-    assert new_shop.cm("episodes", "--json", "--match", "tax").json["rows"][0]["id"] == told[0]
-    assert new_shop.cm("episodes", told[0][:20], "--json").json["id"] == told[0]
-    assert new_shop.cm("episodes", "--json", "show", "last").json["id"] == told[1]
+    assert json.loads(telling.cm("--json", "episodes").out)["total"] == 2
+    assert telling.cm("episodes", "--json", "--match", "tax").json["rows"][0]["id"] == told[0]
+    assert telling.cm("episodes", told[0][:20], "--json").json["id"] == told[0]
+    assert telling.cm("episodes", "--json", "show", "last").json["id"] == told[1]
 
 
-def test_edits_are_told_and_taken_back(new_shop: Shop, told: list[str]):
-    edited = new_shop.cm("episodes", "tag", *told, "--add", "bug", "--json").json
+def test_edits_are_told_and_taken_back(telling: Shop, told: list[str]):
+    edited = telling.cm("episodes", "tag", *told, "--add", "bug", "--json").json
     assert edited["ids"] == told
-    assert new_shop.cm("episodes", "pin", told[0]).code == 0
-    assert new_shop.cm("episodes", "rate", told[0], "--misleading").code == 0
-    assert new_shop.cm("episodes", "forget", told[1]).code == 0
-    row = new_shop.cm("episodes", "list", "--json").json["rows"]
+    assert telling.cm("episodes", "pin", told[0]).code == 0
+    assert telling.cm("episodes", "rate", told[0], "--misleading").code == 0
+    assert telling.cm("episodes", "forget", told[1]).code == 0
+    row = telling.cm("episodes", "list", "--json").json["rows"]
     assert [(one["tags"], one["pinned"], one["rating"]) for one in row] == [(["bug"], True, -1)]
-    assert "forgotten" in new_shop.cm("undo", "--dry-run").err
-    assert new_shop.cm("episodes", "--json").json["total"] == 1
-    assert new_shop.cm("undo", "--json").json["ids"] == told[1:]
-    noted = new_shop.cm("episodes", "record", "-", "--tag", "note", "--json", stdin="by hand\n").json
+    assert "forgotten" in telling.cm("undo", "--dry-run").err
+    assert telling.cm("episodes", "--json").json["total"] == 1
+    assert telling.cm("undo", "--json").json["ids"] == told[1:]
+    noted = telling.cm("episodes", "record", "-", "--tag", "note", "--json", stdin="by hand\n").json
     assert (noted["actor"], noted["prompts"], noted["session"][:6]) == ("person", ["by hand\n"], "notes-")
     for words in ("recorded by hand", "misleading", "pinned", "tagged bug"):
-        assert words in new_shop.cm("undo").err
-    done = new_shop.cm("undo")
+        assert words in telling.cm("undo").err
+    done = telling.cm("undo")
     assert (done.code, "no change of yours" in done.err) == (3, True)
 
 
@@ -104,65 +117,62 @@ def test_what_is_wrong_is_told(shop: Shop, words: tuple[str, ...], code: int):
     assert "Traceback" not in done.err
 
 
-def test_what_is_forgotten_is_still_there_and_says_so(new_shop: Shop, told: list[str]):
-    new_shop.cm("forget", f"episode/{told[0][:18]}", "--reason", "it \x1b[2Jmisled")
-    shown = new_shop.cm("episodes", "show", told[0][:18])
+def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[str]):
+    telling.cm("forget", f"episode/{told[0][:18]}", "--reason", "it \x1b[2Jmisled")
+    shown = telling.cm("episodes", "show", told[0][:18])
     assert (shown.code, "\x1b" in shown.out) == (0, False)
     assert "forgotten by you at 20" in shown.out
     assert "misled; `cm forget --undo" in shown.out
     assert "round the" in shown.out
-    forgotten = new_shop.cm("episodes", told[0], "--json").json
+    forgotten = telling.cm("episodes", told[0], "--json").json
     assert (forgotten["state"], forgotten["forgotten"]["actor"]) == ("forgotten", "person")
-    assert "was forgotten already" in new_shop.cm("forget", told[0][:18]).err
-    assert new_shop.cm("episodes", "last", "--json").json["id"] == told[1]
-    assert "brought the episode" in new_shop.cm("forget", "--undo", f"episode/{told[0]}").err
-    assert new_shop.cm("episodes", told[0], "--json").json["forgotten"] is None
-    wrong = new_shop.cm("episodes", "list", "--state", "hidden")
+    assert "was forgotten already" in telling.cm("forget", told[0][:18]).err
+    assert telling.cm("episodes", "last", "--json").json["id"] == told[1]
+    assert "brought the episode" in telling.cm("forget", "--undo", f"episode/{told[0]}").err
+    assert telling.cm("episodes", told[0], "--json").json["forgotten"] is None
+    wrong = telling.cm("episodes", "list", "--state", "hidden")
     assert "shown, forgotten, archived" in wrong.err
-    by_hand = new_shop.cm("episodes", "record", "a note", "--json").json["id"]
-    new_shop.cm("undo")
-    assert "forgotten by you: its recording was taken back" in new_shop.cm("episodes", by_hand).out
+    by_hand = telling.cm("episodes", "record", "a note", "--json").json["id"]
+    telling.cm("undo")
+    assert "forgotten by you: its recording was taken back" in telling.cm("episodes", by_hand).out
 
 
-def test_what_is_printed_can_be_typed(new_shop: Shop, told: list[str]):
-    first, second = (line.split("  ")[0] for line in new_shop.cm("episodes").out.splitlines())
+def test_what_is_printed_can_be_typed(telling: Shop, told: list[str]):
+    first, second = (line.split("  ")[0] for line in telling.cm("episodes").out.splitlines())
     assert (first, second) == (told[1][:16], told[0][:16])
-    page = new_shop.cm("episodes", "list", "--before", first, "--json").json
+    page = telling.cm("episodes", "list", "--before", first, "--json").json
     assert [row["id"] for row in page["rows"]] == told[:1]
-    found = new_shop.cm("recall", "round the tax").out.split()[1]
+    found = telling.cm("recall", "round the tax").out.split()[1]
     assert found == f"episode/{told[0]}"
     for words in (("episodes", "show"), ("episodes", "tag", "--add", "x"), ("forget",), ("forget", "--undo")):
-        assert new_shop.cm(*words, found).code == 0
-    assert new_shop.cm("forget", "--erase", found, "--dry-run").code == 0
-    assert new_shop.cm("forget", "--erase", found, "--confirm", told[0]).code == 0
-    assert new_shop.cm("episodes", told[0]).code == 3
+        assert telling.cm(*words, found).code == 0
+    assert telling.cm("forget", "--erase", found, "--dry-run").code == 0
+    assert telling.cm("forget", "--erase", found, "--confirm", told[0]).code == 0
+    assert telling.cm("episodes", told[0]).code == 3
 
 
-def test_a_beginning_that_is_too_short_is_told(new_shop: Shop, told: list[str]):
+def test_a_beginning_that_is_too_short_is_told(telling: Shop, told: list[str]):
     for words in (("episodes", "show", told[0][:3]), ("forget", told[0][:3]), ("remember", "--id", "abc")):
-        done = new_shop.cm(*words)
+        done = telling.cm(*words)
         assert (done.code, "at least 4 letters" in done.err) == (3, True), words
-    assert "letters" not in new_shop.cm("episodes", "show", "no-such-id").err
+    assert "letters" not in telling.cm("episodes", "show", "no-such-id").err
 
 
-def test_a_session_goes_by_the_beginning_of_its_id(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-    new_shop.cm("index")
-    journal = Journal.of(new_shop.root)
+def test_a_session_goes_by_the_beginning_of_its_id(own_shop: Shop):
+    journal = Journal.of(own_shop.root)
     for session in ("abcd-1", "abcd-2", "efgh-1"):
         journal.append("episode", {"prompts": [f"ask {session}"], "session": session})
-    assert new_shop.cm("episodes", "list", "--session", "session/efgh", "--json").json["total"] == 1
-    assert new_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "today", "--json").json["total"] == 1
-    assert new_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "yesterday", "--json").json["total"] == 0
-    several = new_shop.cm("episodes", "list", "--session", "abcd")
+    assert own_shop.cm("episodes", "list", "--session", "session/efgh", "--json").json["total"] == 1
+    assert own_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "today", "--json").json["total"] == 1
+    assert own_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "yesterday", "--json").json["total"] == 0
+    several = own_shop.cm("episodes", "list", "--session", "abcd")
     assert (several.code, "abcd-1, abcd-2" in several.err) == (2, True)
-    page = new_shop.cm("episodes", "list", "--sessions", "--before", "efgh", "--json").json
+    page = own_shop.cm("episodes", "list", "--sessions", "--before", "efgh", "--json").json
     assert [row["id"] for row in page["rows"]] == ["abcd-2", "abcd-1"]
-    assert len(new_shop.cm("recall", "ask", "--session", "efgh", "--since", "30d", "--json").json["hits"]) == 1
+    assert len(own_shop.cm("recall", "ask", "--session", "efgh", "--since", "30d", "--json").json["hits"]) == 1
 
 
-def test_without_an_index_nothing_is_said_of_commits(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+def test_without_an_index_nothing_is_said_of_commits(new_shop: Shop):
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=new_shop.root, capture_output=True, text=True, check=True)
     for sha in (head.stdout.strip(), "f" * 40):
         Journal.of(new_shop.root).append("episode", {"prompts": ["ask"]}, head=sha)
@@ -171,14 +181,14 @@ def test_without_an_index_nothing_is_said_of_commits(new_shop: Shop, monkeypatch
     assert new_shop.cm("episodes").out.count("(not in this repository)") == 1
 
 
-def test_retention_asks_unless_it_is_told(new_shop: Shop, told: list[str]):
-    report = new_shop.cm("episodes", "retention", "--older-than", "0", "--json").json
+def test_retention_asks_unless_it_is_told(telling: Shop, told: list[str]):
+    report = telling.cm("episodes", "retention", "--older-than", "0", "--json").json
     assert (report["archived"], report["dry_run"]) == (2, True)
-    refused = new_shop.cm("episodes", "retention", "--older-than", "0", "--apply")
+    refused = telling.cm("episodes", "retention", "--older-than", "0", "--apply")
     assert (refused.code, "--yes" in refused.err) == (4, True)
-    assert new_shop.cm("episodes", "retention", "--older-than", "0", "--apply", "--yes").code == 0
-    assert new_shop.cm("episodes", "--json").json["total"] == 0
-    assert new_shop.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 2
-    assert new_shop.cm("episodes", "purge", told[0]).code == 4
-    assert new_shop.cm("episodes", "purge", told[0], "--yes", "--json").json["ids"] == told[:1]
-    assert new_shop.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 1
+    assert telling.cm("episodes", "retention", "--older-than", "0", "--apply", "--yes").code == 0
+    assert telling.cm("episodes", "--json").json["total"] == 0
+    assert telling.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 2
+    assert telling.cm("episodes", "purge", told[0]).code == 4
+    assert telling.cm("episodes", "purge", told[0], "--yes", "--json").json["ids"] == told[:1]
+    assert telling.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 1

@@ -15,62 +15,62 @@ import pytest
 
 import cm_tui.cli.app as command_line
 from cm_tui.errors import StoreError
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import Result, Shop, git, make_repository
 
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["search"], 2, "query"),
-        (["search", "x", "--mode", "telepathy"], 2, "telepathy"),
-        (["search", "x", "--profile", "nope"], 2, "nope"),
-        (["search", "--batch", "missing.txt"], 3, "missing.txt"),
-        (["definitions", "no_such_thing"], 3, "no_such_thing"),
-        (["callers", "no_such_thing"], 3, "no_such_thing"),
-        (["dependencies", "shop/missing.py"], 3, "shop/missing.py"),
-        (["dependencies", "../../etc/passwd"], 4, "outside"),
-        (["symbols", "--file", "missing.py"], 3, "missing.py"),
-        (["symbols", "--kind", "nonsense"], 2, "function, method"),
-        (["symbols", "--match", "pay", "--kind", ""], 2, "function, method"),
-        (["at", "HEAD", "--kind", "nonsense"], 2, "function, method"),
-        (["at", "HEAD", "planets"], 2, "symbols"),
-        (["at", "HEAD", "files", "--kind", "class"], 2, "--folder"),
-        (["at", "HEAD", "--folder", "shop"], 2, "files --folder"),
-        (["mcp", "--tools", "hammers"], 2, "graph"),
-        (["agent", "install", "clippy"], 2, "claude-code"),
-        (["agent", "install", "codex", "--scope", "world"], 2, "user"),
-        (["bench", "callers", "--examples", "nonsense", "."], 2, "missing"),
-        (["bench", "quality", "--profile", "nonsense"], 2, "notes"),
-        (["--json", "mcp"], 2, "cm mcp --help"),
-        (["--json"], 2, "cm --json status"),
-        (["pack", "x", "--format", "pdf"], 2, "pdf"),
-        (["index", "--since", "no-such-ref"], 3, "no-such-ref"),
-        (["bench", "nothing"], 2, "nothing"),
-        (["frobnicate"], 2, "frobnicate"),
-        (["status", "--project", "/no/such/folder"], 3, "/no/such/folder"),
-        (["index", "/no/such/folder/at/all"], 3, "/no/such/folder"),
-        (["index", "/"], 4, "/"),
-        (["index", str(Path.home())], 4, "home"),
-        (["index", "/etc"], 4, "/etc"),
-        (["index", "../outside.py"], 4, "outside"),
-        (["index", "../outside.py", "--dry-run"], 4, "outside"),
-        (["index", "../outside.py", "--project", "."], 4, "outside"),
-        (["index", "../outside.py", "--project", ".", "--dry-run"], 4, "outside"),
-        (["index", "..", "--project", "."], 4, "outside"),
-        (["index", "a" * 300], 3, "aaa"),
-        (["status", "--project", "a" * 300], 3, "File name too long"),
-        (["status", "--project", "/" + "a/" * 3000], 3, "File name too long"),
-    ],
+MISTAKES: tuple[tuple[list[str], int, str], ...] = (
+    (["search"], 2, "query"),
+    (["search", "x", "--mode", "telepathy"], 2, "telepathy"),
+    (["search", "x", "--profile", "nope"], 2, "nope"),
+    (["search", "--batch", "missing.txt"], 3, "missing.txt"),
+    (["definitions", "no_such_thing"], 3, "no_such_thing"),
+    (["callers", "no_such_thing"], 3, "no_such_thing"),
+    (["dependencies", "shop/missing.py"], 3, "shop/missing.py"),
+    (["dependencies", "../../etc/passwd"], 4, "outside"),
+    (["symbols", "--file", "missing.py"], 3, "missing.py"),
+    (["symbols", "--kind", "nonsense"], 2, "function, method"),
+    (["symbols", "--match", "pay", "--kind", ""], 2, "function, method"),
+    (["at", "HEAD", "--kind", "nonsense"], 2, "function, method"),
+    (["at", "HEAD", "planets"], 2, "symbols"),
+    (["at", "HEAD", "files", "--kind", "class"], 2, "--folder"),
+    (["at", "HEAD", "--folder", "shop"], 2, "files --folder"),
+    (["mcp", "--tools", "hammers"], 2, "graph"),
+    (["agent", "install", "clippy"], 2, "claude-code"),
+    (["agent", "install", "codex", "--scope", "world"], 2, "user"),
+    (["bench", "callers", "--examples", "nonsense", "."], 2, "missing"),
+    (["bench", "quality", "--profile", "nonsense"], 2, "notes"),
+    (["--json", "mcp"], 2, "cm mcp --help"),
+    (["--json"], 2, "cm --json status"),
+    (["pack", "x", "--format", "pdf"], 2, "pdf"),
+    (["index", "--since", "no-such-ref"], 3, "no-such-ref"),
+    (["bench", "nothing"], 2, "nothing"),
+    (["frobnicate"], 2, "frobnicate"),
+    (["status", "--project", "/no/such/folder"], 3, "/no/such/folder"),
+    (["index", "/no/such/folder/at/all"], 3, "/no/such/folder"),
+    (["index", "/"], 4, "/"),
+    (["index", str(Path.home())], 4, "home"),
+    (["index", "/etc"], 4, "/etc"),
+    (["index", "../outside.py"], 4, "outside"),
+    (["index", "../outside.py", "--dry-run"], 4, "outside"),
+    (["index", "../outside.py", "--project", "."], 4, "outside"),
+    (["index", "../outside.py", "--project", ".", "--dry-run"], 4, "outside"),
+    (["index", "..", "--project", "."], 4, "outside"),
+    (["index", "a" * 300], 3, "aaa"),
+    (["status", "--project", "a" * 300], 3, "File name too long"),
+    (["status", "--project", "/" + "a/" * 3000], 3, "File name too long"),
 )
-def test_message_and_exit_code(shop: Shop, words: list[str], code: int, says: str):
-    done = shop.cm(*words)
-    assert done.code == code, done.err
-    assert says in done.err
-    assert done.out == ""
+
+
+def test_message_and_exit_code(shop: Shop):
+    wrong = [(words, done) for words, code, says in MISTAKES if not said(done := shop.cm(*words), code, says)]
+    assert wrong == []
+
+
+def said(done: Result, code: int, says: str) -> bool:
+    return done.code == code and says in done.err and done.out == ""
 
 
 def test_not_indexed_yet(new_shop: Shop):
-    for words in (["search", "x"], ["symbols"], ["callers", "x"], ["pack", "x"]):
+    for words in (["search", "x"], ["symbols"], ["callers", "x"], ["pack", "x"], ["skipped"]):
         done = new_shop.cm(*words)
         assert done.code == 3
         assert "cm index" in done.err
@@ -83,18 +83,15 @@ def test_alone_without_a_terminal(shop: Shop):
     assert "terminal" in done.err
 
 
-@pytest.mark.parametrize(
-    "query", ["", " ", "?!…", "x" * 100_000, "\x1b[31m", "SELECT * FROM passage; --", "[bold]x[/]", "日本語"]
-)
-def test_odd_queries(shop: Shop, query: str):
-    done = shop.cm("search", "--json", "--", query) if query != "\0" else None
-    assert done is not None
-    assert done.code == 0, done.err
-    assert done.json["query"] == query
+def test_odd_queries(shop: Shop):
+    for query in ("", " ", "?!…", "x" * 100_000, "\x1b[31m", "SELECT * FROM passage; --", "[bold]x[/]", "日本語"):
+        done = shop.cm("search", "--json", "--", query)
+        assert done.code == 0, (query, done.err)
+        assert done.json["query"] == query
 
 
-def test_store_in_use_names_the_process(new_shop: Shop):
-    new_shop.cm("index")
+@pytest.mark.process
+def test_store_in_use_names_the_process(own_shop: Shop):
     code = (
         "import sys, pathlib\n"
         "from cm_tui.engine.local.engine import LocalEngine\n"
@@ -102,38 +99,19 @@ def test_store_in_use_names_the_process(new_shop: Shop):
         "print('open', flush=True)\n"
         "sys.stdin.read()\n"
     )
-    environment = {**os.environ, "CM_HOME": str(new_shop.home)}
+    environment = {**os.environ, "CM_HOME": str(own_shop.home)}
     holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(new_shop.root)],
+        [sys.executable, "-c", code, str(own_shop.root)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
     assert holder.stdout is not None
     assert holder.stdout.readline() == "open\n"
     try:
-        done = new_shop.cm("search", "cart")
+        done = own_shop.cm("search", "cart")
         assert done.code == 5
         assert str(holder.pid) in done.err
     finally:
         holder.communicate("")
-
-
-def test_truncated_store_is_named_and_mended(new_shop: Shop):
-    new_shop.cm("index")
-    store = next(new_shop.home.rglob("store.duckdb"))
-    store.write_bytes(store.read_bytes()[:5000])
-    done = new_shop.cm("search", "cart")
-    assert done.code == 1
-    assert "cm rebuild" in done.err
-    assert new_shop.cm("rebuild").code == 0
-    assert new_shop.cm("search", "cart", "--json").json["hits"]
-
-
-def test_garbage_store(new_shop: Shop):
-    new_shop.cm("index")
-    next(new_shop.home.rglob("store.duckdb")).write_bytes(os.urandom(20_000))
-    done = new_shop.cm("status")
-    assert done.code == 1
-    assert "cm rebuild" in done.err
 
 
 def test_broken_settings_name_the_file(new_shop: Shop):
@@ -164,9 +142,9 @@ def test_data_folder_that_cannot_be_made(new_shop: Shop, tmp_path: Path):
     assert "CM_HOME" in done.err
 
 
-def as_plain_user(shop: Shop, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`cm` without the right to write where permissions forbid it, which the superuser has."""
-    command = [sys.executable, "-m", "cm_tui", *words]
+def as_plain_user(shop: Shop, *commands: list[str], **environment: str) -> list[Result]:
+    """Run `cm`s without the right to write where permissions forbid it, which the superuser has."""
+    command = [sys.executable, "-m", "tests.cli.in_process", json.dumps(commands)]
     if os.geteuid() == 0:
         without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
         try:
@@ -174,76 +152,74 @@ def as_plain_user(shop: Shop, *words: str, **environment: str) -> subprocess.Com
         except (OSError, subprocess.CalledProcessError):
             pytest.skip("the superuser may write everywhere, and cannot do without that here")
         command = [*without, *command]
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path), "CM_HOME": str(shop.home)}
     done = subprocess.run(
-        command,
-        cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home), **environment},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    assert "Internal error" not in done.stderr
-    return done
+        command, cwd=shop.root, env={**os.environ, **paths, **environment}, capture_output=True, text=True, check=True
+    )
+    results = [Result(*json.loads(line)) for line in done.stdout.splitlines()]
+    assert not any("Traceback" in one.err or "Internal error" in one.err for one in results)
+    return results
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("use", ["never", "auto"])
-def test_data_that_can_only_be_read_is_read(new_shop: Shop, use: str):
-    new_shop.cm("index")
-    store = next(new_shop.home.rglob("store.duckdb")).parent
-    locked = sorted([new_shop.home, *new_shop.home.rglob("*")], reverse=True)
+def test_data_that_can_only_be_read_is_read(own_shop: Shop, use: str):
+    store = next(own_shop.home.rglob("store.duckdb")).parent
+    locked = sorted([own_shop.home, *own_shop.home.rglob("*")], reverse=True)
     for path in locked:
         path.chmod(0o500 if path.is_dir() else 0o400)
+    questions = (["search", "cart", "--json"], ["callers", "add_tax", "--json"], ["status", "--json"])
+    changes = (["index"], ["rebuild"], ["reset", "--yes"]) if use == "never" else ()
     try:
-        questions = (["search", "cart", "--json"], ["callers", "add_tax", "--json"], ["status", "--json"])
-        for words in questions:
-            done = as_plain_user(new_shop, *words, CM_DAEMON__USE=use)
-            assert done.returncode == 0, (words, done.stderr)
-            assert json.loads(done.stdout)
-            assert f"{store / 'store.duckdb'} cannot be written" in done.stderr
-            assert ("Working without a daemon" in done.stderr) == (use == "auto")
-        for words in (["index"], ["rebuild"], ["reset", "--yes"]):
-            done = as_plain_user(new_shop, *words)
-            assert done.returncode == 1, (words, done.stderr)
-            assert str(store) in done.stderr
-        done = as_plain_user(new_shop, "doctor", "--json", CM_DAEMON__USE=use)
-        assert done.returncode == 1
-        found = {check["finding"]: check for check in json.loads(done.stdout)["checks"] if check["finding"]}
+        *results, doctor = as_plain_user(own_shop, *questions, *changes, ["doctor", "--json"], CM_DAEMON__USE=use)
+        for done in results[:3]:
+            assert done.code == 0, done.err
+            assert done.json
+            assert f"{store / 'store.duckdb'} cannot be written" in done.err
+            assert ("Working without a daemon" in done.err) == (use == "auto")
+        for done in results[3:]:
+            assert done.code == 1, done.err
+            assert str(store) in done.err
+        assert doctor.code == 1
+        found = {check["finding"]: check for check in doctor.json["checks"] if check["finding"]}
         assert {"data-read-only", "store-read-only"} <= set(found)
         assert all("CM_HOME" in check["mend"] for check in found.values())
-        (new_shop.root / "new.py").write_text("def brand_new():\n    return 1\n")
-        git(new_shop.root, "add", "-A")
-        git(new_shop.root, "commit", "-qm", "Something new")
-        done = as_plain_user(new_shop, *questions[0], CM_DAEMON__USE=use)
-        assert done.returncode == 0
-        assert json.loads(done.stdout)["hits"]
-        assert "this is what was known before" in done.stderr
+        (own_shop.root / "new.py").write_text("def brand_new():\n    return 1\n")
+        git(own_shop.root, "add", "-A")
+        git(own_shop.root, "commit", "-qm", "Something new")
+        (done,) = as_plain_user(own_shop, questions[0], CM_DAEMON__USE=use)
+        assert done.code == 0
+        assert done.json["hits"]
+        assert "this is what was known before" in done.err
     finally:
         for path in reversed(locked):
             path.chmod(0o700)
-    assert new_shop.cm("definitions", "brand_new", "--json").json["total"] == 1
+    assert own_shop.cm("definitions", "brand_new", "--json").json["total"] == 1
 
 
-def test_full_disk_says_so_and_loses_nothing(new_shop: Shop):
-    assert new_shop.cm("index").code == 0
-    for number in range(40):
-        names = "\n\n".join(f"def filler_{number}_{i}():\n    return 'some text {i}'" for i in range(60))
-        (new_shop.root / "shop" / f"filler{number}.py").write_text(names)
-    # No file may become larger than the store is: what a full disk does, for this process alone.
-    blocks = (next(new_shop.home.rglob("store.duckdb")).stat().st_size) // 512
-    command = f'trap "" XFSZ; ulimit -f {blocks // 8}; exec "$0" -m cm_tui index'
+@pytest.mark.process
+def test_full_disk_says_so_and_loses_nothing(own_shop: Shop):
+    for number in range(4):
+        names = "\n\n".join(f"def filler_{number}_{i}():\n    return 'some text {i}'" for i in range(20))
+        (own_shop.root / "shop" / f"filler{number}.py").write_text(names)
+    # No file may become larger than a few KB: what a full disk does, for this process alone.
+    command = 'trap "" XFSZ; ulimit -f 40; exec "$0" -m cm_tui index'
     done = subprocess.run(
         ["sh", "-c", command, sys.executable],
-        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, capture_output=True, text=True, check=False,
+        cwd=own_shop.root, env={**os.environ, "CM_HOME": str(own_shop.home)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert "Cannot write" in done.stderr
     assert "Traceback" not in done.stderr
-    assert new_shop.cm("search", "add_tax", "--json").json["hits"][0]["symbol"] == "add_tax"
-    assert new_shop.cm("index").code == 0
-    assert new_shop.cm("definitions", "filler_39_59").code == 0
+    assert own_shop.cm("search", "add_tax", "--json").json["hits"][0]["symbol"] == "add_tax"
+    assert own_shop.cm("index").code == 0
+    assert own_shop.cm("definitions", "filler_3_19").code == 0
 
 
+@pytest.mark.process
 def test_killed_while_it_indexes(new_shop: Shop):
-    for number in range(30):
-        names = "\n\n".join(f"def filler_{number}_{i}():\n    return {i}" for i in range(40))
+    for number in range(8):
+        names = "\n\n".join(f"def filler_{number}_{i}():\n    return {i}" for i in range(10))
         (new_shop.root / "shop" / f"filler{number}.py").write_text(names)
     environment = {**os.environ, "CM_HOME": str(new_shop.home)}
     for stage in ("scan", "parse", "store", "vectors"):
@@ -265,20 +241,37 @@ def test_killed_while_it_indexes(new_shop: Shop):
     assert new_shop.cm("doctor").code == 0
 
 
+WORK_UNTIL_THE_KEY = """
+import sys
+from cm_tui.__main__ import main
+from cm_tui.engine.index.indexer import Indexer
+steps = Indexer.run
+def run(*args, **how):
+    for number, step in enumerate(steps(*args, **how)):
+        yield step
+        if number == 1:
+            sys.stdin.read()
+Indexer.run = run
+sys.argv = ["cm", "index"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.process
 def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
-    for number in range(1500):  # enough to be still at work when the key is pressed
-        (new_shop.root / f"part{number}.py").write_text(f"def part_{number}():\n    return {number}\n" * 20)
     process = subprocess.Popen(
-        [sys.executable, "-m", "cm_tui", "index"],
-        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", WORK_UNTIL_THE_KEY],
+        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)},
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # What a shell starts in the background ignores the key, and so would this process.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
     )  # fmt: skip
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith("scan")
-    process.send_signal(signal.SIGINT)
-    rest = process.stderr.read()
-    assert process.wait() == 130
+    with process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("scan")
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
     assert "cm: Stopped." in rest
     assert "Traceback" not in rest
     assert new_shop.cm("index").code == 0
@@ -302,20 +295,19 @@ def test_an_error_that_ctrl_c_caused_is_not_reported(
     assert "cm: Stopped." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
-def test_damaged_file_of_vectors_is_made_again(new_shop: Shop, damage: str):
-    new_shop.cm("index")
-    whole = new_shop.cm("search", "raise an amount", "--json").json["hits"]
-    file = next(new_shop.home.rglob("vectors.bin"))
-    if damage == "gone":
-        file.unlink()
-    else:
-        file.write_bytes(file.read_bytes()[:500] if damage == "cut" else os.urandom(5000))
-    result = new_shop.cm("search", "raise an amount", "--json").json
-    assert result["hits"] == whole
-    assert result["mode"] == "hybrid"
-    assert damage == "gone" or "vectors.bin" in " ".join(result["notes"])
-    assert new_shop.cm("doctor").code == 0
+def test_damaged_file_of_vectors_is_made_again(own_shop: Shop):
+    whole = own_shop.cm("search", "raise an amount", "--json").json["hits"]
+    file = next(own_shop.home.rglob("vectors.bin"))
+    for damage in ("cut", "garbage", "gone"):
+        if damage == "gone":
+            file.unlink()
+        else:
+            file.write_bytes(file.read_bytes()[:500] if damage == "cut" else os.urandom(5000))
+        result = own_shop.cm("search", "raise an amount", "--json").json
+        assert result["hits"] == whole, damage
+        assert result["mode"] == "hybrid"
+        assert damage == "gone" or "vectors.bin" in " ".join(result["notes"])
+    assert own_shop.cm("doctor").code == 0
 
 
 def change_store(shop: Shop, *statements: str) -> None:
@@ -325,31 +317,18 @@ def change_store(shop: Shop, *statements: str) -> None:
     connection.close()
 
 
-def test_newer_schema_is_refused_and_kept(new_shop: Shop):
-    new_shop.cm("index")
-    change_store(new_shop, "UPDATE meta SET value = '99' WHERE key = 'schema'")
-    for words in (["search", "cart"], ["index"], ["status"]):
-        done = new_shop.cm(*words)
-        assert done.code == 1
-        assert "schema 99" in done.err
-        assert "Update cm" in done.err
-    assert "schema 99" in new_shop.cm("doctor").out
-    assert new_shop.cm("rebuild").code == 0
-    assert new_shop.cm("search", "cart", "--json").json["hits"]
-
-
-def test_vectors_of_another_model_are_never_compared(new_shop: Shop):
-    new_shop.cm("index")
-    right = new_shop.cm("search", "raise an amount", "--json").json["hits"]
-    change_store(new_shop, "UPDATE embedding SET fingerprint = 'another/model/256'")
-    next(new_shop.home.rglob("vectors.bin")).unlink()
-    result = new_shop.cm("search", "raise an amount", "--json").json
+def test_vectors_of_another_model_are_never_compared(own_shop: Shop):
+    right = own_shop.cm("search", "raise an amount", "--json").json["hits"]
+    change_store(own_shop, "UPDATE embedding SET fingerprint = 'another/model/256'")
+    next(own_shop.home.rglob("vectors.bin")).unlink()
+    result = own_shop.cm("search", "raise an amount", "--json").json
     assert result["mode"] == "keyword"
     assert result["notes"]
-    assert new_shop.cm("index", "--json").json["embedded"] > 0
-    assert new_shop.cm("search", "raise an amount", "--json").json["hits"] == right
+    assert own_shop.cm("index", "--json").json["embedded"] > 0
+    assert own_shop.cm("search", "raise an amount", "--json").json["hits"] == right
 
 
+@pytest.mark.process
 def test_a_reader_that_has_gone(shop: Shop):
     command = '"$0" -m cm_tui symbols --json | head -c 1; echo "${PIPESTATUS[0]}"'
     done = subprocess.run(
@@ -360,6 +339,7 @@ def test_a_reader_that_has_gone(shop: Shop):
     assert done.stderr == ""
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only some systems have a device that is always full")
 def test_output_that_cannot_be_written(shop: Shop):
     with Path("/dev/full").open("w") as full:
@@ -373,14 +353,13 @@ def test_output_that_cannot_be_written(shop: Shop):
     assert "Internal error" not in done.stderr
 
 
-def test_a_file_that_is_nowhere(new_shop: Shop):
-    new_shop.cm("index")
-    done = new_shop.cm("index", "shop/missing.py")
+def test_a_file_that_is_nowhere(own_shop: Shop):
+    done = own_shop.cm("index", "shop/missing.py")
     assert done.code == 3
     assert "shop/missing.py" in done.err
-    (new_shop.root / "shop" / "money.py").unlink()
-    assert new_shop.cm("index", "shop/money.py", "--json").json["changed"] == 1
-    assert new_shop.cm("definitions", "add_tax").code == 3
+    (own_shop.root / "shop" / "money.py").unlink()
+    assert own_shop.cm("index", "shop/money.py", "--json").json["changed"] == 1
+    assert own_shop.cm("definitions", "add_tax").code == 3
 
 
 def test_names_that_are_not_utf8(shop: Shop):
@@ -419,42 +398,41 @@ def test_each_line_of_a_batch_is_one_query_and_one_answer(shop: Shop):
     assert done.out.splitlines() == lines
 
 
-def test_json_is_whole_in_any_encoding(new_shop: Shop):
-    (new_shop.root / "größe.py").write_text("def messen():\n    return 'größe'\n")
-    new_shop.cm("index")
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Indexed, with files that are hard to read, show or name; only asked."""
+    base = tmp_path_factory.mktemp("odd")
+    shop = Shop(base / "repo", base / "home")
+    make_repository(shop.root)
+    for name, text in {
+        "größe.py": "def messen():\n    return 'größe'\n",
+        "pages.py": "def page_one():\n    return 1\n\x0c\ndef page_two():\n    return 2\n",
+        "deep.py": "needle_in_it = " + "(" * 5000 + "1" + ")" * 5000 + "\n",
+        "queue.js": "// @flow\nconst a = 1;\nexport class Queue {\n  parse: Object;\n  +ready: ?Push<<T>;\n  run() { }\n}\n",
+    }.items():
+        (shop.root / name).write_text(text)
+    assert shop.cm("index").code == 0
+    return shop
+
+
+def test_json_is_whole_in_any_encoding(odd: Shop):
     for encoding in ("ascii", "latin-1", "utf-8"):
-        hit = new_shop.cm("search", "messen", "--json", PYTHONIOENCODING=encoding, PYTHONUTF8="0").json["hits"][0]
+        hit = odd.cm("search", "messen", "--json", PYTHONIOENCODING=encoding).json["hits"][0]
         assert hit["path"] == "größe.py"
         assert "größe" in hit["snippet"]
 
 
-def test_form_feeds_do_not_shift_line_numbers(new_shop: Shop):
-    (new_shop.root / "pages.py").write_text("def page_one():\n    return 1\n\x0c\ndef page_two():\n    return 2\n")
-    new_shop.cm("index")
-    shown = new_shop.cm("search", "page_two", "--limit", "1").out
+def test_form_feeds_do_not_shift_line_numbers(odd: Shop):
+    shown = odd.cm("search", "page_two", "--limit", "1").out
     assert re.search(r"^ *4 +def page_two", shown, re.MULTILINE), shown
 
 
-def test_not_indexed_yet_lists_nothing_as_left_out(new_shop: Shop):
-    assert new_shop.cm("skipped").code == 3
-
-
-def test_a_file_that_cannot_be_parsed_is_listed_and_found(new_shop: Shop):
-    (new_shop.root / "deep.py").write_text("needle_in_it = " + "(" * 5000 + "1" + ")" * 5000 + "\n")
-    new_shop.cm("index")
-    rows = new_shop.cm("skipped", "--unparsed", "--json").json["rows"]
-    assert [row["path"] for row in rows] == ["deep.py"]
-    assert rows[0]["reason"]
-    assert new_shop.cm("search", "needle_in_it", "--json").json["hits"][0]["path"] == "deep.py"
-
-
-def test_a_file_of_which_an_error_swallowed_a_definition_is_listed_with_the_line(new_shop: Shop):
-    text = "// @flow\nconst a = 1;\nexport class Queue {\n  parse: Object;\n  +ready: ?Push<<T>;\n  run() { }\n}\n"
-    (new_shop.root / "queue.js").write_text(text)
-    new_shop.cm("index")
-    rows = new_shop.cm("skipped", "--unparsed", "--json").json["rows"]
-    assert [row["path"] for row in rows] == ["queue.js"]
-    assert "line 3 (class Queue)" in rows[0]["reason"]
+def test_files_that_were_not_parsed_whole_are_listed_with_the_line(odd: Shop):
+    rows = {row["path"]: row["reason"] for row in odd.cm("skipped", "--unparsed", "--json").json["rows"]}
+    assert set(rows) == {"deep.py", "queue.js"}
+    assert rows["deep.py"]
+    assert "line 3 (class Queue)" in rows["queue.js"], "an error swallowed a definition"
+    assert odd.cm("search", "needle_in_it", "--json").json["hits"][0]["path"] == "deep.py"
 
 
 def test_doctor_tries_the_model_that_was_chosen(shop: Shop):

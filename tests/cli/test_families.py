@@ -55,6 +55,7 @@ def test_a_shell_that_completes_a_line_is_offered_all(monkeypatch):
     assert commands_of() == EVERYTHING
 
 
+@pytest.mark.process
 def test_a_question_reads_no_record_that_it_does_not_show():
     asked = "import sys; from cm_tui.cli.app import command_line; import typer, cm_tui.daemon.client; "
     asked += "typer.main.get_command(command_line(['search'])); print(*(n for n in sys.modules if '.model.' in n))"

@@ -108,6 +108,7 @@ def test_json_has_the_true_text_in_harmless_letters(odd: Shop):
     assert moments.json["rows"][0]["subject"] == SUBJECT
 
 
+@pytest.mark.process
 def test_on_a_terminal_only_our_own_colours_are_there(odd: Shop):
     leader, follower = pty.openpty()
     words = [sys.executable, "-m", "cm_tui", "search", "escape"]

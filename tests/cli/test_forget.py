@@ -16,12 +16,6 @@ from tests.earlier_filter import nothing_redacted
 SECRET = "xox" + "b-283746501928-Kq7RzmW2pLx9"
 
 
-@pytest.fixture(autouse=True)
-def same_home(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests write is where the commands look."""
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-
-
 def say(shop: Shop, prompt: str) -> list[str]:
     journal = Journal.of(shop.root)
     who = {"root": str(shop.root), "session": "s", "agent": "codex"}
@@ -35,38 +29,37 @@ def in_journal(shop: Shop, text: str) -> bool:
     return any(text in file.read_text() for file in Journal.of(shop.root).folder.glob("*.jsonl"))
 
 
-def test_a_scan_finds_and_an_erasure_ends_it(new_shop: Shop):
-    assert new_shop.cm("index").code == 0
-    clean = new_shop.cm("secrets", "scan")
+def test_a_scan_finds_and_an_erasure_ends_it(own_shop: Shop):
+    clean = own_shop.cm("secrets", "scan")
     assert (clean.code, clean.out) == (0, "")
     assert "nothing that cm recognises" in clean.err
     assert "cm forget --erase ID" in clean.err
-    ids = say(new_shop, f"send {SECRET} away")
-    say(new_shop, "an innocent word")
-    done = new_shop.cm("secrets", "scan")
+    ids = say(own_shop, f"send {SECRET} away")
+    say(own_shop, "an innocent word")
+    done = own_shop.cm("secrets", "scan")
     assert done.code == 1
     assert [line.split()[5] for line in done.out.splitlines()] == [ids[0], ids[2]]
     assert "1 × slack token" in done.out.lower()
-    for told in (done, new_shop.cm("secrets", "scan", "--json"), new_shop.cm("secrets", "scan", "--all", "--json")):
+    for told in (done, own_shop.cm("secrets", "scan", "--json"), own_shop.cm("secrets", "scan", "--all", "--json")):
         assert told.code == 1
         assert SECRET not in told.out + told.err
-    report = new_shop.cm("secrets", "scan", "--all", "--json").json
+    report = own_shop.cm("secrets", "scan", "--all", "--json").json
     assert {one["id"] for one in report["findings"]} == {ids[0], ids[2]}
     assert (report["secrets"], report["in_source"], report["interrupted"]) == (2, 0, False)
-    trial = new_shop.cm("forget", "--erase", "--found", "--dry-run", "--json").json
+    trial = own_shop.cm("forget", "--erase", "--found", "--dry-run", "--json").json
     assert [one["id"] for one in trial["events"]] == ids
-    told = new_shop.cm("forget", "--erase", ids[0], "--dry-run")
+    told = own_shop.cm("forget", "--erase", ids[0], "--dry-run")
     assert local_minute(trial["events"][0]["time"]) in told.out
     assert "“send [redacted: slack token] away”" in told.out.lower()
     assert "the turn is erased whole" in told.err
-    assert in_journal(new_shop, SECRET)
-    erased = new_shop.cm("forget", "--erase", "--found", "--confirm", "found")
+    assert in_journal(own_shop, SECRET)
+    erased = own_shop.cm("forget", "--erase", "--found", "--confirm", "found")
     assert erased.code == 0
     assert [line.split()[1] for line in erased.out.splitlines()] == ids
-    assert not in_journal(new_shop, SECRET)
-    assert in_journal(new_shop, "an innocent word")
-    assert new_shop.cm("secrets", "scan", "--all").code == 0
-    assert new_shop.cm("episodes", "--json").json["total"] == 1
+    assert not in_journal(own_shop, SECRET)
+    assert in_journal(own_shop, "an innocent word")
+    assert own_shop.cm("secrets", "scan", "--all").code == 0
+    assert own_shop.cm("episodes", "--json").json["total"] == 1
 
 
 def test_nothing_is_erased_in_a_script_that_says_it_once(new_shop: Shop):
@@ -83,55 +76,50 @@ def test_nothing_is_erased_in_a_script_that_says_it_once(new_shop: Shop):
     assert not in_journal(new_shop, SECRET)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        (), ("--erase",), ("--found",), ("x" * 9, "--with-patches"), ("x" * 9, "--dry-run"), ("x" * 9, "--confirm", "x" * 9),
-        ("--erase", "--undo", "x" * 9),
-    ],
+TOGETHER = (
+    (), ("--erase",), ("--found",), ("x" * 9, "--with-patches"), ("x" * 9, "--dry-run"), ("x" * 9, "--confirm", "x" * 9),
+    ("--erase", "--undo", "x" * 9),
 )  # fmt: skip
-def test_words_that_do_not_go_together(new_shop: Shop, words: tuple[str, ...]):
-    done = new_shop.cm("forget", *words)
-    assert (done.code, done.out) == (2, "")
 
 
-def test_a_name_that_is_none_is_said(new_shop: Shop):
-    new_shop.cm("index")
-    say(new_shop, "one")
-    assert new_shop.cm("forget", "no-such-event").code == 3
-    assert new_shop.cm("forget", "--erase", "no-such-event", "--confirm", "no-such-event").code == 3
+def test_words_that_do_not_go_together(new_shop: Shop):
+    for words in TOGETHER:
+        done = new_shop.cm("forget", *words)
+        assert (done.code, done.out) == (2, ""), words
 
 
-def test_an_episode_is_hidden_and_shown_again(new_shop: Shop):
-    new_shop.cm("index")
-    ids = [say(new_shop, f"prompt {n}")[2] for n in range(2)]
-    assert new_shop.cm("forget", ids[0], "--json").json == {"forgotten": [ids[0]]}
-    assert [row["id"] for row in new_shop.cm("episodes", "--json").json["rows"]] == [ids[1]]
-    assert new_shop.cm("forget", "--undo", ids[0], "--json").json == {"restored": [ids[0]]}
-    assert new_shop.cm("episodes", "--json").json["total"] == 2
+def test_a_name_that_is_none_is_said(own_shop: Shop):
+    say(own_shop, "one")
+    assert own_shop.cm("forget", "no-such-event").code == 3
+    assert own_shop.cm("forget", "--erase", "no-such-event", "--confirm", "no-such-event").code == 3
 
 
-def test_what_was_forgotten_before_a_wrong_name_is_told(new_shop: Shop):
-    new_shop.cm("index")
-    ids = [say(new_shop, f"prompt {n}")[2] for n in range(2)]
-    done = new_shop.cm("forget", ids[0], "no-such-event", ids[1], "--json")
+def test_an_episode_is_hidden_and_shown_again(own_shop: Shop):
+    ids = [say(own_shop, f"prompt {n}")[2] for n in range(2)]
+    assert own_shop.cm("forget", ids[0], "--json").json == {"forgotten": [ids[0]]}
+    assert [row["id"] for row in own_shop.cm("episodes", "--json").json["rows"]] == [ids[1]]
+    assert own_shop.cm("forget", "--undo", ids[0], "--json").json == {"restored": [ids[0]]}
+    assert own_shop.cm("episodes", "--json").json["total"] == 2
+
+
+def test_what_was_forgotten_before_a_wrong_name_is_told(own_shop: Shop):
+    ids = [say(own_shop, f"prompt {n}")[2] for n in range(2)]
+    done = own_shop.cm("forget", ids[0], "no-such-event", ids[1], "--json")
     assert (done.code, json.loads(done.out)) == (3, {"forgotten": [ids[0]]})
-    assert [row["id"] for row in new_shop.cm("episodes", "--json").json["rows"]] == [ids[1]]
+    assert [row["id"] for row in own_shop.cm("episodes", "--json").json["rows"]] == [ids[1]]
 
 
-def test_why_something_is_forgotten_is_kept_whole_or_refused(new_shop: Shop):
-    new_shop.cm("index")
-    episode, why = say(new_shop, "prompt")[2], "w" * 500
-    assert new_shop.cm("forget", episode, "--reason", f"{why}w").code == 2
-    assert new_shop.cm("forget", episode, "--reason", why).code == 0
-    assert new_shop.cm("episodes", "show", episode, "--json").json["forgotten"]["reason"] == why
+def test_why_something_is_forgotten_is_kept_whole_or_refused(own_shop: Shop):
+    episode, why = say(own_shop, "prompt")[2], "w" * 500
+    assert own_shop.cm("forget", episode, "--reason", f"{why}w").code == 2
+    assert own_shop.cm("forget", episode, "--reason", why).code == 0
+    assert own_shop.cm("episodes", "show", episode, "--json").json["forgotten"]["reason"] == why
 
 
 def test_on_a_terminal_two_answers_are_asked_for(
-    new_shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own_shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    new_shop.cm("index")
-    ids = say(new_shop, f"send {SECRET} away")
+    ids = say(own_shop, f"send {SECRET} away")
     monkeypatch.setattr(module.sys.stdin, "isatty", lambda: True, raising=False)
     asked: list[str] = []
 
@@ -153,17 +141,17 @@ def test_on_a_terminal_two_answers_are_asked_for(
 
     def run() -> None:
         # Also where it was said twice already: whoever can be asked is asked.
-        module.forget([ids[0]], erase=True, confirm=[ids[0]], project=new_shop.root)
+        module.forget([ids[0]], erase=True, confirm=[ids[0]], project=own_shop.root)
 
     for first, second, questions in ((False, "erase", 1), (True, "yes", 2), (True, "", 2)):
         answers(first, second)
         with pytest.raises(typer.Abort):
             run()
         assert len(asked) == questions
-    assert in_journal(new_shop, SECRET)
+    assert in_journal(own_shop, SECRET)
     answers(True, "erase")
     run()
-    assert not in_journal(new_shop, SECRET)
+    assert not in_journal(own_shop, SECRET)
     assert ids[2] in capsys.readouterr().out
 
 

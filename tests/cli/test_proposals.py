@@ -13,18 +13,26 @@ import pytest
 from cm_tui.cli import proposal_options
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import FactKind, NarratedState
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, ShopTemplate
 from tests.cli.taught import COMMAND, RULE, teach
 
 NOTE = ".cm/notes/project.md"
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
+    return ShopTemplate(tmp_path_factory.mktemp("taught"), teach_and_narrate, indexed=False)
+
+
 @pytest.fixture
-def taught(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """A project whose sessions taught a rule and a command, and of which nothing was decided yet."""
-    teach(new_shop, monkeypatch)
-    assert new_shop.cm("narrate").code == 0
-    return new_shop
+    return kept.put_back(monkeypatch)
+
+
+def teach_and_narrate(shop: Shop) -> None:
+    teach(shop)
+    assert shop.cm("narrate").code == 0
 
 
 def waiting(shop: Shop, kind: str = "") -> list[dict]:
@@ -275,13 +283,13 @@ WRONG = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("words", "code"), WRONG, ids=[" ".join(words)[:30] for words, _ in WRONG])
-def test_whatever_is_typed_gets_a_sentence(shop: Shop, words: tuple[str, ...], code: int):
-    done = shop.cm("proposals", *words)
-    assert (done.code, done.out) == (code, ""), done.err
-    assert done.err.isprintable() or "\n" in done.err
-    assert not {"\x1b", "\u202e"} & set(done.err)
-    assert len(done.err) < 2_000
+def test_whatever_is_typed_gets_a_sentence(shop: Shop):
+    for words, code in WRONG:
+        done = shop.cm("proposals", *words)
+        assert (done.code, done.out) == (code, ""), (words, done.err)
+        assert done.err.isprintable() or "\n" in done.err, words
+        assert not {"\x1b", "\u202e"} & set(done.err), words
+        assert len(done.err) < 2_000, words
 
 
 @pytest.mark.parametrize("text", ["", "  ", "two\nlines", "x" * 20_000, "a\x1b[31mb", "<!-- cm:narrator nabcdef -->"])
@@ -323,12 +331,12 @@ def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop):
     assert f"cm proposals show {rule['id']}" in row["hint"]
 
 
-@pytest.mark.parametrize("name", ["", " ", "topics/", "user:", "user:topics/", ".cm/notes/"])
-def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop, name: str):
+def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop):
     rule = only(taught, "statement")
-    done = taught.cm("proposals", "approve", rule["id"], "--to", name)
-    assert done.code in (1, 2)
-    assert "names no note" in done.err
+    for name in ("", " ", "topics/", "user:", "user:topics/", ".cm/notes/"):
+        done = taught.cm("proposals", "approve", rule["id"], "--to", name)
+        assert done.code in (1, 2), name
+        assert "names no note" in done.err, name
     assert only(taught, "statement")["id"] == rule["id"]
     assert not note(taught)
 

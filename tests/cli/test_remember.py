@@ -16,29 +16,22 @@ from tests.cli.conftest import Shop
 from tests.planted import GITHUB, leaked
 
 
-@pytest.fixture(autouse=True)
-def same_home(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests write is where the commands look."""
-    monkeypatch.setenv("CM_HOME", str(new_shop.home))
-
-
-def test_from_writing_to_bringing_back(new_shop: Shop):
-    done = new_shop.cm("remember", f"Run tests with -n 3; token {GITHUB}", "--title", "Tests")
+def test_from_writing_to_bringing_back(own_shop: Shop):
+    done = own_shop.cm("remember", f"Run tests with -n 3; token {GITHUB}", "--title", "Tests")
     assert (done.code, "taken out of it: 1 secret" in done.err) == (0, True)
-    assert not leaked(done.out + done.err + (new_shop.root / ".cm/memory.json").read_text())
-    rule = new_shop.cm("remember", "Never push on fridays", "--as", "rule", "--scope", "user", "--json").json
+    assert not leaked(done.out + done.err + (own_shop.root / ".cm/memory.json").read_text())
+    rule = own_shop.cm("remember", "Never push on fridays", "--as", "rule", "--scope", "user", "--json").json
     assert (rule["category"], rule["scope"], rule["actor"]) == ("Rule", "user", "person")
-    rows = new_shop.cm("remember", "--json").json
+    rows = own_shop.cm("remember", "--json").json
     assert [row["title"] for row in rows["rows"]] == ["Never push on fridays", "Tests"]
-    assert new_shop.cm("remember", "--match", "tests", "--as", "experience", "--json").json["total"] == 1
-    assert "Rule  person (user)  Never push" in new_shop.cm("remember").out
-    new_shop.cm("index")
-    hits = new_shop.cm("search", "when not to push", "--profile", "memory", "--json").json["hits"]
+    assert own_shop.cm("remember", "--match", "tests", "--as", "experience", "--json").json["total"] == 1
+    assert "Rule  person (user)  Never push" in own_shop.cm("remember").out
+    hits = own_shop.cm("search", "when not to push", "--profile", "memory", "--json").json["hits"]
     assert hits[0]["path"] == f"entry/{rule['id']}"
-    assert new_shop.cm("forget", rule["id"], "--json").json == {"forgotten": [rule["id"]]}
-    assert new_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"] == []
-    assert new_shop.cm("forget", "--undo", rule["id"], "--json").json == {"restored": [rule["id"]]}
-    assert new_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"]
+    assert own_shop.cm("forget", rule["id"], "--json").json == {"forgotten": [rule["id"]]}
+    assert own_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"] == []
+    assert own_shop.cm("forget", "--undo", rule["id"], "--json").json == {"restored": [rule["id"]]}
+    assert own_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"]
 
 
 def test_undo_shows_what_the_person_wrote(new_shop: Shop):
@@ -86,28 +79,28 @@ def test_an_entry_is_shown_changed_and_pinned(new_shop: Shop):
     assert new_shop.cm("remember", "--id", id_, "--no-pin", "--json").json["pinned"] is False
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (("  ",), 2), (("x", "--as", "wisdom"), 2), (("x", "--scope", "world"), 2), (("--title", "x"), 2), (("x", "--pin"), 2),
-        (("x", "--id", "nothing"), 3), (("x", "--id", "nothing", "--scope", "user"), 2), (("--scope", "world"), 2),
-    ],
+WRONG = (
+    (("  ",), 2), (("x", "--as", "wisdom"), 2), (("x", "--scope", "world"), 2), (("--title", "x"), 2), (("x", "--pin"), 2),
+    (("x", "--id", "nothing"), 3), (("x", "--id", "nothing", "--scope", "user"), 2), (("--scope", "world"), 2),
 )  # fmt: skip
-def test_wrong_words_are_said(new_shop: Shop, words: tuple[str, ...], code: int):
-    done = new_shop.cm("remember", *words)
-    assert (done.code, done.out) == (code, "")
-    assert done.err.strip()
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        ((), 2), (("nothing",), 3), (("--undo", "nothing"), 3), (("--decline",), 2), (("--proposed", "nothing"), 3),
-        (("--proposed", "--decline", "x"), 2), (("--proposed", "--undo", "x"), 2),
-    ],
+def test_wrong_words_are_said(new_shop: Shop):
+    for words, code in WRONG:
+        done = new_shop.cm("remember", *words)
+        assert (done.code, done.out) == (code, ""), words
+        assert done.err.strip(), words
+
+
+FORGOTTEN_WRONGLY = (
+    ((), 2), (("nothing",), 3), (("--undo", "nothing"), 3), (("--decline",), 2), (("--proposed", "nothing"), 3),
+    (("--proposed", "--decline", "x"), 2), (("--proposed", "--undo", "x"), 2),
 )  # fmt: skip
-def test_what_is_not_there_cannot_be_forgotten(new_shop: Shop, words: tuple[str, ...], code: int):
-    assert new_shop.cm("forget", *words).code == code
+
+
+def test_what_is_not_there_cannot_be_forgotten(new_shop: Shop):
+    for words, code in FORGOTTEN_WRONGLY:
+        assert new_shop.cm("forget", *words).code == code, words
 
 
 def test_what_agents_propose_is_decided_by_a_person(new_shop: Shop):

@@ -5,38 +5,44 @@ from __future__ import annotations
 import json
 import re
 
-from tests.cli.conftest import Shop
+import pytest
+
+from tests.cli.conftest import Shop, make_repository
 
 QUESTION = "tax of the money in a cart"
 
 
-def with_coins(shop: Shop) -> Shop:
-    """The shop with a file of five passages, the first of which answers best."""
+@pytest.fixture(scope="module")
+def coins(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The shop with a file of five passages, the first of which answers best; only asked."""
+    base = tmp_path_factory.mktemp("coins")
+    shop = Shop(base / "shop", base / "home")
+    make_repository(shop.root)
     body = "".join(f"    amount = amount + {n}  # a coin of so many cents, counted again\n" for n in range(14))
-    coins = "".join(f"def coin_{n}(amount):\n{body}    return amount\n\n\n" for n in range(5))
-    (shop.root / "coins.py").write_text(coins)
+    text = "".join(f"def coin_{n}(amount):\n{body}    return amount\n\n\n" for n in range(5))
+    (shop.root / "coins.py").write_text(text)
     assert shop.cm("index").code == 0
     return shop
 
 
-def test_a_file_stands_once_with_lines_of_its_best_passage_and_places_of_the_next(new_shop: Shop):
-    done = with_coins(new_shop).cm("search", "coin_2 cents tax", "--by", "file")
+def test_a_file_stands_once_with_lines_of_its_best_passage_and_places_of_the_next(coins: Shop):
+    done = coins.cm("search", "coin_2 cents tax", "--by", "file")
     heads = re.findall(r"^ *(\d+)\. (.+)$", done.out, re.MULTILINE)
     assert [int(rank) for rank, _ in heads] == list(range(1, len(heads) + 1))
     assert len({path for _, path in heads}) == len(heads) > 1
     assert re.search(rf"{len(heads)} of {len(heads)} files, \d+ candidates, hybrid", done.err)
-    coins = done.out.split("coins.py\n", 1)[1].split("\n\n", 1)[0].splitlines()
+    listed = done.out.split("coins.py\n", 1)[1].split("\n\n", 1)[0].splitlines()
     places = [
-        place for place, line in enumerate(coins) if re.fullmatch(r" {5}\d+-\d+  function coin_\d  0\.\d{3}", line)
+        place for place, line in enumerate(listed) if re.fullmatch(r" {5}\d+-\d+  function coin_\d  0\.\d{3}", line)
     ]
-    assert "coin_2" in coins[0]
-    assert places == [0, len(coins) - 3, len(coins) - 2]
-    assert all(re.match(r" +\d+  ", line) for line in coins[1 : places[1]])
-    assert coins[-1] == "     and 2 more passages"
+    assert "coin_2" in listed[0]
+    assert places == [0, len(listed) - 3, len(listed) - 2]
+    assert all(re.match(r" +\d+  ", line) for line in listed[1 : places[1]])
+    assert listed[-1] == "     and 2 more passages"
 
 
-def test_what_is_not_listed_is_counted_in_json(new_shop: Shop):
-    [file] = with_coins(new_shop).cm("search", "coin", "--by", "file", "--limit", "1", "--json").json["files"]
+def test_what_is_not_listed_is_counted_in_json(coins: Shop):
+    [file] = coins.cm("search", "coin", "--by", "file", "--limit", "1", "--json").json["files"]
     assert (file["path"], len(file["hits"]), file["more"]) == ("coins.py", 3, 2)
 
 

@@ -11,13 +11,6 @@ from tests.cli.conftest import Shop
 QUESTION = "what does a customer pay"
 
 
-@pytest.fixture
-def own_shop(new_shop: Shop) -> Shop:
-    """A shop of one test alone, indexed."""
-    assert new_shop.cm("index").code == 0
-    return new_shop
-
-
 def test_a_mark_comes_is_listed_is_turned_round_and_goes(own_shop: Shop):
     shop = own_shop
     assert shop.cm("tune", "marks").err.strip() == "nothing to list"

@@ -1,52 +1,43 @@
-"""A small repository that was indexed once: each test gets a copy of it with its store."""
+"""A small repository that was indexed once: tests ask it, or get it with its store as it was then."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
 from tests.cli.conftest import make_repository
+from tests.templates import Template
 
 
 @pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `shop` and, beside it, `home` with its index."""
-    folder = tmp_path_factory.mktemp("indexed")
-    root = folder / "shop"
-    root.mkdir()
-    make_repository(root)
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(root) as engine:
-        for _ in engine.index():
-            pass
-    return folder
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The repository that is only asked."""
+    return Template(tmp_path_factory.mktemp("asked"), make_repository)
+
+
+@pytest.fixture(scope="session")
+def changeable(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The repository that tests change."""
+    return Template(tmp_path_factory.mktemp("changed"), make_repository)
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Path:
+def fresh(indexed: Template, tmp_path: Path) -> Path:
     """A repository without an index."""
-    root = tmp_path / "fresh"
-    root.mkdir()
-    make_repository(root)
-    return root
+    return Path(shutil.copytree(indexed.root, tmp_path / "fresh", symlinks=True))
 
 
 @pytest.fixture
-def shop(indexed: Path, cm_home: Path) -> Path:
+def shop(indexed: Template, cm_home: Path) -> Path:
     """The indexed repository; only asked."""
-    shutil.copytree(indexed / "home", cm_home, dirs_exist_ok=True)
-    return indexed / "shop"
+    shutil.copytree(indexed.home, cm_home, dirs_exist_ok=True)
+    return indexed.root
 
 
 @pytest.fixture
-def own(shop: Path, indexed: Path, tmp_path: Path) -> Path:
-    """A copy that may be changed: the index is brought over to it by the first run."""
-    root = Path(shutil.copytree(shop, tmp_path / "own"))
-    with LocalEngine.open(root) as engine:
-        for _ in engine.index():
-            pass
-    return root
+def own(changeable: Template, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The indexed repository, which may be changed; its home is empty but for its index."""
+    monkeypatch.setenv("CM_HOME", str(changeable.home))
+    return changeable.put_back()

@@ -20,7 +20,6 @@ from cm_tui.mcp import build, http_app
 from cm_tui.mcp.access import Access
 from cm_tui.mcp.engine_pool import EnginePool
 
-WAYS = ("memory", "stdio", "http")
 PATIENCE = 120.0
 
 
@@ -110,16 +109,29 @@ async def _http(root: Path, tools: str, given: Sequence[Path], chosen: bool) -> 
         engines.close()
 
 
+class Listening(uvicorn.Server):
+    """A server that can be waited for."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[int]:
     """An ASGI application on a port of its own."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=5)
-        server = uvicorn.Server(config)
+        server = Listening(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn tells of it in no other way
-            await asyncio.sleep(0.01)
+        ready = asyncio.create_task(server.ready.wait())
+        await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
         try:
             yield listener.getsockname()[1]
         finally:

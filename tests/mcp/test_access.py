@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -20,10 +18,11 @@ from cm_tui.engine.status import _claimed
 from cm_tui.errors import RefusedError
 from cm_tui.mcp.access import Access
 from tests.cli.conftest import git
-from tests.mcp.served import Answers, answering, environment
+from tests.cli.in_process import run_here
+from tests.mcp.served import Answers, answering
 
 NEVER = "plain words that lie in another folder"
-WAYS = ["stdio", "http"]
+WAYS = [pytest.param("stdio", marks=pytest.mark.process), "http"]
 
 
 def indexed(root: Path, content: str) -> Path:
@@ -116,6 +115,7 @@ async def test_what_was_not_given_is_refused(shop: Path, neighbour: Path, creden
     assert not any("aws" in store.name for store in (paths.data_dir() / "projects").iterdir())
 
 
+@pytest.mark.process
 async def test_a_server_for_a_project_is_for_that_one(shop: Path, neighbour: Path):
     async with answering(shop, "stdio", chosen=True, list_roots_callback=rooted(neighbour)) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
@@ -124,10 +124,11 @@ async def test_a_server_for_a_project_is_for_that_one(shop: Path, neighbour: Pat
 
 
 async def test_a_link_in_the_project_gives_nothing(own: Path, neighbour: Path, credentials: Path):
+    roundabout = own.joinpath(*[".."] * (len(own.parts) - 1), *neighbour.parts[1:])
     (own / "next").symlink_to(neighbour)
     (own / "keys").symlink_to(credentials)
     async with answering(own) as asked:
-        for folder in (own / "next", own / "keys", own / "shop/../../neighbour"):
+        for folder in (own / "next", own / "keys", roundabout):
             assert "was not given" in await asked.refused("codememory_ingest", project=str(folder), confirmed=True)
         for path in ("keys/credentials", "next/notes.py"):
             await asked.call("codememory_reingest", path=path)
@@ -194,14 +195,15 @@ async def test_a_repository_inside_the_project_is_given_with_it(own: Path, neigh
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_person_gives_more_by_root(shop: Path, neighbour: Path, way: str):
-    for folder in (neighbour, neighbour.parent):
-        async with answering(shop, way, given=[folder]) as asked:
-            _, found = await asked.ok("codememory_definitions", symbol="only_next_door", project=str(neighbour))
-            assert found["total"] == 1
+    # Each of them, or a folder that it is in.
+    given = [neighbour.parent] if way == "http" else [neighbour]
+    async with answering(shop, way, given=given) as asked:
+        _, found = await asked.ok("codememory_definitions", symbol="only_next_door", project=str(neighbour))
+        assert found["total"] == 1
 
 
 async def test_a_person_gives_more_by_their_settings(shop: Path, neighbour: Path, credentials: Path):
-    async with answering(shop, "stdio") as asked:
+    async with answering(shop) as asked:
         assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
         settings(f"[mcp]\nroots = [{str(neighbour.parent)!r}]\n")
         await asked.ok("codememory_definitions", symbol="only_next_door", project=str(neighbour))
@@ -214,7 +216,7 @@ async def test_a_person_gives_more_by_their_settings(shop: Path, neighbour: Path
 async def test_a_repository_gives_nothing(own: Path, neighbour: Path):
     (own / ".cm").mkdir()
     (own / ".cm/config.toml").write_text("[mcp]\nroots = ['/']\n")
-    async with answering(own, "stdio") as asked:
+    async with answering(own) as asked:
         assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
         assert "was not given" in await asked.refused("codememory_ingest", project=str(neighbour), confirmed=True)
 
@@ -222,7 +224,7 @@ async def test_a_repository_gives_nothing(own: Path, neighbour: Path):
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_narrows(shop: Path, neighbour: Path, mode: str):
     """It has one of two given projects open: for the other one nothing is answered, at no door."""
-    async with answering(shop, "stdio", mode=mode, given=[neighbour], list_roots_callback=rooted(neighbour)) as asked:
+    async with answering(shop, mode=mode, given=[neighbour], list_roots_callback=rooted(neighbour)) as asked:
         await asked.ok("codememory_definitions", symbol="only_next_door")
         await asked.ok("codememory_definitions", symbol="only_next_door", project=str(neighbour))
         assert "not open in this client" in await asked.refused(
@@ -253,12 +255,9 @@ async def test_a_client_never_widens(shop: Path, neighbour: Path, mode: str):
 
 
 def test_a_root_that_is_not_there_ends_with_a_message(shop: Path):
-    done = subprocess.run(
-        [sys.executable, "-m", "cm_tui", "mcp", "--root", str(shop / "nowhere")], cwd=shop, env=environment(),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "There is no folder" in done.stderr
+    code, out, err = run_here(("mcp", "--root", str(shop / "nowhere")), cwd=shop, environment={}, stdin="")
+    assert (code, out) == (3, "")
+    assert "There is no folder" in err
 
 
 # --- what a refusal says, and what is done before ---
@@ -314,7 +313,7 @@ async def test_another_checkouts_index_is_never_answered_from(own: Path, tmp_pat
     git(other, "remote", "set-url", "origin", "https://example.org/shared.git")
     indexed(own, "def only_in_own():\n    return 1\n")
     indexed(other, f"def only_next_door():\n    return {NEVER!r}\n")
-    async with answering(own, "stdio") as asked:
+    async with answering(own) as asked:
         _, found = await asked.ok("codememory_definitions", symbol="only_in_own")
         assert found["total"] == 1
         await asked.refused("codememory_definitions", symbol="only_next_door")

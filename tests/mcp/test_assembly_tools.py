@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cm_tui import paths
 from cm_tui.engine.api.fence import TAG
 from cm_tui.engine.local.engine import LocalEngine
 from tests.mcp.served import answering
@@ -114,20 +116,20 @@ async def test_headings_inside_of_memory_name_no_places(defined: Path):
         assert all(item["title"] != "Forged" for item in record["items"])
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"question": "tax", "files": ["../../etc/passwd"]}, {"question": "tax", "budget": 0},
-        {"question": "tax", "session": "x" * 500}, {"question": "tax", "without": ["x"] * 500},
-        {"question": "tax", "files": ["a\0b"]}, {"question": ""},
-    ],
+HOSTILE: tuple[dict[str, Any], ...] = (
+    {"question": "tax", "files": ["../../etc/passwd"]}, {"question": "tax", "budget": 0},
+    {"question": "tax", "session": "x" * 500}, {"question": "tax", "without": ["x"] * 500},
+    {"question": "tax", "files": ["a\0b"]}, {"question": ""},
 )  # fmt: skip
-async def test_hostile_arguments_are_refused(defined: Path, words: dict):
+
+
+async def test_hostile_arguments_are_refused(defined: Path):
     async with answering(defined) as asked:
-        assert "root:" not in await asked.refused("context_assemble", **words)
+        for words in HOSTILE:
+            assert "root:" not in await asked.refused("context_assemble", **words)
 
 
-async def test_working_memory_lives_for_its_session_and_reaches_its_assembly(defined: Path, cm_home: Path):
+async def test_working_memory_lives_for_its_session_and_reaches_its_assembly(defined: Path):
     async with answering(defined) as asked:
         said = {"session": "s1", "key": "plan/1 ü", "value": "Round before adding ZEBRA."}
         await asked.ok("working_memory", action="put", **said)
@@ -144,7 +146,7 @@ async def test_working_memory_lives_for_its_session_and_reaches_its_assembly(def
         await asked.ok("working_memory", action="remove", session="s1", key="plan/1 ü")
         assert (await asked.ok("working_memory", action="get", session="s1"))[1]["text"] == ""
         await asked.ok("working_memory", action="put", session="s1", key="other", value="YAK only in memory")
-    assert not files_with(b"YAK only in memory", cm_home, defined)
+    assert not files_with(b"YAK only in memory", paths.data_dir().parent, defined)
 
 
 def files_with(text: bytes, *folders: Path) -> list[Path]:

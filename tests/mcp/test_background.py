@@ -121,11 +121,12 @@ async def test_other_calls_are_answered_while_the_index_runs(watched: Watched):
             watched.go_on.set()
 
 
+@pytest.mark.process
 def test_a_client_that_goes_away_leaves_a_sound_store(tmp_path: Path):
     root = tmp_path / "many"
     root.mkdir()
-    for number in range(600):
-        body = "".join(f"def f{number}_{k}(x):\n    return f{number}_{k - 1}(x)\n\n\n" for k in range(1, 12))
+    for number in range(100):
+        body = "".join(f"def f{number}_{k}(x):\n    return f{number}_{k - 1}(x)\n\n\n" for k in range(1, 5))
         (root / f"m{number}.py").write_text(body)
     server = subprocess.Popen(
         [sys.executable, "-m", "cm_tui", "mcp"], cwd=root, env=environment(),

@@ -33,10 +33,10 @@ REFS = (
 
 
 @pytest.fixture
-def trapped(own: Path, tmp_path: Path) -> Path:
+def trapped(own: Path) -> Path:
     """A project full of ways out of it: each was indexed, committed, or both."""
-    secret = tmp_path / "secret"
-    secret.mkdir()
+    secret = own.parent / "secret"
+    secret.mkdir(exist_ok=True)
     (secret / "credentials").write_text(f"{NEVER}\n")
     (secret / "code.py").write_text(f"def outside_only():\n    return {NEVER!r}\n")
     (own / "keys").symlink_to(secret)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from cm_tui.engine.api import recording
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.local.engine import LocalEngine
@@ -49,17 +47,14 @@ async def test_from_adding_to_deleting(own: Path):
         assert (found["entries"], found["total"], "No entry" in text) == ([], 0, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "missing"),
-    [
-        ({"action": "add", "content": "x"}, "category, title, scope"),
-        ({"action": "update", "title": "x"}, "id"),
-        ({"action": "delete"}, "id"),
-    ],
-)
-async def test_what_is_missing_is_named(own: Path, arguments: dict[str, str], missing: str):
+async def test_what_is_missing_is_named(own: Path):
     async with answering(own, tools="memory") as asked:
-        assert f"missing: {missing}." in await asked.refused("manage_core_memory", **arguments)
+        for arguments, missing in (
+            ({"action": "add", "content": "x"}, "category, title, scope"),
+            ({"action": "update", "title": "x"}, "id"),
+            ({"action": "delete"}, "id"),
+        ):
+            assert f"missing: {missing}." in await asked.refused("manage_core_memory", **arguments)
 
 
 async def test_a_persons_entries_and_those_of_all_projects_are_proposed(own: Path):

@@ -178,13 +178,13 @@ async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
         assert (engine.entries().total, engine.episodes().total) == (2, 0)
 
 
-@pytest.mark.parametrize("tool", ["recall", "remember", "forget", "codememory_record"])
-@pytest.mark.parametrize("project", ["", " ", "auto", "default"])
-async def test_a_project_has_to_be_a_path(own: Path, tool: str, project: str):
+async def test_a_project_has_to_be_a_path(own: Path):
     needed = {"recall": "question", "remember": "content", "forget": "id", "codememory_record": "prompt"}
     async with answering(own) as asked:
-        said = await asked.refused(tool, **{needed[tool]: "words"}, project=project)
-    assert f"such as {own}, or leave `project` out" in said
+        for tool, argument in needed.items():
+            for project in ("", " ", "auto", "default"):
+                said = await asked.refused(tool, **{argument: "words"}, project=project)
+                assert f"such as {own}, or leave `project` out" in said, (tool, project)
     assert not (own / ".cm").exists()
 
 

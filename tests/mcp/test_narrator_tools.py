@@ -123,16 +123,16 @@ async def test_neither_secrets_nor_control_characters_come_out(own: Path):
         assert text.count("</cm-memory>") <= 1
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"text": ""}, {"text": " \n "}, {"text": "x" * 5_000}, {"text": "a\0b"}, {"text": "fine", "episodes": ["nope"]},
-        {"text": "fine", "topic": "../../etc/passwd"}, {"text": "fine", "scope": "all"}, {"text": "fine", "aproved": True},
-    ],
+SENSELESS: tuple[dict[str, object], ...] = (
+    {"text": ""}, {"text": " \n "}, {"text": "x" * 5_000}, {"text": "a\0b"}, {"text": "fine", "episodes": ["nope"]},
+    {"text": "fine", "topic": "../../etc/passwd"}, {"text": "fine", "scope": "all"}, {"text": "fine", "aproved": True},
 )  # fmt: skip
-async def test_what_makes_no_sense_is_refused_in_words(own: Path, told: dict[str, object]):
+
+
+async def test_what_makes_no_sense_is_refused_in_words(own: Path):
     async with answering(own) as asked:
-        assert await asked.refused("codememory_propose", **told)
+        for told in SENSELESS:
+            assert await asked.refused("codememory_propose", **told)
         assert (await asked.ok("codememory_proposals"))[1]["total"] == 0
 
 

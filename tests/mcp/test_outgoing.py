@@ -10,7 +10,6 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.mcp import build
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.outgoing import filtered
@@ -19,6 +18,7 @@ from cm_tui.mcp.tools import TOOLS
 from tests.gitrepo import Repo
 from tests.mcp.served import answering
 from tests.planted import AWS, BODY, GITHUB, KEY, PASSWORD, leaked
+from tests.templates import Template
 
 CODE = f'''"""Deploys with {GITHUB}."""
 
@@ -91,9 +91,13 @@ CALLS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return Template(tmp_path_factory.mktemp("planted"), plant)
+
+
+def plant(root: Path) -> None:
     """A repository with secrets in everything but the names of its files."""
-    repo = Repo(tmp_path_factory.mktemp("planted") / "app")
+    repo = Repo(root)
     repo.write("shop/__init__.py", "")
     repo.write("shop/deploy.py", "def deploy():\n    return 1\n")
     repo.commit(f"Begin with {GITHUB}")
@@ -103,15 +107,12 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo.commit(f'Use {AWS}, password = "{PASSWORD}"')
     repo.git("checkout", "-q", "-b", f"release/{GITHUB}")
     repo.write("user.py", USER + "\n# changed\n")
-    return repo.root
 
 
 @pytest.fixture
-def project(planted: Path) -> Path:
-    with LocalEngine.open(planted) as engine:
-        for _ in engine.index():
-            pass
-    return planted
+def project(planted: Template, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CM_HOME", str(planted.home))
+    return planted.put_back()
 
 
 async def test_no_tool_gives_a_secret_away(project: Path):

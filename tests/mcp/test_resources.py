@@ -42,28 +42,28 @@ async def test_symbols_with_their_source(shop: Path):
         assert "return add_tax(sum(cents for _, cents in self.items))" in text
 
 
-@pytest.mark.parametrize(
-    ("uri", "said"),
-    [
-        ("cm://file/../../etc/passwd", "outside the project"),
-        ("cm://file/%2e%2e/%2e%2e/etc/passwd", "outside the project"),
-        ("cm://file//etc/passwd", "outside the project"),
-        ("cm://file/nope.py", "not in the index"),
-        ("cm://file/shop/cart.py?start=zero", "start: Input should be a valid integer"),
-        ("cm://file/shop/cart.py?start=0", "start: Input should be greater than or equal to 1"),
-        ("cm://file/shop/cart.py?start=5&end=2", "no lines 5 to 2"),
-        ("cm://file/shop%00.py", "NUL"),
-        ("cm://symbol/nothing_like_it", "Nothing called nothing_like_it"),
-        ("cm://project?project=auto", "not the path of a project"),
-        ("cm://nowhere", "Unknown resource"),
-        ("file:///etc/passwd", "Unknown resource"),
-    ],
+WRONG = (
+    ("cm://file/../../etc/passwd", "outside the project"),
+    ("cm://file/%2e%2e/%2e%2e/etc/passwd", "outside the project"),
+    ("cm://file//etc/passwd", "outside the project"),
+    ("cm://file/nope.py", "not in the index"),
+    ("cm://file/shop/cart.py?start=zero", "start: Input should be a valid integer"),
+    ("cm://file/shop/cart.py?start=0", "start: Input should be greater than or equal to 1"),
+    ("cm://file/shop/cart.py?start=5&end=2", "no lines 5 to 2"),
+    ("cm://file/shop%00.py", "NUL"),
+    ("cm://symbol/nothing_like_it", "Nothing called nothing_like_it"),
+    ("cm://project?project=auto", "not the path of a project"),
+    ("cm://nowhere", "Unknown resource"),
+    ("file:///etc/passwd", "Unknown resource"),
 )
-async def test_wrong_resources_are_explained(shop: Path, uri: str, said: str):
+
+
+async def test_wrong_resources_are_explained(shop: Path):
     async with answering(shop) as asked:
-        with pytest.raises(MCPError, match=said) as caught:
-            await read(asked, uri)
-        assert "Traceback" not in str(caught.value)
+        for uri, said in WRONG:
+            with pytest.raises(MCPError, match=said) as caught:
+                await read(asked, uri)
+            assert "Traceback" not in str(caught.value), uri
 
 
 async def test_resources_of_a_project_without_an_index_say_what_to_do(fresh: Path):
@@ -86,19 +86,19 @@ async def test_prompts_carry_source_as_material(shop: Path):
         assert text.count("change how tax is added") == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "said"),
-    [
-        ("explain_symbol", {"symbol": "nothing_like_it"}, "Nothing called nothing_like_it"),
-        ("explain_symbol", {}, "symbol"),
-        ("context_for_task", {"task": "x", "budget": "lots"}, "budget: Input should be a valid integer"),
-        ("no_such_prompt", {}, "no_such_prompt"),
-    ],
+WRONG_PROMPTS: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("explain_symbol", {"symbol": "nothing_like_it"}, "Nothing called nothing_like_it"),
+    ("explain_symbol", {}, "symbol"),
+    ("context_for_task", {"task": "x", "budget": "lots"}, "budget: Input should be a valid integer"),
+    ("no_such_prompt", {}, "no_such_prompt"),
 )
-async def test_wrong_prompts_are_explained(shop: Path, name: str, arguments: dict[str, str], said: str):
+
+
+async def test_wrong_prompts_are_explained(shop: Path):
     async with answering(shop) as asked:
-        with pytest.raises(MCPError, match=said):
-            await asked.client.get_prompt(name, arguments)
+        for name, arguments, said in WRONG_PROMPTS:
+            with pytest.raises(MCPError, match=said):
+                await asked.client.get_prompt(name, arguments)
 
 
 async def test_paths_and_symbols_are_completed(shop: Path):

@@ -18,7 +18,7 @@ from tests.mcp.served import answering, serving
 READERS = {kind.name for kind in TOOLS if kind.reads}
 
 
-@pytest.mark.parametrize("words", ["core", "graph", "temporal", "memory", "all", "core,graph", "codememory_drift"])
+@pytest.mark.parametrize("words", ["all", "core,graph", "codememory_drift"])
 async def test_only_the_tools_of_the_set_are_listed(shop: Path, words: str):
     async with answering(shop, tools=words) as asked:
         listed = [tool.name for tool in (await asked.client.list_tools()).tools]

@@ -15,11 +15,13 @@ from jsonschema import Draft202012Validator
 from cm_tui.mcp import http_app
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.tools import TOOLS
-from tests.mcp.served import EVERY_CALL, WAYS, answering, environment, serving
+from tests.cli.in_process import run_here
+from tests.mcp.served import EVERY_CALL, answering, environment, serving
+
+STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(("way", "mode"), [("memory", "auto"), STDIO, ("http", "auto"), ("http", "legacy")])
 async def test_every_tool_answers_as_its_schema_says(own: Path, way: str, mode: str):
     assert {name for name, _ in EVERY_CALL} == {kind.name for kind in TOOLS}
     async with answering(own, way, mode=mode) as asked:
@@ -31,7 +33,7 @@ async def test_every_tool_answers_as_its_schema_says(own: Path, way: str, mode: 
             Draft202012Validator(schemas[name]).validate(record)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["memory", "http"])
 async def test_resources_prompts_and_completion_on_every_transport(shop: Path, way: str):
     async with answering(shop, way) as asked:
         client = asked.client
@@ -45,6 +47,7 @@ async def test_resources_prompts_and_completion_on_every_transport(shop: Path, w
         assert "shop/cart.py:18" in prompt.messages[0].content.text
 
 
+@pytest.mark.process
 def test_stdout_carries_nothing_but_the_protocol(shop: Path):
     """Whatever is printed on the way, by us or by a library, ends on stderr."""
     requests = [
@@ -82,14 +85,10 @@ def test_stdout_carries_nothing_but_the_protocol(shop: Path):
 
 
 def test_wrong_options_end_with_a_message(shop: Path):
-    done = subprocess.run(
-        [sys.executable, "-m", "cm_tui", "mcp", "--tools", "core,everything"], cwd=shop, env=environment(),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "everything" in done.stderr
-    assert "core, graph, temporal, memory, all" in done.stderr
+    code, out, err = run_here(("mcp", "--tools", "core,everything"), cwd=shop, environment={}, stdin="")
+    assert (code, out) == (2, "")
+    assert "everything" in err
+    assert "core, graph, temporal, memory, all" in err
 
 
 async def test_a_web_page_and_a_giant_body_are_turned_away(shop: Path):
@@ -108,6 +107,6 @@ async def test_a_web_page_and_a_giant_body_are_turned_away(shop: Path):
 
 async def test_many_calls_at_once(own: Path):
     async with answering(own, "http") as asked, anyio.create_task_group() as group:
-        for name, arguments in EVERY_CALL * 3:
+        for name, arguments in EVERY_CALL * 2:
             if name not in ("codememory_ingest", "codememory_reingest", "forget"):
                 group.start_soon(lambda n, a: asked.ok(n, **a), name, arguments)

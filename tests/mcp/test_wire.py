@@ -90,6 +90,7 @@ def answers(root: Path, lines: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.process
 def test_every_line_is_answered_on_stdio(shop: Path):
     found = answers(shop, [*ANSWERED, *NAMELESS])
     assert [one["id"] for one in found] == [7] * len(ANSWERED) + [None] * len(NAMELESS)
@@ -98,6 +99,7 @@ def test_every_line_is_answered_on_stdio(shop: Path):
     assert all("error" in one for one in found[len(ANSWERED) :])
 
 
+@pytest.mark.process
 def test_a_line_without_end_is_answered_and_the_next_one_read(shop: Path):
     endless = call("codememory_retrieve", json.dumps({"query": "x" * (2 * MOST_BYTES)}))
     first, second = answers(shop, [endless, call("codememory_definitions", '{"symbol":"Cart"}', 8)])

@@ -24,6 +24,12 @@ def said(prompt: str, root: Path) -> dict[str, object]:
     return {"type": "task", "agent": "codex", "session": "s", "prompts": [prompt], "root": str(root)}
 
 
+@pytest.fixture(autouse=True)
+def without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked for stands in the texts as it is asked for."""
+    monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
+
+
 @pytest.fixture
 def mine(tmp_path: Path) -> Repo:
     """A repository with a memory: an index, and an episode in its journal."""

@@ -44,6 +44,7 @@ def test_the_command_line(cloned: Shop, endpoint: Endpoint):
     assert endpoint.connections == 0
 
 
+@pytest.mark.process
 async def test_an_agent(hostile: Path, endpoint: Endpoint):
     for way in ("memory", "stdio"):
         async with answering(hostile, way) as agent:
@@ -67,6 +68,7 @@ async def test_the_application(hostile: Path, endpoint: Endpoint):
         assert repository_trust(hostile).state == "held"
 
 
+@pytest.mark.process
 def test_the_daemon_a_hook_and_the_watcher(through_daemon: Shop, endpoint: Endpoint):
     shop = through_daemon
 

@@ -249,7 +249,7 @@ def plan_rebuild(folder: Path | None = None) -> IndexPlan:
     from cm_tui.engine.store.database import Database
 
     root, _ = locate(folder)
-    with tempfile.TemporaryDirectory(prefix="cm-") as place, closing(Database(Path(place) / "empty")) as nothing:
+    with tempfile.TemporaryDirectory(prefix="cm-") as place, closing(Database(Path(place), in_memory=True)) as nothing:
         return make_plan(nothing, root, load_config(root).index, full=True, since=None)
 
 

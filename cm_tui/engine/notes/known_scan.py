@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections import OrderedDict
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _LONG_LIVED_S = 1.0
 """A process that asks again after so long stays: from then on it is told of changes instead of looking for them."""
 _LOOK_MS = 1
+_DELETED = 3
+"""How `watchfiles` numbers what was removed or moved away."""
 _MOST_TOLD = 1_000
 """Files that are looked at one by one; where more have changed, all are looked at."""
 _MOST_PROJECTS = 32
@@ -56,7 +59,7 @@ class _Watched:
         self._lock = threading.Lock()
         self._known: FolderScan | None = None
         self._first = 0.0
-        self._paths: tuple[str, ...] = ()
+        self._paths: dict[str, int] = {}
         self._events: RustNotify | None = None
         self._written: set[str] = set()
 
@@ -67,7 +70,8 @@ class _Watched:
 
     def scan(self, places: Places) -> FolderScan:
         """Return what is in the folders now."""
-        paths = tuple(str(one.folder) for one in places.folders if not one.leads_away and one.folder.is_dir())
+        paths = {str(one.folder): _inode(one.folder) for one in places.folders if not one.leads_away}
+        paths = {path: inode for path, inode in paths.items() if inode}
         with self._lock:
             now = time.monotonic()
             if self._known is None:
@@ -91,7 +95,7 @@ class _Watched:
         with self._lock:
             self._close()
 
-    def _watch(self, paths: tuple[str, ...]) -> None:
+    def _watch(self, paths: dict[str, int]) -> None:
         from watchfiles._rust_notify import RustNotify
 
         self._close()
@@ -112,6 +116,10 @@ class _Watched:
             if found == "signal":
                 raise KeyboardInterrupt
             return set()
+        if any(kind == _DELETED and path in self._paths for kind, path in found):
+            # In place of the folder there may be another one of the same number, which is not watched.
+            self._close()
+            return None
         files = {path for _, path in found if path.endswith(ENDINGS) or _may_be_folder(path)}
         return files if len(files) <= _MOST_TOLD else None
 
@@ -119,7 +127,16 @@ class _Watched:
         if self._events is not None:
             with suppress(RuntimeError):
                 self._events.close()
-        self._events, self._paths = None, ()
+        self._events, self._paths = None, {}
+
+
+def _inode(folder: Path) -> int:
+    """Return the number of a folder; 0 where there is none."""
+    try:
+        found = folder.stat()
+    except (OSError, ValueError):
+        return 0
+    return found.st_ino if stat.S_ISDIR(found.st_mode) else 0
 
 
 def _may_be_folder(path: str) -> bool:

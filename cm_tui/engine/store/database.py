@@ -288,11 +288,13 @@ class Database:
             )
         self._cursors.migrating = True
         try:
-            for number, sql in schema.migrations():
-                if number > current:
-                    with self.transaction() as cursor:
+            missing = [step for step in schema.migrations() if step[0] > current]
+            # A new store is made in one transaction: each commit waits for the disk.
+            for steps in [missing] if current == 0 else [[step] for step in missing]:
+                with self.transaction() as cursor:
+                    for _, sql in steps:
                         cursor.execute(sql)
-                        self.set_meta("schema", str(number))
+                    self.set_meta("schema", str(steps[-1][0]))
         except duckdb.Error as error:
             what = f"it says schema {current} and cannot be brought to {newest} ({str(error).strip().splitlines()[0]})"
             raise damaged(self.file, "schema-older", what) from error

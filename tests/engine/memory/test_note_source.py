@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -101,8 +102,28 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     assert _soon(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"])
 
 
+@pytest.mark.parametrize("removed", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("elsewhere"))])
+def test_a_folder_in_place_of_a_watched_one_is_watched_too(
+    engine: LocalEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    removed: Callable[[Path], object],
+):
+    request.addfinalizer(lambda: known_scan.forget(engine.root))
+    monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
+    folder = write(engine, ".cm/notes/a.md", "one").parent
+    places = places_of(engine.root)
+    for _ in range(2):
+        known_notes(places)
+    removed(folder)
+    write(engine, ".cm/notes/b.md", "of another branch")
+    assert _soon(lambda: [*known_notes(places).found] == [".cm/notes/b.md"])
+    write(engine, ".cm/notes/c.md", "and one more")
+    assert _soon(lambda: ".cm/notes/c.md" in known_notes(places).found)
+
+
 def _soon(is_so: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not is_so():
         if time.monotonic() > until:
             return False
