@@ -54,7 +54,9 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
-    linked = [checkout_links.main_folder(one) for one in sorted(owners) if checkout_links.is_current(name, one)]
+    # A folder that is gone is still theirs: nothing else is in its place.
+    current = (one for one in sorted(owners) if not Path(one).exists() or checkout_links.is_current(name, one))
+    linked = [checkout_links.main_folder(one) for one in current]
     folders += [*linked, *sorted(of_journal)]
     # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
     ours = list(dict.fromkeys(one for one in folders if _owner(one) in linked or not (linked or owners)))
