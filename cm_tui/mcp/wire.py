@@ -2,6 +2,8 @@
 
 The SDK drops what its parser refuses, and whoever asked waits for ever. Halves of surrogate pairs, which an agent leaves
 where it cuts a text, are valid JSON (RFC 8259, section 8.2) and no text: they become U+FFFD, as bytes that are not UTF-8 do.
+A byte order mark is white space, an array is its messages one by one, and a folder of the client that the SDK refuses is
+dropped: with it the SDK would refuse the whole message.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
+    Root,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -51,6 +54,56 @@ def mended(text: str) -> str:
     return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
 
 
+def read_text(data: bytes) -> str:
+    """Return a message's text, without byte order mark and odd folders; bytes that are not UTF-8 become U+FFFD."""
+    return without_odd_roots(mended(data.decode("utf-8", "replace").lstrip("\ufeff")))
+
+
+IGNORED_ROOTS = "cm-tui/ignored"
+"""Key in the `_meta` of a list of roots: the URIs that were dropped from it, cut to a readable length."""
+_URI_CHARACTERS = 200
+
+
+def without_odd_roots(text: str) -> str:
+    """Return a message whose lists of roots hold only what the protocol allows; `_meta` has the rest.
+
+    Args:
+        text: JSON. Lists of roots are in the result of `roots/list`, and since 2026-07-28 in `params.inputResponses`.
+    """
+    if '"roots"' not in text:
+        return text
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(message, dict):
+        return text
+    params = message.get("params")
+    responses = params.get("inputResponses") if isinstance(params, dict) else None
+    found = [message.get("result")] if "method" not in message else responses
+    changed = [_drop_odd_roots(one) for one in (found.values() if isinstance(found, dict) else found or ())]
+    return json.dumps(message) if any(changed) else text
+
+
+def _drop_odd_roots(result: Any) -> bool:
+    if not isinstance(result, dict) or "roots" not in result:
+        return False
+    roots = result["roots"]
+    kept, ignored = [], []
+    for root in roots if isinstance(roots, list) else [] if roots is None else [roots]:
+        uri = root.get("uri") if isinstance(root, dict) else root
+        try:
+            # A name or a `_meta` of the wrong type costs no folder.
+            Root(uri=uri)
+            kept.append({"uri": uri})
+        except ValidationError:
+            ignored.append(str(uri)[:_URI_CHARACTERS])
+    result["roots"] = kept
+    if ignored:
+        result["_meta"] = {IGNORED_ROOTS: ignored}
+    return True
+
+
 def refusal(text: str) -> JSONRPCError | None:
     """Return the answer to what is no message of the protocol; None for a message, and for a response that is none.
 
@@ -74,6 +127,18 @@ def refusal(text: str) -> JSONRPCError | None:
         # Whoever gives an id waits for an answer.
         return refused(None, "The id of a request is a text or a whole number.")
     return None
+
+
+def messages_of(text: str) -> list[str]:
+    """Return the messages of a line: none of a blank one, and each of an array, which older clients send as a batch."""
+    if not text.strip():
+        return []
+    if text.lstrip().startswith("["):
+        try:
+            return [json.dumps(one) for one in json.loads(text)] or [text]
+        except (ValueError, RecursionError):
+            pass
+    return [text]
 
 
 def refused(number: str | int | None, message: str, code: int = INVALID_REQUEST) -> JSONRPCError:
@@ -148,16 +213,22 @@ class _Lines:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         while line := await self._next():
-            text = mended(line.decode("utf-8", "replace"))
-            said = refusal(text) if text.strip() else None
             if len(line) == MOST_BYTES and not line.endswith(b"\n"):
                 while (more := await self._next()) and not more.endswith(b"\n"):
                     pass
-                said = refused(_outline(text)[1], f"A request of more than {MOST_BYTES:,} bytes is not read.")
-            if said is None:
-                yield text
-            elif self.answer is not None:
-                await self.answer(SessionMessage(said))
+                number = _outline(line.decode("utf-8", "replace"))[1]
+                await self._refuse(refused(number, f"A request of more than {MOST_BYTES:,} bytes is not read."))
+                continue
+            for text in messages_of(read_text(line)):
+                said = refusal(text)
+                if said is None:
+                    yield text
+                else:
+                    await self._refuse(said)
+
+    async def _refuse(self, said: JSONRPCError) -> None:
+        if self.answer is not None:
+            await self.answer(SessionMessage(said))
 
     async def _next(self) -> bytes:
         """A line with its end, or as much of it as a request may have."""
@@ -181,7 +252,7 @@ class MendedBodies:
             return
         body, messages = await _body(receive)
         if body is not None:
-            text = mended(body.decode("utf-8", "replace"))
+            text = read_text(body)
             said = refusal(text)
             if said is not None:
                 wire = said.model_dump(by_alias=True, mode="json", exclude_unset=True)
