@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
-from weakref import WeakValueDictionary
 
-import anyio
-import anyio.to_thread
 from mcp.server.mcpserver import Context, ListRoots, Resolve
-from mcp.shared.exceptions import MCPError
-from mcp.shared.message import ServerMessageMetadata
-from mcp_types import REQUEST_TIMEOUT, ListRootsRequest, ListRootsResult
-from mcp_types.version import is_version_at_least
-from pydantic import AfterValidator, Field, ValidationError
+from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
+from pydantic import AfterValidator, Field
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, NotIndexedError, UsageError
-from cm_tui.mcp.wire import IGNORED_ROOTS
+from cm_tui.mcp.client_folders import asks_in_answers, open_folders, requested_roots
 from cm_tui.model import ProjectStatus
-from cm_tui.model.text import one_line
 
 
 class EngineFor(Protocol):
@@ -41,14 +31,6 @@ FRESH_SECONDS = 5.0
 
 CLIENT_FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("client_folders", default=())
 """What the client has open, while a resource or a prompt is made; tools are given it."""
-
-ROOTS_NOTES: ContextVar[tuple[str, ...]] = ContextVar("roots_notes", default=())
-"""Which of the client's folders the current call ignores, and why."""
-
-ROOTS_SECONDS = 5.0
-"""How long a client may take to list its folders; one that does not is not asked again on its connection."""
-ROOTS_IN_ANSWERS = "2026-07-28"
-"""Since this revision of the protocol a server asks back by its answer, and the client calls again."""
 
 _SENTINELS = frozenset({"", "auto", "default", "none", "null", "current", "."})
 
@@ -79,19 +61,6 @@ class ProjectResolver:
     engine_for: EngineFor
     ask_roots: bool = True
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
-    _silent: WeakValueDictionary[int, Any] = field(default_factory=WeakValueDictionary)
-
-    def is_silent(self, client: Any) -> bool:
-        """Whether a client did not list its folders in time on this connection."""
-        return self._silent.get(id(client)) is client
-
-    def remember_silent(self, client: Any) -> None:
-        """Do not ask this client for its folders again.
-
-        Args:
-            client: the parameters of its `initialize`, which are one object for each connection.
-        """
-        self._silent[id(client)] = client
 
     def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
         """The engine that a call is about.
@@ -159,44 +128,6 @@ def notes_on_index(state: ProjectStatus) -> list[str]:
     return [f"The index is behind: it reflects {short[0]}, HEAD is {short[1]}; codememory_ingest brings it up to date."]
 
 
-async def open_folders(roots: ListRootsResult) -> tuple[Path, ...]:
-    """Return the folders that a client has open on this machine; what is none is left out, with a note."""
-    # A folder may be on a drive that is slow to answer.
-    folders, ignored = await anyio.to_thread.run_sync(folders_of, roots)
-    if ignored:
-        more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""
-        names = ", ".join(one_line(uri)[:200] for uri in ignored[:3])
-        _add_note(f"Ignored client folders that are not on this machine: {names}{more}.")
-    return folders
-
-
-def folders_of(roots: ListRootsResult) -> tuple[tuple[Path, ...], list[str]]:
-    """Return the folders of this machine among a client's, a file counting as its folder, and the URIs of the rest."""
-    found, ignored = [], [str(uri) for uri in (roots.meta or {}).get(IGNORED_ROOTS, ())]
-    for uri in (str(root.uri) for root in roots.roots):
-        folder = _folder_at(uri)
-        if folder is None:
-            ignored.append(uri)
-        else:
-            found.append(folder)
-    return tuple(dict.fromkeys(found)), ignored
-
-
-def _folder_at(uri: str) -> Path | None:
-    try:
-        parts = urlsplit(uri)
-        path = url2pathname(parts.path)
-        if parts.scheme != "file" or parts.netloc.lower() not in {"", "localhost"} or not path or "\0" in path:
-            return None
-        return Path(path) if os.path.isdir(path) else Path(path).parent if os.path.isfile(path) else None  # noqa: PTH112, PTH113 - never raise
-    except ValueError:
-        return None
-
-
-def _add_note(note: str) -> None:
-    ROOTS_NOTES.set(tuple(dict.fromkeys((*ROOTS_NOTES.get(), note))))
-
-
 # --- what tools are given instead of asking for it ---
 
 Request = Context[ProjectResolver, Any]
@@ -213,11 +144,6 @@ def tells_roots(ctx: Request) -> bool:
     return able and projects_of(ctx).ask_roots
 
 
-def asks_in_answers(ctx: Request) -> bool:
-    """Whether the client is asked by the answer to its call; an older one by a request of its own."""
-    return is_version_at_least(ctx.protocol_version or "", ROOTS_IN_ANSWERS)
-
-
 async def client_roots(ctx: Request) -> ListRootsResult | ListRoots | None:
     """The client's folders, which say what is meant, and beyond which nothing is answered."""
     if not tells_roots(ctx):
@@ -225,23 +151,16 @@ async def client_roots(ctx: Request) -> ListRootsResult | ListRoots | None:
     return ListRoots() if asks_in_answers(ctx) else await requested_roots(ctx)
 
 
-async def requested_roots(ctx: Request) -> ListRootsResult:
-    """Ask an older client for its folders; none, with a note, where it fails or does not answer in time."""
-    client = ctx.request_context.session.client_params
-    projects, problem = projects_of(ctx), "did not list its folders in time"
-    if not projects.is_silent(client):
-        try:
-            about = ServerMessageMetadata(related_request_id=ctx.request_id)
-            return await ctx.session.send_request(ListRootsRequest(), ListRootsResult, ROOTS_SECONDS, about)
-        except MCPError as error:
-            if error.code == REQUEST_TIMEOUT:
-                projects.remember_silent(client)
-            else:
-                problem = f"could not list its folders: {one_line(error.message)[:200]}"
-        except ValidationError:
-            problem = "did not list its folders as the protocol has it"
-    _add_note(f"The client {problem.rstrip('.')}; this is answered for what the server was given.")
-    return ListRootsResult(roots=[])
+async def client_folders(ctx: Request | None) -> tuple[Path, ...] | InputRequiredResult:
+    """Return what the client has open, for resources and prompts: its folders, or the answer that asks for them."""
+    if ctx is None or not tells_roots(ctx):
+        return ()
+    if not asks_in_answers(ctx):
+        return await open_folders(await requested_roots(ctx))
+    told = (ctx.input_responses or {}).get("roots")
+    if told is None:
+        return InputRequiredResult(input_requests={"roots": ListRootsRequest()})
+    return await open_folders(ListRootsResult.model_validate(told.model_dump(by_alias=True)))
 
 
 Roots = Annotated[ListRootsResult | None, Resolve(client_roots)]

@@ -22,10 +22,10 @@ from cm_tui import __version__
 from cm_tui.config.mistakes import nearest
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.mcp import prompts, resources
-from cm_tui.mcp.client_folders import client_folders
+from cm_tui.mcp.client_folders import ROOTS_NOTES, without_odd_roots
 from cm_tui.mcp.completion import completions
 from cm_tui.mcp.outgoing import filter_secrets
-from cm_tui.mcp.project_resolver import CLIENT_FOLDERS, ROOTS_NOTES, EngineFor, ProjectResolver
+from cm_tui.mcp.project_resolver import CLIENT_FOLDERS, EngineFor, ProjectResolver, client_folders
 from cm_tui.mcp.safe_text import clean, short
 from cm_tui.mcp.tools import DEFAULT_SET, SETS, choose
 from cm_tui.mcp.wire import MOST_BYTES, MendedBodies, serve_stdio
@@ -133,9 +133,16 @@ def _with_roots_notes(result: CallToolResult | InputRequiredResult) -> CallToolR
     return result
 
 
-async def drop_nulls(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Handle a request as if what is null in it had been left out: many clients write null for what they do not set."""
-    return await call_next(replace(ctx, params=_without_nulls(ctx.params)) if ctx.params else ctx)
+async def lenient_params(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Handle a request as if its nulls had been left out, and the client's folders that the protocol does not allow.
+
+    Many clients write null for what they do not set; the SDK would refuse the whole request for one such value.
+    """
+    params = _without_nulls(ctx.params)
+    if params and isinstance(params.get("inputResponses"), Mapping):
+        responses = {key: without_odd_roots(one) for key, one in params["inputResponses"].items()}
+        params = {**params, "inputResponses": responses}
+    return await call_next(replace(ctx, params=params))
 
 
 def _without_nulls(value: Any) -> Any:
@@ -205,7 +212,7 @@ def build(engine_for: EngineFor, *, tools: Collection[str] = (DEFAULT_SET,), ask
         lifespan=lifespan,
         subscriptions=False,
         log_level="WARNING",
-        middleware=[filter_secrets, drop_nulls],
+        middleware=[filter_secrets, lenient_params],
     )
     resources.register(server, projects)
     prompts.register(server)

@@ -2,8 +2,7 @@
 
 The SDK drops what its parser refuses, and whoever asked waits for ever. Halves of surrogate pairs, which an agent leaves
 where it cuts a text, are valid JSON (RFC 8259, section 8.2) and no text: they become U+FFFD, as bytes that are not UTF-8 do.
-A byte order mark is white space, an array is its messages one by one, and a folder of the client that the SDK refuses is
-dropped: with it the SDK would refuse the whole message.
+A byte order mark is white space, and an array is its messages one by one.
 """
 
 from __future__ import annotations
@@ -13,11 +12,13 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, BinaryIO
+from contextlib import suppress
+from typing import Any, BinaryIO, Self
 
 import anyio
 import anyio.to_thread
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -25,7 +26,8 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
-    Root,
+    JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -34,6 +36,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 1_000_000
 """No request is anywhere near as long."""
+LAST_ANSWERS_SECONDS = 10.0
+"""How long requests in progress may take after the end of stdin."""
 
 _ESCAPE = re.compile(
     r"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -55,53 +59,8 @@ def mended(text: str) -> str:
 
 
 def read_text(data: bytes) -> str:
-    """Return a message's text, without byte order mark and odd folders; bytes that are not UTF-8 become U+FFFD."""
-    return without_odd_roots(mended(data.decode("utf-8", "replace").lstrip("\ufeff")))
-
-
-IGNORED_ROOTS = "cm-tui/ignored"
-"""Key in the `_meta` of a list of roots: the URIs that were dropped from it, cut to a readable length."""
-_URI_CHARACTERS = 200
-
-
-def without_odd_roots(text: str) -> str:
-    """Return a message whose lists of roots hold only what the protocol allows; `_meta` has the rest.
-
-    Args:
-        text: JSON. Lists of roots are in the result of `roots/list`, and since 2026-07-28 in `params.inputResponses`.
-    """
-    if '"roots"' not in text:
-        return text
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if not isinstance(message, dict):
-        return text
-    params = message.get("params")
-    responses = params.get("inputResponses") if isinstance(params, dict) else None
-    found = [message.get("result")] if "method" not in message else responses
-    changed = [_drop_odd_roots(one) for one in (found.values() if isinstance(found, dict) else found or ())]
-    return json.dumps(message) if any(changed) else text
-
-
-def _drop_odd_roots(result: Any) -> bool:
-    if not isinstance(result, dict) or "roots" not in result:
-        return False
-    roots = result["roots"]
-    kept, ignored = [], []
-    for root in roots if isinstance(roots, list) else [] if roots is None else [roots]:
-        uri = root.get("uri") if isinstance(root, dict) else root
-        try:
-            # A name or a `_meta` of the wrong type costs no folder.
-            Root(uri=uri)
-            kept.append({"uri": uri})
-        except ValidationError:
-            ignored.append(str(uri)[:_URI_CHARACTERS])
-    result["roots"] = kept
-    if ignored:
-        result["_meta"] = {IGNORED_ROOTS: ignored}
-    return True
+    """Return a message's text without byte order mark; bytes that are not UTF-8 become U+FFFD."""
+    return mended(data.decode("utf-8", "replace").lstrip("\ufeff"))
 
 
 def refusal(text: str) -> JSONRPCError | None:
@@ -186,8 +145,8 @@ async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
     """
     lines = _Lines(_own_stdin())
     async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
-        lines.answer = write.send
-        await run(read, write)
+        lines.answers = _Answers(write, lines.answered)
+        await run(read, lines.answers)
 
 
 def _own_stdin() -> BinaryIO:
@@ -205,11 +164,16 @@ def _own_stdin() -> BinaryIO:
 
 
 class _Lines:
-    """The messages of a stream, a line each; what is none is answered here, and goes no further."""
+    """The messages of a stream, a line each; what is none is answered here, and goes no further.
+
+    The stream's end is passed on once the requests before it have been answered: `printf … | cm mcp` closes stdin at once.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self.answer: Callable[[SessionMessage], Awaitable[None]] | None = None
+        self._waiting: set[str | int] = set()
+        self._answered = anyio.Event()
+        self.answers: _Answers | None = None
 
     async def __aiter__(self) -> AsyncIterator[str]:
         while line := await self._next():
@@ -222,17 +186,59 @@ class _Lines:
             for text in messages_of(read_text(line)):
                 said = refusal(text)
                 if said is None:
+                    self._expect(text)
                     yield text
                 else:
                     await self._refuse(said)
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS):
+            while self._waiting:
+                self._answered = anyio.Event()
+                await self._answered.wait()
+
+    def answered(self, number: str | int | None) -> None:
+        """No longer wait for the answer to a request."""
+        if number in self._waiting:
+            self._waiting.discard(number)
+            self._answered.set()
+
+    def _expect(self, text: str) -> None:
+        with suppress(ValidationError):
+            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+            if isinstance(message, JSONRPCRequest):
+                self._waiting.add(message.id)
+            elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+                self.answered((message.params or {}).get("requestId"))
 
     async def _refuse(self, said: JSONRPCError) -> None:
-        if self.answer is not None:
-            await self.answer(SessionMessage(said))
+        if self.answers is not None:
+            await self.answers.send(SessionMessage(said))
 
     async def _next(self) -> bytes:
         """A line with its end, or as much of it as a request may have."""
         return await anyio.to_thread.run_sync(self._stream.readline, MOST_BYTES)
+
+
+class _Answers:
+    """A stream of what goes out, which reports the answers to requests."""
+
+    def __init__(self, stream: WriteStream[SessionMessage], answered: Callable[[str | int | None], None]) -> None:
+        self._stream = stream
+        self._answered = answered
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._stream.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._answered(item.message.id)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> bool | None:
+        return await self._stream.__aexit__(*error)
 
 
 # --- HTTP ---
