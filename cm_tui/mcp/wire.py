@@ -36,7 +36,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 1_000_000
 """No request is anywhere near as long."""
-LAST_ANSWERS_SECONDS = 10.0
+LAST_ANSWERS_SECONDS = 60.0
 """How long requests in progress may take after the end of stdin."""
 
 _ESCAPE = re.compile(
@@ -142,11 +142,29 @@ async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
 
     Args:
         run: the server's loop over a stream of what comes and one of what goes.
+
+    Raises:
+        OSError: stdout cannot be written, other than because the client has gone.
     """
     lines = _Lines(_own_stdin())
-    async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
-        lines.answers = _Answers(write, lines.answered)
-        await run(read, lines.answers)
+    try:
+        async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
+            lines.answers = _Answers(write, lines.answered)
+            await run(read, lines.answers)
+    except BaseExceptionGroup as errors:
+        failure = _write_failure(errors)
+        if failure is None:
+            raise
+        if not isinstance(failure, BrokenPipeError):
+            raise failure from None
+        # The client has gone: there is nobody left to answer.
+
+
+def _write_failure(error: BaseException) -> OSError | None:
+    """Return the error with which stdout could not be written, of all those that came with it."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for one in error.exceptions if (found := _write_failure(one)) is not None), None)
+    return error if isinstance(error, OSError) and error.filename is None else None
 
 
 def _own_stdin() -> BinaryIO:
