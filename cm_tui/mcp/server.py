@@ -29,6 +29,7 @@ from cm_tui.mcp.project_resolver import CLIENT_FOLDERS, EngineFor, ProjectResolv
 from cm_tui.mcp.safe_text import clean, short
 from cm_tui.mcp.tools import DEFAULT_SET, SETS, choose
 from cm_tui.mcp.wire import MOST_BYTES, MendedBodies, serve_stdio
+from cm_tui.model.text import cut_names
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -146,6 +147,8 @@ async def lenient_params(ctx: ServerRequestContext[Any, Any], call_next: CallNex
 
 
 def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value if item is not None]
     if not isinstance(value, Mapping):
         return value
     return {key: _without_nulls(item) if key != "_meta" else item for key, item in value.items() if item is not None}
@@ -160,9 +163,9 @@ def explained(error: BaseException, arguments: Collection[str] = ()) -> str | No
     """
     cause = _cause(error)
     if isinstance(cause, CmError):
-        return clean(str(cause))
+        return cut_names(clean(str(cause)))
     if isinstance(cause, OSError):
-        return clean(f"{cause.strerror or cause}: {cause.filename}" if cause.filename else str(cause))
+        return cut_names(clean(f"{cause.strerror or cause}: {cause.filename}" if cause.filename else str(cause)))
     if isinstance(cause, ValidationError):
         wrong = [_wrong_argument(one, arguments) for one in cause.errors(include_input=False)[:10]]
         return clean("\n".join(["The arguments are wrong.", *wrong]))
