@@ -10,9 +10,11 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
+from cm_tui.mcp.server import lenient_params
 from cm_tui.mcp.tools import TOOLS
 from tests.mcp.served import EVERY_CALL, answering
 
@@ -79,8 +81,31 @@ async def test_what_is_null_counts_as_left_out(own: Path):
             assert nulls.is_error == plain.is_error, (tool, nulls.content)
         lists = await asked.call("codememory_reingest", path=["shop/cart.py", None])
         assert not lists.is_error, lists.content
-        prompt = await asked.client.get_prompt("explain_symbol", {"symbol": "Cart", "project": None})
-        assert "Explain Cart" in str(prompt.messages)
+
+
+@pytest.mark.parametrize(
+    ("given_", "handled"),
+    [
+        (None, None),
+        ({}, {}),
+        ({"cursor": None}, {}),
+        ({"arguments": None, "name": "x"}, {"name": "x"}),
+        ({"arguments": {"a": None, "b": [1, None], "c": {"d": None}}}, {"arguments": {"b": [1], "c": {}}}),
+        ({"_meta": {"progressToken": None}, "a": 0, "b": "", "c": False}, {"_meta": {"progressToken": None}, "a": 0, "b": "", "c": False}),
+        ({"inputResponses": {"r": {"roots": [5]}}}, {"inputResponses": {"r": {"roots": [], "_meta": {"cm-tui/ignored": ["5"]}}}}),
+    ],
+)  # fmt: skip
+async def test_nulls_and_odd_roots_of_any_request_are_dropped(given_: object, handled: object):
+    seen: list[Any] = []
+
+    async def handle(ctx: Any) -> None:
+        seen.append(ctx.params)
+
+    context = ServerRequestContext(
+        session=None, lifespan_context=None, protocol_version="", method="prompts/get", params=given_
+    )
+    await lenient_params(context, handle)
+    assert seen == [handled]
 
 
 async def test_a_mistyped_tool_is_named_and_a_long_one_is_cut(shop: Path):
