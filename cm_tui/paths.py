@@ -14,27 +14,38 @@ PROJECT_FOLDER = ".cm"
 
 
 _XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
+_AGENTS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME")
 
 
 def settle_environment() -> None:
     """Make what this process's environment says of folders hold in every folder, for it and for all that it starts.
 
     A relative `CM_HOME` becomes absolute: a daemon runs in another folder, and would be where no command looks for it.
-    Relative XDG variables are removed: their specification has them ignored.
+    So do the folders of agents. A relative `HOME` is replaced by the one of the user's account, and relative XDG
+    variables are removed, as their specification has it.
 
     Raises:
         ConfigError: `CM_HOME` is no folder, or begins with the home of a user that does not exist.
-        FileNotFoundError: it is relative, and the current folder is gone.
+        FileNotFoundError: one is relative, and the current folder is gone.
     """
-    for name in _XDG:
-        if not os.path.isabs(os.environ.get(name, "/")):  # noqa: PTH117 - a hook's time is counted in milliseconds
-            del os.environ[name]
+    relative = [name for name in ("HOME", *_XDG) if not os.path.isabs(os.environ.get(name, "/"))]  # noqa: PTH117 - hooks
+    for name in relative:
+        del os.environ[name]
+    if "HOME" in relative and os.path.isabs(user := os.path.expanduser("~")):  # noqa: PTH111, PTH117
+        os.environ["HOME"] = user
+    for name in _AGENTS:
+        if text := os.environ.get(name):
+            os.environ[name] = ",".join(_absolute(part.strip()) for part in text.split(","))
     home = home_folder()
     if home is None:
         return
     os.environ["CM_HOME"] = str(home)
     if os.path.lexists(home) and not home.is_dir():
         raise _unusable(f"CM_HOME is not a folder: {home}.")
+
+
+def _absolute(text: str) -> str:
+    return os.path.abspath(text) if text and text[0] != "~" else text  # noqa: PTH100 - links stay
 
 
 def home_folder() -> Path | None:

@@ -69,8 +69,35 @@ def test_relative_xdg_folders_are_ignored(here: Path, monkeypatch: pytest.Monkey
     assert all(place.is_relative_to(here) for place in expected)
 
 
-@pytest.mark.parametrize("home", ["rel", "."])
-def test_a_relative_home_of_the_user_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch, home: str):
+@pytest.mark.parametrize("home", ["rel", ".", "", "~"])
+def test_a_relative_home_of_the_user_is_that_of_the_account(here: Path, monkeypatch: pytest.MonkeyPatch, home: str):
+    monkeypatch.delenv("HOME")
+    account = Path.home()
     monkeypatch.setenv("HOME", home)
-    with pytest.raises(ConfigError, match="HOME is missing or relative"):
-        paths.data_dir()
+    paths.settle_environment()
+    assert Path.home() == account
+    assert paths.data_dir().is_absolute()
+    assert not paths.data_dir().is_relative_to(here)
+
+
+@pytest.mark.parametrize(
+    ("text", "settled"),
+    [("rel", "{0}/rel"), ("a, /b,../c", "{0}/a,/b,{1}/c"), ("~/x", "~/x"), ("/abs", "/abs"), ("", "")],
+)
+@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR", "CODEX_HOME"])
+def test_folders_of_agents_are_absolute(
+    here: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, settled: str
+):
+    monkeypatch.setenv(name, text)
+    paths.settle_environment()
+    assert os.environ[name] == settled.format(here, here.parent)
+
+
+def test_a_relative_home_without_a_current_folder_names_no_file(here: Path, monkeypatch: pytest.MonkeyPatch):
+    gone = here / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.setenv("CM_HOME", "rel")
+    with pytest.raises(FileNotFoundError):
+        paths.settle_environment()
