@@ -74,7 +74,7 @@ def without_odd_roots(result: Any) -> Any:
         uri = root.get("uri") if isinstance(root, Mapping) else root
         try:
             # A name or `_meta` of another type costs nothing either.
-            kept.append(Root(uri=uri).model_dump(mode="json", exclude_none=True))
+            kept.append(Root.model_validate({"uri": uri}).model_dump(mode="json", exclude_none=True))
         except ValidationError:
             ignored.append(short(str(uri), _URI_CHARACTERS))
     return {"roots": kept, "_meta": {_IGNORED: ignored}} if ignored else {"roots": kept}

@@ -252,7 +252,6 @@ class _Answers:
         await self._stream.aclose()
 
     async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> bool | None:
