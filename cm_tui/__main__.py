@@ -9,10 +9,37 @@ import sys
 
 def main() -> None:
     """Run the command line; the application itself when no command is given."""
+    open_standard_streams()
     from cm_tui.files import private_umask
 
     with private_umask():
-        sys.exit(_run())
+        code = _run()
+    drop_unwritten()
+    sys.exit(code)
+
+
+def open_standard_streams() -> None:
+    """Open the null device for each standard stream that is closed (cron, a service, `>&-`).
+
+    Otherwise the next file that is opened gets its number, and what is printed ends up in it.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is taken, which is this one.
+            stream = os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8")
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+
+def drop_unwritten() -> None:
+    """Send what could not be written nowhere: the interpreter would fail on it again at its end, and change the exit code."""
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
 def _run() -> int:

@@ -13,11 +13,62 @@ PROJECT_FOLDER = ".cm"
 """Folder in a project with its configuration; where there is no git, it makes its parent a root."""
 
 
+_XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
+_AGENTS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME")
+
+
+def settle_environment() -> None:
+    """Make what this process's environment says of folders hold in every folder, for it and for all that it starts.
+
+    A relative `CM_HOME` becomes absolute: a daemon runs in another folder, and would be where no command looks for it.
+    So do the folders of agents. A relative `HOME` is replaced by the one of the user's account, and relative XDG
+    variables are removed, as their specification has it.
+
+    Raises:
+        ConfigError: `CM_HOME` is no folder, or begins with the home of a user that does not exist.
+        FileNotFoundError: one is relative, and the current folder is gone.
+    """
+    relative = [name for name in ("HOME", *_XDG) if not os.path.isabs(os.environ.get(name, "/"))]  # noqa: PTH117 - hooks
+    for name in relative:
+        del os.environ[name]
+    if "HOME" in relative and os.path.isabs(user := os.path.expanduser("~")):  # noqa: PTH111, PTH117
+        os.environ["HOME"] = user
+    for name in _AGENTS:
+        if text := os.environ.get(name):
+            os.environ[name] = ",".join(_absolute(part.strip()) for part in text.split(","))
+    home = home_folder()
+    if home is None:
+        return
+    os.environ["CM_HOME"] = str(home)
+    if os.path.lexists(home) and not home.is_dir():
+        raise _unusable(f"CM_HOME is not a folder: {home}.")
+
+
+def _absolute(text: str) -> str:
+    return os.path.abspath(text) if text and text[0] != "~" else text  # noqa: PTH100 - links stay
+
+
+def home_folder() -> Path | None:
+    """The folder of `CM_HOME`; None when it is not set, or blank."""
+    text = os.environ.get("CM_HOME", "")
+    if not text.strip():
+        return None
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise _unusable(f"CM_HOME cannot be understood: {text}: {error}") from error
+
+
+def _unusable(problem: str) -> Exception:
+    from cm_tui.errors import ConfigError
+
+    return ConfigError(problem, hint="Set CM_HOME to the absolute path of a folder that you can write.")
+
+
 def _base(part: Literal["data", "config", "state"]) -> Path:
-    home = os.environ.get("CM_HOME")
-    if home:
-        # Made absolute: a relative one would be another place in each folder.
-        return Path(home).expanduser().absolute() / part
+    home = home_folder()
+    if home is not None:
+        return home / part
     import platformdirs
 
     places = {
@@ -25,7 +76,10 @@ def _base(part: Literal["data", "config", "state"]) -> Path:
         "config": platformdirs.user_config_dir,
         "state": platformdirs.user_state_dir,
     }
-    return Path(places[part](APP))
+    folder = Path(places[part](APP))
+    if not folder.is_absolute():
+        raise _unusable(f"cm finds no place for its files: {folder} is not absolute. HOME is missing or relative.")
+    return folder
 
 
 def data_dir() -> Path:

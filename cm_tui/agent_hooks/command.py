@@ -84,6 +84,7 @@ def run(words: Words) -> str:
         ValueError: stdin holds no event.
         OSError: stdin cannot be read.
     """
+    paths.settle_environment()
     if words.event == "git":
         return _git(words)
     facts = payload.read(stdin.read(), os.environ, os.getcwd())  # noqa: PTH109 - a hook's time is counted in milliseconds

@@ -28,7 +28,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not indexed or not found, 4 refus
 _STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
-_UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO}
+_UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
 
 
 def _version(wanted: bool) -> None:
@@ -64,7 +64,10 @@ def main(
     ] = False,
 ) -> None:
     """Open the application when no command is given."""
+    from cm_tui import paths
+
     _ = version
+    paths.settle_environment()
     if context.invoked_subcommand is not None:
         if episode:
             raise UsageError("--episode opens the application; it goes with no command.", hint="Try `cm episodes ID`.")
@@ -142,7 +145,11 @@ def _unexpected(error: Exception) -> int:
         return 2
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         _drop_output()
-        _complain(f"Cannot write the output: {error.strerror}.", "Free some space where it goes.")
+        hint = "It is not open for writing." if error.errno == errno.EBADF else "Free some space where it goes."
+        _complain(f"Cannot write the output: {error.strerror}.", hint)
+        return 1
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_homeless():
+        _complain("The current folder no longer exists.", "Change to another folder, then try again.")
         return 1
     if isinstance(error, OSError) and error.filename is not None:
         # What the system says of a path that somebody named, or of a folder that has gone or is closed to them.
@@ -170,12 +177,20 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _complain(message: str, hint: str = "") -> None:
-    from cm_tui.model.text import one_line
+def _is_homeless() -> bool:
+    """Whether the current folder was deleted: the system names no file then."""
+    try:
+        return not Path.cwd().exists()
+    except FileNotFoundError:
+        return True
 
-    typer.echo(f"cm: {one_line(message)}", err=True)
+
+def _complain(message: str, hint: str = "") -> None:
+    from cm_tui.cli.output import narrate
+
+    narrate(f"cm: {message}")
     if hint:
-        typer.echo(f"    {one_line(hint)}", err=True)
+        narrate(f"    {hint}")
 
 
 def _keep_report() -> Path | str:

@@ -13,10 +13,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.model.text import CONTROLS, harmless, one_line
+from cm_tui.model.text import CONTROLS, cut_names, harmless, one_line
 
 if TYPE_CHECKING:
     from cm_tui.model import ImportSummary, IndexSummary, NarratorReport, Page, Progress
@@ -77,8 +77,15 @@ def _put(text: str) -> None:
 
 
 def narrate(text: str) -> None:
-    """A line for the person on stderr."""
-    sys.stderr.write(one_line(text) + "\n")
+    """A line for the person on stderr; names without end are cut."""
+    _tell(one_line(cut_names(text)) + "\n")
+
+
+def _tell(text: str) -> None:
+    """Write to stderr as far as possible: work goes on though nobody can be told of it (a closed pipe, a full disk)."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def print_page(
@@ -150,7 +157,7 @@ def telling(*, as_json: bool) -> Iterator[Callable[[Progress], None]]:
         yield _bar if live else tell_nobody
     finally:
         if live:
-            sys.stderr.write("\r\x1b[K")
+            _tell("\r\x1b[K")
 
 
 def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
@@ -166,14 +173,11 @@ def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
         stage = step.stage
         yield step
     if live:
-        sys.stderr.write("\r\x1b[K")
+        _tell("\r\x1b[K")
 
 
 def _bar(step: Progress) -> None:
     share = step.done / step.total if step.total else 1.0
     filled = round(share * 24)
     counts = f"{step.done:,}/{step.total:,}" if step.total else ""
-    sys.stderr.write(
-        f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {one_line(step.message[:40])}"
-    )
-    sys.stderr.flush()
+    _tell(f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {one_line(step.message[:40])}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -120,7 +121,9 @@ def start_daemon(timeout: float = START_SECONDS) -> None:
             f"Another process tries to start the daemon since {timeout:g} s.", hint=endpoint.RESTART
         ) from error
     except OSError as error:
-        raise DaemonError(f"The daemon cannot be started: {error}", hint="Check the permissions of CM_HOME.") from error
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT} or not _has_room()
+        hint = f"Free some space where {folder()} is." if is_full else "Check the permissions of CM_HOME."
+        raise DaemonError(f"The daemon cannot be started: {error}", hint=hint) from error
 
 
 def _start(deadline: float) -> None:
@@ -137,10 +140,39 @@ def _start(deadline: float) -> None:
             time.sleep(0.02)
         if process.returncode:
             text = complaints.read_text(encoding="utf-8", errors="replace").strip()
-            raise DaemonError(f"The daemon could not start: {text or process.returncode}", hint=_log_hint())
+            problem, hint = _failure(text, process.returncode)
+            raise DaemonError(problem, hint=hint)
         # It ended well because another one holds the lock: that one is about to answer, or about to end.
         time.sleep(0.1)
     raise DaemonError("The daemon was started but does not answer.", hint=_log_hint())
+
+
+_ROOM = 1 << 20
+"""Bytes that a daemon needs on the disk to start."""
+
+
+def _failure(text: str, code: int) -> tuple[str, str]:
+    """Return what happened to a daemon that ended as it started, and what to do.
+
+    Args:
+        text: what it wrote about that; nothing where the disk is full, or the system ended it.
+        code: its exit code, below zero for the number of a signal.
+    """
+    if not _has_room():
+        return f"The daemon could not start: the disk that holds {folder()} is full.", "Free some space there."
+    if text:
+        return f"The daemon could not start: {text}", _log_hint()
+    ended = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code} and gave no reason"
+    return f"The daemon could not start: it {ended}.", _log_hint()
+
+
+def _has_room() -> bool:
+    import shutil
+
+    try:
+        return shutil.disk_usage(folder()).free >= _ROOM
+    except OSError:
+        return True
 
 
 def _log_hint() -> str:
@@ -151,6 +183,9 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     import subprocess
 
     environment = dict(os.environ)
+    if (moved := paths.home_folder()) is not None:
+        # The daemon's current folder is another one: a relative CM_HOME would be another home there.
+        environment["CM_HOME"] = str(moved)
     home = Path(__file__).parents[2]
     if not home.name.endswith("-packages"):
         # A checkout is found by the current folder, which is another one for the daemon.

@@ -16,7 +16,7 @@ from cm_tui.files import shared_dir, write_atomically
 from cm_tui.integrations.git_hooks import command as cm_command
 from cm_tui.integrations.service_units import check_plist, check_task, plist, task, unit
 from cm_tui.model.freshness import Autostart
-from cm_tui.paths import state_dir
+from cm_tui.paths import home_folder, state_dir
 
 UNIT = "cm-tui.service"
 LABEL = "io.github.cm-tui.serve"
@@ -213,8 +213,8 @@ def _words() -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return what the daemon must know to find the same folders."""
-    home = os.environ.get("CM_HOME")
-    return {"CM_HOME": str(Path(home).expanduser().absolute())} if home else {}
+    home = home_folder()
+    return {"CM_HOME": str(home)} if home else {}
 
 
 def _read(file: Path) -> str | None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from mcp.server.mcpserver import Context, ListRoots, Resolve
-from mcp_types import ListRootsResult
+from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from pydantic import AfterValidator, Field
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, NotIndexedError, UsageError
+from cm_tui.mcp.client_folders import asks_in_answers, open_folders, requested_roots
 from cm_tui.model import ProjectStatus
 
 
@@ -64,15 +62,19 @@ class ProjectResolver:
     ask_roots: bool = True
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
 
-    def engine(self, project: str | None, roots: ListRootsResult | None = None) -> Engine:
+    def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
         """The engine that a call is about.
+
+        Args:
+            project: as the call names it.
+            folders: what the client has open; as `CLIENT_FOLDERS` has it when left out.
 
         Raises:
             UsageError: the project is not an absolute path, or the client has several folders.
             RefusedError: the project was not given to this server, or is not open in the client.
             CmError: it cannot be opened.
         """
-        folders = folders_of(roots) if roots is not None else CLIENT_FOLDERS.get()
+        folders = CLIENT_FOLDERS.get() if folders is None else folders
         return self.engine_for(self._checked(project, folders) if project is not None else None, folders)
 
     def _checked(self, project: str, folders: Sequence[Path]) -> str:
@@ -126,18 +128,6 @@ def notes_on_index(state: ProjectStatus) -> list[str]:
     return [f"The index is behind: it reflects {short[0]}, HEAD is {short[1]}; codememory_ingest brings it up to date."]
 
 
-def folders_of(roots: ListRootsResult) -> tuple[Path, ...]:
-    """The folders that a client has open on this machine; what names another one, or none at all, is left out."""
-    found = []
-    for root in roots.roots:
-        with suppress(ValueError):
-            parts = urlsplit(str(root.uri))
-            path = url2pathname(parts.path)
-            if parts.scheme == "file" and parts.netloc.lower() in {"", "localhost"} and path and "\0" not in path:
-                found.append(Path(path))
-    return tuple(found)
-
-
 # --- what tools are given instead of asking for it ---
 
 Request = Context[ProjectResolver, Any]
@@ -154,9 +144,23 @@ def tells_roots(ctx: Request) -> bool:
     return able and projects_of(ctx).ask_roots
 
 
-async def client_roots(ctx: Request) -> ListRoots | None:
+async def client_roots(ctx: Request) -> ListRootsResult | ListRoots | None:
     """The client's folders, which say what is meant, and beyond which nothing is answered."""
-    return ListRoots() if tells_roots(ctx) else None
+    if not tells_roots(ctx):
+        return None
+    return ListRoots() if asks_in_answers(ctx) else await requested_roots(ctx)
+
+
+async def client_folders(ctx: Request | None) -> tuple[Path, ...] | InputRequiredResult:
+    """Return what the client has open, for resources and prompts: its folders, or the answer that asks for them."""
+    if ctx is None or not tells_roots(ctx):
+        return ()
+    if not asks_in_answers(ctx):
+        return await open_folders(await requested_roots(ctx))
+    told = (ctx.input_responses or {}).get("roots")
+    if told is None:
+        return InputRequiredResult(input_requests={"roots": ListRootsRequest()})
+    return await open_folders(ListRootsResult.model_validate(told.model_dump(by_alias=True)))
 
 
 Roots = Annotated[ListRootsResult | None, Resolve(client_roots)]
@@ -168,11 +172,11 @@ class CallTarget:
 
     projects: ProjectResolver
     project: str | None
-    roots: ListRootsResult | None
+    folders: tuple[Path, ...] | None
 
     def engine(self) -> Engine:
         """The project's engine, whether it is indexed or not."""
-        return self.projects.engine(self.project, self.roots)
+        return self.projects.engine(self.project, self.folders)
 
     def asked(self) -> tuple[Engine, ProjectStatus]:
         """The engine of an indexed project, and its status.
@@ -186,7 +190,7 @@ class CallTarget:
 
 async def place(project: str | None, roots: Roots, ctx: Request) -> CallTarget:
     """Where this call is to be answered."""
-    return CallTarget(projects_of(ctx), project, roots)
+    return CallTarget(projects_of(ctx), project, await open_folders(roots) if roots is not None else None)
 
 
 Where = Annotated[CallTarget, Resolve(place)]

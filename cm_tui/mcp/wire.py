@@ -2,6 +2,7 @@
 
 The SDK drops what its parser refuses, and whoever asked waits for ever. Halves of surrogate pairs, which an agent leaves
 where it cuts a text, are valid JSON (RFC 8259, section 8.2) and no text: they become U+FFFD, as bytes that are not UTF-8 do.
+A byte order mark is white space, and an array is its messages one by one.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, BinaryIO
+from contextlib import suppress
+from typing import Any, BinaryIO, Self
 
 import anyio
 import anyio.to_thread
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -23,6 +26,8 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -31,6 +36,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 1_000_000
 """No request is anywhere near as long."""
+LAST_ANSWERS_SECONDS = 60.0
+"""How long requests in progress may take after the end of stdin."""
 
 _ESCAPE = re.compile(
     r"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -49,6 +56,11 @@ def mended(text: str) -> str:
     if "\\u" not in text:
         return text
     return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
+
+
+def read_text(data: bytes) -> str:
+    """Return a message's text without byte order mark; bytes that are not UTF-8 become U+FFFD."""
+    return mended(data.decode("utf-8", "replace").lstrip("\ufeff"))
 
 
 def refusal(text: str) -> JSONRPCError | None:
@@ -74,6 +86,18 @@ def refusal(text: str) -> JSONRPCError | None:
         # Whoever gives an id waits for an answer.
         return refused(None, "The id of a request is a text or a whole number.")
     return None
+
+
+def messages_of(text: str) -> list[str]:
+    """Return the messages of a line: none of a blank one, and each of an array, which older clients send as a batch."""
+    if not text.strip():
+        return []
+    if text.lstrip().startswith("["):
+        try:
+            return [json.dumps(one) for one in json.loads(text)] or [text]
+        except (ValueError, RecursionError):
+            pass
+    return [text]
 
 
 def refused(number: str | int | None, message: str, code: int = INVALID_REQUEST) -> JSONRPCError:
@@ -118,11 +142,29 @@ async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
 
     Args:
         run: the server's loop over a stream of what comes and one of what goes.
+
+    Raises:
+        OSError: stdout cannot be written, other than because the client has gone.
     """
     lines = _Lines(_own_stdin())
-    async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
-        lines.answer = write.send
-        await run(read, write)
+    try:
+        async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
+            lines.answers = _Answers(write, lines.answered)
+            await run(read, lines.answers)
+    except BaseExceptionGroup as errors:
+        failure = _write_failure(errors)
+        if failure is None:
+            raise
+        if not isinstance(failure, BrokenPipeError):
+            raise failure from None
+        # The client has gone: there is nobody left to answer.
+
+
+def _write_failure(error: BaseException) -> OSError | None:
+    """Return the error with which stdout could not be written, of all those that came with it."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for one in error.exceptions if (found := _write_failure(one)) is not None), None)
+    return error if isinstance(error, OSError) and error.filename is None else None
 
 
 def _own_stdin() -> BinaryIO:
@@ -140,28 +182,80 @@ def _own_stdin() -> BinaryIO:
 
 
 class _Lines:
-    """The messages of a stream, a line each; what is none is answered here, and goes no further."""
+    """The messages of a stream, a line each; what is none is answered here, and goes no further.
+
+    The stream's end is passed on once the requests before it have been answered: `printf … | cm mcp` closes stdin at once.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self.answer: Callable[[SessionMessage], Awaitable[None]] | None = None
+        self._waiting: set[str | int] = set()
+        self._answered = anyio.Event()
+        self.answers: _Answers | None = None
 
     async def __aiter__(self) -> AsyncIterator[str]:
         while line := await self._next():
-            text = mended(line.decode("utf-8", "replace"))
-            said = refusal(text) if text.strip() else None
             if len(line) == MOST_BYTES and not line.endswith(b"\n"):
                 while (more := await self._next()) and not more.endswith(b"\n"):
                     pass
-                said = refused(_outline(text)[1], f"A request of more than {MOST_BYTES:,} bytes is not read.")
-            if said is None:
-                yield text
-            elif self.answer is not None:
-                await self.answer(SessionMessage(said))
+                number = _outline(line.decode("utf-8", "replace"))[1]
+                await self._refuse(refused(number, f"A request of more than {MOST_BYTES:,} bytes is not read."))
+                continue
+            for text in messages_of(read_text(line)):
+                said = refusal(text)
+                if said is None:
+                    self._expect(text)
+                    yield text
+                else:
+                    await self._refuse(said)
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS):
+            while self._waiting:
+                self._answered = anyio.Event()
+                await self._answered.wait()
+
+    def answered(self, number: str | int | None) -> None:
+        """No longer wait for the answer to a request."""
+        if number in self._waiting:
+            self._waiting.discard(number)
+            self._answered.set()
+
+    def _expect(self, text: str) -> None:
+        with suppress(ValidationError):
+            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+            if isinstance(message, JSONRPCRequest):
+                self._waiting.add(message.id)
+            elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+                self.answered((message.params or {}).get("requestId"))
+
+    async def _refuse(self, said: JSONRPCError) -> None:
+        if self.answers is not None:
+            await self.answers.send(SessionMessage(said))
 
     async def _next(self) -> bytes:
         """A line with its end, or as much of it as a request may have."""
         return await anyio.to_thread.run_sync(self._stream.readline, MOST_BYTES)
+
+
+class _Answers:
+    """A stream of what goes out, which reports the answers to requests."""
+
+    def __init__(self, stream: WriteStream[SessionMessage], answered: Callable[[str | int | None], None]) -> None:
+        self._stream = stream
+        self._answered = answered
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._stream.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._answered(item.message.id)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> bool | None:
+        return await self._stream.__aexit__(*error)
 
 
 # --- HTTP ---
@@ -181,7 +275,7 @@ class MendedBodies:
             return
         body, messages = await _body(receive)
         if body is not None:
-            text = mended(body.decode("utf-8", "replace"))
+            text = read_text(body)
             said = refusal(text)
             if said is not None:
                 wire = said.model_dump(by_alias=True, mode="json", exclude_unset=True)

@@ -20,6 +20,16 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
 
 
+_LONG_NAME = re.compile(r"(\S{160})\S{41,}?(\S{80})(?!\S)")
+_MESSAGE = 4000
+
+
+def cut_names(text: str) -> str:
+    """Return a message in which names of hundreds of letters are cut in the middle; it is itself cut at 4,000 characters."""
+    text = _LONG_NAME.sub(r"\1…\2", text)
+    return text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 1]}…"
+
+
 def harmless(text: str) -> str:
     """Text of many lines: line feeds and tabs stay, and control characters are visible as a dot."""
     return CONTROLS.sub("·", text.replace("\r\n", "\n"))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import anyio
 import pytest
-from mcp_types import ListRootsResult, Root
+from mcp_types import ErrorData, ListRootsResult, Root
 
 from cm_tui.engine.local.engine import LocalEngine
-from cm_tui.mcp import build
+from cm_tui.mcp import build, client_folders
+from cm_tui.mcp.client_folders import folders_of, without_odd_roots
 from cm_tui.mcp.engine_pool import EnginePool
-from cm_tui.mcp.project_resolver import folders_of
 from tests.cli.conftest import git
 from tests.mcp.served import Answers, answering, environment
 
@@ -91,10 +92,90 @@ async def test_no_folder_open_means_the_servers_own(shop: Path):
         await asked.ok("codememory_definitions", symbol="Cart")
 
 
-def test_what_is_no_folder_of_this_machine_is_left_out():
-    uris = ("file:///a%00b", "file://host/x", "file://localhost/y", "file:///z%20z", "file:")
-    told = ListRootsResult(roots=[Root(uri=uri) for uri in uris])
-    assert [folder for folder in folders_of(told) if folder != Path("/")] == [Path("/y"), Path("/z z")]
+REMOTE = (
+    "vscode-remote://wsl%2Bubuntu/p",
+    "untitled:Untitled-1",
+    "vscode-vfs://github/me/p",
+    "file://host/x",
+    "http://[x",
+)
+ODD = (
+    *REMOTE,
+    "file:///no/such/folder",
+    "file:///C:/x",
+    "file:///a%00b",
+    "file:",
+    "p",
+    "",
+    None,
+    5,
+    [],
+    "file://" + "a" * 9999,
+)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize("shape", [lambda uri: {"uri": uri}, lambda uri: uri, lambda uri: {"name": 5, "uri": uri}])
+def test_an_odd_root_costs_no_other(tmp_path: Path, odd: object, shape: Callable[[object], object]):
+    file = tmp_path / "a file.py"
+    file.touch()
+    good = [
+        {"uri": tmp_path.as_uri(), "name": 5},
+        {"uri": f"file://localhost{tmp_path}/", "_meta": 1},
+        {"uri": file.as_uri()},
+    ]
+    told = ListRootsResult.model_validate(without_odd_roots({"roots": [shape(odd), *good, shape(odd)]}))
+    folders, ignored = folders_of(told)
+    assert [folder for folder in folders if folder != Path("/")] == [tmp_path]
+    assert len(ignored) in (2, 0 if odd == "file:" else 2)
+    assert all(len(uri) < 20_000 for uri in ignored)
+
+
+@pytest.mark.parametrize("result", [{"roots": None}, {"roots": []}, {"roots": {}}, {"roots": 5}, {"roots": [None]}])
+def test_a_list_of_roots_that_is_none_is_empty(result: dict[str, object]):
+    assert folders_of(ListRootsResult.model_validate(without_odd_roots(result)))[0] == ()
+
+
+@pytest.mark.parametrize("result", [None, [], {}, {"action": "accept"}])
+def test_what_is_no_list_of_roots_stays(result: object):
+    assert without_odd_roots(result) == result
+
+
+async def test_a_client_that_cannot_list_its_folders_is_answered(shop: Path):
+    async def refuse(_: object) -> ErrorData:
+        return ErrorData(code=-32601, message="Method not found")
+
+    async with answering(shop, mode="legacy", list_roots_callback=refuse) as asked:
+        text, found = await asked.ok("codememory_definitions", symbol="Cart")
+        assert "could not list its folders: Method not found" in text
+        assert any("could not list its folders" in note for note in found["notes"])
+        await asked.client.read_resource("cm://project")
+        await asked.client.get_prompt("explain_symbol", {"symbol": "Cart"})
+
+
+async def test_a_client_that_never_lists_its_folders_is_asked_once(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    questions = []
+
+    async def never(_: object) -> ListRootsResult:
+        questions.append(1)
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(client_folders, "ROOTS_SECONDS", 0.05)
+    async with answering(shop, mode="legacy", list_roots_callback=never) as asked:
+        for _ in range(2):
+            text, _ = await asked.ok("codememory_definitions", symbol="Cart")
+            assert "did not list its folders in time" in text
+        assert len(questions) == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_folder_that_is_gone_is_left_out_with_a_note(shop: Path, tmp_path: Path, mode: str):
+    async with answering(shop, mode=mode, list_roots_callback=rooted(tmp_path / "gone", shop)) as asked:
+        text, found = await asked.ok("codememory_definitions", symbol="Cart")
+        assert f"Ignored client folders that are not on this machine: {(tmp_path / 'gone').as_uri()}" in text
+        assert text.endswith(found["notes"][-1])
+        assert "Ignored client folders" in await asked.refused("codememory_definitions", symbol="Nothing")
 
 
 async def test_a_chosen_project_is_not_overruled_by_the_client(shop: Path, other: Path):

@@ -10,11 +10,13 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
+from cm_tui.mcp.server import lenient_params
 from cm_tui.mcp.tools import TOOLS
-from tests.mcp.served import answering
+from tests.mcp.served import EVERY_CALL, answering
 from tests.tiers import examples
 
 OUTSIDE = ["../secret.txt", "shop/../../secret.txt", "/etc/passwd", "..", "../", "~/../../etc/passwd", "shop/../.."]
@@ -45,7 +47,11 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("codememory_retrieve", {"query": ""}, "query: String should have at least 1 character"),
     ("codememory_retrieve", {"query": "x" * 4001}, "at most 4000 characters"),
     ("codememory_retrieve", {"query": "x", "limit": 51}, "limit: Input should be less than or equal to 50"),
-    ("codememory_retrieve", {"query": "x", "limt": 5}, "limt: Extra inputs are not permitted"),
+    ("codememory_retrieve", {"query": "x", "limt": 5}, "limt: There is no such argument. Did you mean limit?"),
+    ("recall", {"questoin": "x", "question": "x"}, "questoin: There is no such argument. Did you mean question?"),
+    ("codememory_drift", {"zzz": 1}, "zzz: There is no such argument. The arguments are "),
+    ("codememory_drift", {"z" * 100_000: 1}, "zzz…: There is no such argument."),
+    ("codememory_retrieve", {"query": None}, "query: Field required"),
     ("codememory_retrieve", {"query": "x", "mode": "magic"}, "mode: Input should be"),
     ("codememory_callers", {"symbol": "x", "depth": 4}, "depth: Input should be less than or equal to 3"),
     ("codememory_callers", {"symbol": "x\0y"}, "symbol: Value error, holds a NUL character"),
@@ -64,6 +70,52 @@ async def test_mistakes_are_explained(shop: Path):
     async with answering(shop) as asked:
         for tool, arguments, said in MISTAKES:
             assert said in await asked.refused(tool, **arguments), (tool, str(arguments)[:80])
+
+
+async def test_what_is_null_counts_as_left_out(own: Path):
+    tools = {kind.name: kind.tool().parameters for kind in TOOLS}
+    async with answering(own) as asked:
+        for tool, arguments in EVERY_CALL:
+            optional = set(tools[tool]["properties"]) - set(tools[tool].get("required", ())) - set(arguments)
+            plain = await asked.call(tool, **arguments)
+            nulls = await asked.call(tool, **arguments, **dict.fromkeys(optional))
+            assert nulls.is_error == plain.is_error, (tool, nulls.content)
+        lists = await asked.call("codememory_reingest", path=["shop/cart.py", None])
+        assert not lists.is_error, lists.content
+
+
+@pytest.mark.parametrize(
+    ("given_", "handled"),
+    [
+        (None, None),
+        ({}, {}),
+        ({"cursor": None}, {}),
+        ({"arguments": None, "name": "x"}, {"name": "x"}),
+        ({"arguments": {"a": None, "b": [1, None], "c": {"d": None}}}, {"arguments": {"b": [1], "c": {}}}),
+        ({"_meta": {"progressToken": None}, "a": 0, "b": "", "c": False}, {"_meta": {"progressToken": None}, "a": 0, "b": "", "c": False}),
+        ({"inputResponses": {"r": {"roots": [5]}}}, {"inputResponses": {"r": {"roots": [], "_meta": {"cm-tui/ignored": ["5"]}}}}),
+    ],
+)  # fmt: skip
+async def test_nulls_and_odd_roots_of_any_request_are_dropped(given_: object, handled: object):
+    seen: list[Any] = []
+
+    async def handle(ctx: Any) -> None:
+        seen.append(ctx.params)
+
+    context = ServerRequestContext(
+        session=None, lifespan_context=None, protocol_version="", method="prompts/get", params=given_
+    )
+    await lenient_params(context, handle)
+    assert seen == [handled]
+
+
+async def test_a_mistyped_tool_is_named_and_a_long_one_is_cut(shop: Path):
+    async with answering(shop) as asked:
+        with pytest.raises(MCPError, match=r"Did you mean codememory_retrieve\?"):
+            await asked.client.call_tool("codememory_retreive", {})
+        with pytest.raises(MCPError) as caught:
+            await asked.client.call_tool("x" * 100_000, {})
+        assert len(str(caught.value)) < 300
 
 
 async def test_an_unknown_tool_is_a_protocol_error(shop: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,14 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.mcp import http_app
+from cm_tui.mcp import http_app, wire
 from cm_tui.mcp.engine_pool import EnginePool
-from cm_tui.mcp.wire import MOST_BYTES, mended, refusal
+from cm_tui.mcp.wire import MOST_BYTES, mended, messages_of, read_text, refusal
 from tests.mcp.served import environment, serving
 
 HALF = "\\ud83d"
@@ -160,3 +162,110 @@ def test_a_broken_answer_of_a_client_is_not_answered():
     assert refusal('{"jsonrpc":"2.0","id":7,"error":{}}') is None
     assert refusal('{"jsonrpc":"2.0","method":"notifications/initialized"}') is None
     assert refusal('{"jsonrpc":"2.0","id":7,"method":"ping"}') is None
+
+
+# --- the edges of a stream ---
+
+PING = '{"jsonrpc":"2.0","id":7,"method":"ping"}'
+NOTICE = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+CANCEL = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
+
+
+def pinged(number: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"})
+
+
+class Sent:
+    """A stream that keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    async def send(self, item: Any) -> None:
+        self.items.append(item.message)
+
+
+async def read_all(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
+    """Messages that are passed on, and answers to what is none; nobody answers requests."""
+    monkeypatch.setattr(wire, "LAST_ANSWERS_SECONDS", 0.01)
+    lines, sent = wire._Lines(io.BytesIO(data)), Sent()
+    lines.answers = wire._Answers(sent, lines.answered)
+    return [json.loads(text) async for text in lines], sent.items
+
+
+@pytest.mark.parametrize(
+    ("data", "passed", "refusals"),
+    [
+        (PING.encode() + b"\r\n", [7], 0),
+        (PING.encode(), [7], 0),
+        (b"\xef\xbb\xbf" + PING.encode() + b"\n", [7], 0),
+        (b"\xef\xbb\xbf\n" + PING.encode() + b"\n\xef\xbb\xbf" + PING.encode(), [7, 7], 0),
+        (b"\n\r\n \t\n" + PING.encode() + b"\n\n", [7], 0),
+        (f"[{PING},{NOTICE},{PING}]\n".encode(), [7, None, 7], 0),
+        (f"[{PING},5,[]]\n{PING}\n".encode(), [7, 7], 2),
+        (f"[]\n[{PING}\n{PING}\n".encode(), [7], 2),
+        (b"\xff\xfe\n" + PING.encode() + b"\n", [7], 1),
+        (PING.encode("utf-16") + b"\n" + PING.encode() + b"\n", [7], 1),
+        (PING.encode() + b"\0\n" + PING.encode() + b"\n", [7], 1),
+        (b"x" * (MOST_BYTES + 5) + b"\n" + PING.encode() + b"\n", [7], 1),
+        (b"".join(pinged(one).encode() + b"\n" for one in (0, -1, "", "0", "x")), [0, -1, "", "0", "x"], 0),
+        (b"".join(pinged(one).encode() + b"\n" for one in (None, True, 1.5, {}, [])), [], 5),
+        (NOTICE.encode() + b"\n" + b'{"jsonrpc":"2.0","method":"x"}\n', [None, None], 0),
+        (b"", [], 0),
+    ],
+)
+async def test_messages_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, passed: list[object], refusals: int
+):
+    messages, sent = await read_all(data, monkeypatch)
+    assert [message.get("id") for message in messages] == passed
+    assert len(sent) == refusals
+
+
+@given(st.lists(st.sampled_from([PING, NOTICE, "", " ", "\ufeff", "nonsense", "[]", "{}"]), max_size=8), st.booleans())
+def test_a_message_is_passed_on_whatever_is_around_it(lines: list[str], crlf: bool):
+    end = "\r\n" if crlf else "\n"
+    passed = [text for line in lines for text in messages_of(read_text((line + end).encode())) if refusal(text) is None]
+    assert [text.strip() for text in passed] == [line for line in lines if line in (PING, NOTICE)]
+
+
+async def test_the_end_waits_for_requests_in_progress():
+    lines = wire._Lines(io.BytesIO(f"{PING}\n{NOTICE}\n".encode()))
+    messages = aiter(lines)
+    assert [json.loads(await anext(messages)).get("id") for _ in range(2)] == [7, None]
+    ended = anyio.Event()
+
+    async def end() -> None:
+        assert [text async for text in messages] == []
+        ended.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(end)
+        await anyio.wait_all_tasks_blocked()
+        assert not ended.is_set()
+        lines.answered(8)
+        await anyio.wait_all_tasks_blocked()
+        assert not ended.is_set()
+        lines.answered(7)
+
+
+async def test_the_end_does_not_wait_for_what_was_cancelled():
+    assert len([text async for text in wire._Lines(io.BytesIO(f"{PING}\n{CANCEL}\n".encode()))]) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only some systems have a device that is always full")
+def test_a_piped_call_is_answered_and_a_stdout_that_fails_is_one_line(shop: Path):
+    text = f"\ufeff{json.dumps({'jsonrpc': '2.0', 'id': 0, 'method': 'initialize', 'params': START})}\n{NOTICE}\n"
+    text += call("codememory_definitions", '{"symbol":"Cart","limit":null}') + "\n"
+    command = [sys.executable, "-m", "cm_tui", "mcp"]
+    done = subprocess.run(
+        command, input=text.encode(), cwd=shop, env=environment(), capture_output=True, timeout=60, check=True
+    )
+    assert "shop/cart.py" in str(json.loads(done.stdout.splitlines()[1])["result"])
+    with Path("/dev/full").open("w") as full:
+        failed = subprocess.run(
+            command, input=text.encode(), cwd=shop, env=environment(), stdout=full, stderr=subprocess.PIPE, timeout=60,
+            check=False,
+        )  # fmt: skip
+    assert failed.stderr.startswith(b"cm: Cannot write the output: No space left on device.")
+    assert failed.returncode == 1
