@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -127,17 +126,18 @@ from cm_tui.files import write_atomically
 print("ready", flush=True)
 for number in itertools.count():
     write_atomically(Path(sys.argv[1]), str(number % 10) * 300_000)
+    print(number, flush=True)
 """
 
 
 @posix
 def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
     file = tmp_path / "file"
-    for wait in (0.01, 0.03, 0.05):
+    for times in (1, 4, 9):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(wait)
+        for _ in range(times):
+            writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()

@@ -14,9 +14,10 @@ import pytest
 from cm_tui.daemon import bootstrap, subscribe
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError, DaemonError, NotFoundError
-from tests.daemon.conftest import pid_of_daemon
+from tests.daemon.conftest import HeldRun, pid_of_daemon
 
 
+@pytest.mark.process
 def test_events_go_on_with_the_next_daemon(owned: Path, shop_root: Path):
     heard: SimpleQueue[dict[str, Any]] = SimpleQueue()
     stop = threading.Event()
@@ -40,12 +41,10 @@ def test_events_go_on_with_the_next_daemon(owned: Path, shop_root: Path):
     assert not thread.is_alive()
 
 
-def test_jobs_are_listed_watched_and_cancelled(owned: Path, shop_root: Path):
+def test_jobs_are_listed_watched_and_cancelled(owned: Path, shop_root: Path, held: HeldRun):
     assert subscribe.jobs() == []
     with pytest.raises(DaemonError):
         subscribe.cancel("1")
-    for number in range(600):
-        (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
     engine = open_engine(shop_root)
     steps = engine.index()
     first = next(steps)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from cm_tui.engine.memory import note_source
 from cm_tui.engine.notes import known_scan
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from tests.planted import GITHUB
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -94,17 +93,8 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     first = known_notes(places)
     assert known_notes(places).folders is first.folders, "nothing has changed, and nothing was looked at"
     file.write_text("two, and longer")
-    assert _soon(lambda: known_notes(places).sign != first.sign)
+    until(lambda: known_notes(places).sign != first.sign, "the change to be seen")
     write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
-    assert _soon(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found)
+    until(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found, "the folder to be seen")
     (engine.root / ".cm/notes").rename(engine.root / "elsewhere")
-    assert _soon(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"])
-
-
-def _soon(is_so: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 10
-    while not is_so():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
+    until(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"], "the rename to be seen")
