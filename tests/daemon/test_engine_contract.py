@@ -15,6 +15,7 @@ from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.rpc import METHODS, plain
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local import stale
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
@@ -51,6 +52,8 @@ def cm_home(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
+        # On a busy machine too, what names became is looked at to the end.
+        patch.setattr(stale, "_WAIT_S", 60.0)
         if kind == "local":
             yield home
         else:

@@ -199,7 +199,7 @@ def test_a_daemon_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
 OLDER, SAME, NEWER = endpoint.PROTOCOL - 1, endpoint.PROTOCOL, endpoint.PROTOCOL + 1
 
 
-def test_which_daemon_is_replaced_refused_or_put_up_with(owned: Path, monkeypatch: pytest.MonkeyPatch):
+def test_which_daemon_is_replaced_refused_or_put_up_with(cm_home: Path, monkeypatch: pytest.MonkeyPatch):
     done: list[str] = []
     monkeypatch.setattr(bootstrap, "stop_daemon", lambda *, handover: done.append(f"handover {handover}") or True)
     monkeypatch.setattr(bootstrap, "start_daemon", lambda: done.append("start"))
@@ -298,8 +298,16 @@ def test_of_two_projects_one_may_disappear_and_come_back(owned: Path, tmp_path: 
         engine.close()
 
 
-def test_settings_and_store_and_head_may_change_under_it(indexed: Shop):
+def test_settings_and_head_may_change_under_it(indexed: Shop):
     engine = open_engine(indexed.root)
+    # The first question after a commit brings the index up first.
+    (indexed.root / "shop/new.py").write_text("def zebra_crossing():\n    return 1\n")
+    git(indexed.root, "add", "-A")
+    git(indexed.root, "commit", "-qm", "Cross")
+    page = engine.definitions("zebra_crossing")
+    assert page.total == 1
+    assert "HEAD moved" in page.note
+    assert "HEAD moved" not in engine.definitions("zebra_crossing").note
     assert engine.search("tax").mode == "hybrid"
     settings = indexed.root / ".cm/config.toml"
     settings.parent.mkdir()
@@ -310,17 +318,13 @@ def test_settings_and_store_and_head_may_change_under_it(indexed: Shop):
         engine.search("tax")
     settings.unlink()
     assert engine.search("tax").mode == "hybrid"
-    # A question after a commit brings the index up first.
-    (indexed.root / "shop/new.py").write_text("def zebra_crossing():\n    return 1\n")
-    git(indexed.root, "add", "-A")
-    git(indexed.root, "commit", "-qm", "Cross")
-    page = engine.definitions("zebra_crossing")
-    assert page.total == 1
-    assert "HEAD moved" in page.note
-    assert "HEAD moved" not in engine.definitions("zebra_crossing").note
-    # A store that disappears is made again.
+    engine.close()
+
+
+def test_a_store_that_disappears_is_made_again(indexed: Shop):
+    engine = open_engine(indexed.root)
     shutil.rmtree(engine.status().store)
-    assert not engine.status().indexed
+    until(lambda: not engine.status().indexed, "what has it open to let go")
     list(engine.index())
     assert engine.search("tax").hits
     engine.close()
