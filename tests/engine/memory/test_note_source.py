@@ -89,9 +89,9 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
     file = write(engine, ".cm/notes/a.md", "one")
     places = places_of(engine.root)
-    known_notes(places)
+    # Once what was written before has been told, nothing has changed, and nothing is looked at.
+    until(lambda: known_notes(places).folders is known_notes(places).folders, "the watch to begin")
     first = known_notes(places)
-    assert known_notes(places).folders is first.folders, "nothing has changed, and nothing was looked at"
     file.write_text("two, and longer")
     until(lambda: known_notes(places).sign != first.sign, "the change to be seen")
     write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
