@@ -118,6 +118,21 @@ def indexed(shop_template: Template, request: pytest.FixtureRequest) -> Iterator
         yield Shop(root, shop_template.home)
 
 
+def until_indexed(events: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of an index run up to its end; what is embedded beside it is left out."""
+    told: list[dict[str, Any]] = []
+    for event in events:
+        if event.get("name", "index") == "index":
+            told.append(event)
+            if event["event"] == "job-ended":
+                break
+    names = [event["event"] for event in told]
+    assert (names[0], names[-1], set(names[1:-1])) == ("job-started", "job-ended", {"index"})
+    # Once when keywords are in, and once at its end.
+    assert len(names) >= 4
+    return told
+
+
 class HeldRun:
     """Index runs of this process stop after their first steps, until they are cancelled or let go."""
 

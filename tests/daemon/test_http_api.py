@@ -34,7 +34,7 @@ from cm_tui.daemon.requests import BODY_BYTES
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
-from tests.daemon.conftest import HeldRun, make_project, until
+from tests.daemon.conftest import HeldRun, make_project, until, until_indexed
 from tests.tiers import examples
 
 PROTOCOL = {"cm-protocol": str(endpoint.PROTOCOL)}
@@ -242,12 +242,7 @@ def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
     lines = line.lines("GET", "/v1/events")
     assert next(lines) == (200, b"")
     list(engine.index())
-    told = []
-    for _, data in lines:
-        told += [json.loads(data)] if data else []
-        if told and told[-1]["event"] == "job-ended":
-            break
-    assert [event["event"] for event in told] == ["job-started", "index", "index", "job-ended"]
+    told = until_indexed(json.loads(data) for _, data in lines if data)
     assert {event["project"] for event in told} == {str(shop_root)}
     assert told[-1]["state"] == "done"
     line.close()
@@ -293,7 +288,7 @@ def _started(root: Path, *, attached: bool) -> tuple[Connection, Iterator[tuple[
 def _jobs() -> list[dict[str, Any]]:
     answer = bootstrap.request("GET", "/v1/jobs")
     assert answer is not None
-    return json.loads(answer[1])["result"]  # type: ignore[no-any-return]
+    return [job for job in json.loads(answer[1])["result"] if job["name"] == "index"]
 
 
 def _job(number: str) -> dict[str, Any]:

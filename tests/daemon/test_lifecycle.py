@@ -97,10 +97,13 @@ def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytes
 
 
 def test_it_ends_when_nobody_needs_it(indexed: Shop, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CM_DAEMON__IDLE_SECONDS", "0.5")
+    idle = [0.0]
+    monkeypatch.setattr(DaemonState, "idle_seconds", property(lambda _: idle[0]))
     engine = open_engine(indexed.root)
+    idle[0] = DaemonConfig().idle_seconds
     until(lambda: not endpoint.owns(), "its idle end")
     assert endpoint.daemon_info() is None
+    idle[0] = 0.0
     assert engine.search("tax").hits
     engine.close()
 
