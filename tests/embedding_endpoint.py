@@ -41,6 +41,8 @@ class Endpoint:
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     polls: int = 0
     """How often a job says that it is running, before it is done."""
+    on_poll: Callable[[], object] = lambda: None
+    """Called each time that somebody asks for a job."""
     line_fails: Callable[[int], bool] = lambda _: False
     """Which lines of a job have an error in place of a vector."""
     ends: str = "completed"
@@ -122,6 +124,7 @@ class Endpoint:
         return 200, {}, running
 
     def _report(self, job: dict[str, Any]) -> Answer:
+        self.on_poll()
         job["left"] -= 1
         return 200, {}, job["running"] if job["left"] >= 0 else job["done"]
 

@@ -26,11 +26,13 @@ class Repo:
         if init:
             self.git("init", "-q", "-b", "main")
 
-    def git(self, *words: str) -> str:
+    def git(self, *words: str, at: float | None = None) -> str:
+        """Run git; what it commits is of now, or of `at`, seconds since the epoch."""
+        dates = {} if at is None else dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{int(at)} +0000")
         done = subprocess.run(
             ["git", "-c", "protocol.file.allow=always", *words],
             cwd=self.root,
-            env=_ENVIRONMENT,
+            env={**_ENVIRONMENT, **dates},
             check=True,
             capture_output=True,
         )
@@ -42,7 +44,7 @@ class Repo:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
         return file
 
-    def commit(self, message: str = "change") -> str:
+    def commit(self, message: str = "change", *, at: float | None = None) -> str:
         self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", message)
+        self.git("commit", "-q", "--allow-empty", "-m", message, at=at)
         return self.git("rev-parse", "HEAD")

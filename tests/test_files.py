@@ -124,8 +124,8 @@ import itertools, sys
 from pathlib import Path
 from cm_tui.files import write_atomically
 for number in itertools.count():
-    print(number, flush=True)
     write_atomically(Path(sys.argv[1]), str(number % 10) * 300_000)
+    print(number, flush=True)
 """
 
 
@@ -133,10 +133,10 @@ for number in itertools.count():
 @pytest.mark.process
 def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
     file = tmp_path / "file"
-    for before in (1, 2, 5):
+    for times in (1, 4, 9):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
-        for _ in range(before):
+        for _ in range(times):
             writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
         writer.wait()

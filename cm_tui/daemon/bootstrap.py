@@ -25,6 +25,8 @@ ANSWER_SECONDS = 10.0
 """How long a daemon may take to answer that it is going to end."""
 GRACE_SECONDS = 3.0
 """How long a daemon that hangs may take to end by itself."""
+KILLED_SECONDS = 20.0
+"""How long the system may take to clear away a killed one, on a busy machine."""
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
@@ -243,12 +245,13 @@ def _killed() -> bool:
     import signal
     from contextlib import suppress
 
-    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+    kill = getattr(signal, "SIGKILL", signal.SIGTERM)
+    for number, seconds in ((signal.SIGTERM, GRACE_SECONDS), (kill, KILLED_SECONDS)):
         info = endpoint.daemon_info()
         if info is None or not has_lock(info.pid):
             break
         with suppress(OSError):
             os.kill(info.pid, number)
-        if _has_let_go(time.monotonic() + GRACE_SECONDS):
+        if _has_let_go(time.monotonic() + seconds):
             return True
     return not endpoint.owns()

@@ -23,6 +23,8 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
         return TextIOWrapper(
             open(self.baseFilename, "ab", opener=opener),
             encoding=self.encoding,
+            # Names of folders that are not UTF-8 are logged as escapes.
+            errors="backslashreplace",
             line_buffering=True,
         )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cm_tui import __version__
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -28,9 +28,17 @@ class DaemonState:
         config: how long it stays.
         token: what requests must carry; empty where the socket itself is private.
         extend: makes what joins it; nothing when not given.
+        clock: measures how long nobody needed it.
     """
 
-    def __init__(self, config: DaemonConfig, token: str = "", extend: MakeExtensions = lambda _: Extensions()) -> None:
+    def __init__(
+        self,
+        config: DaemonConfig,
+        token: str = "",
+        extend: MakeExtensions = lambda _: Extensions(),
+        clock: Clock = SYSTEM,
+    ) -> None:
+        self._clock = clock
         self.config = config
         self.token = token
         self.events = Events()
@@ -38,7 +46,7 @@ class DaemonState:
         self.projects = ProjectPool()
         self.dispatcher = Dispatcher(self.projects, self.jobs, self.events, config.wait_seconds)
         self.extensions = extend(self.dispatcher)
-        self.started = time.time()
+        self.started = clock.now()
         self.handing_over = False
         self.complaints: list[str] = []
         """What it cannot do although the settings ask for it."""
@@ -47,7 +55,7 @@ class DaemonState:
         self._leaving = False
         self._lock = threading.Lock()
         self._inside = 0
-        self._rested_since = time.monotonic()
+        self._rested_since = clock.monotonic()
 
     @contextmanager
     def visit(self) -> Iterator[None]:
@@ -59,15 +67,15 @@ class DaemonState:
         finally:
             with self._lock:
                 self._inside -= 1
-                self._rested_since = time.monotonic()
+                self._rested_since = self._clock.monotonic()
 
     @property
     def idle_seconds(self) -> float:
         """Return how long nobody has asked anything, nobody listens and nothing runs."""
         with self._lock:
             if self._inside or self.jobs.busy:
-                self._rested_since = time.monotonic()
-            return time.monotonic() - self._rested_since
+                self._rested_since = self._clock.monotonic()
+            return self._clock.monotonic() - self._rested_since
 
     def leave(self, *, handover: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,12 @@ from cm_tui.daemon.invoke import accepts_notes, ask, method_of, noted, other_che
 from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.long_work import IndexRun, LongWork
 from cm_tui.daemon.project_pool import STORE_WAIT_S, Project, ProjectPool
-from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.rpc import Method, ProjectRef
 from cm_tui.daemon.same_questions import SameQuestions
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
+from cm_tui.engine.api.needs import Written
 from cm_tui.engine.freshness import policy
 from cm_tui.engine.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.index.summary import IndexOutcome
@@ -30,16 +31,8 @@ from cm_tui.model import Freshness
 
 _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
-_OF_ONE_CLIENT = frozenset({"assemble", "drift", "episode", "episodes", "rank", "run_definition", "source", "status"})
-"""Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
-_CHANGES_MEMORY = frozenset(
-    {
-        "change_topics", "decide", "decide_narrated", "edit_episodes", "forget", "forget_memory", "ingest", "ingest_again", "ingest_pending",
-        "propose_entry", "propose_fact", "record_episode", "record_task", "remember", "retention", "undo", "undo_narrated",
-        "update_entry",
-    }
-)  # fmt: skip
-"""Methods that change what others list and find."""
+_OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "status"})
+"""Questions that belong to a client's own candidates, or read what no generation names."""
 _NOT_YET = "watches from the first question on"
 
 
@@ -121,21 +114,29 @@ class Dispatcher:
         if name == "wants_history":
             # It is read here, in the background, after the project is opened and after each index run.
             return False
-        need = method.need(values)
+        need, writes = method.need(values), method.writes(values)
         if need != "nothing" or (where.own_index and name in _TELLS_OF_FILES):
-            return self._query(name, where, values, policy.before_answer(self._check(where), need), client)
+            result = self._query(method, where, values, policy.before_answer(self._check(where), need), client)
+            if writes:
+                self._publish(self.pool.locate(where)[0], where, writes)
+            return result
         with self.pool.acquire(where, create=name != "stale_reason") as project:
             other = project.engine.indexed_checkout()
             with self.turns.take(client):
                 result = ask(project, name, values)
-            if name in ("save_profile", "reset_profile"):
+            if "settings" in writes:
                 project.refresh_signature()
-                self.events.publish("config", project=str(project.root))
-            if name in _CHANGES_MEMORY and not values.get("dry_run"):
-                self.on_recorded(project.root, where)
+            self._publish(project.root, where, writes)
         return with_note(result, other_checkout_note(other)) if other else result
 
-    def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str, client: str) -> Any:
+    def _publish(self, root: Path, where: ProjectRef, writes: Collection[Written]) -> None:
+        """Tell listeners what a call has written."""
+        if "settings" in writes:
+            self.events.publish("config", project=str(root))
+        if "memory" in writes:
+            self.on_recorded(root, where)
+
+    def _query(self, method: Method, where: ProjectRef, values: dict[str, Any], note: str, client: str) -> Any:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + STORE_WAIT_S
         with ExitStack() as stack:
@@ -156,7 +157,7 @@ class Dispatcher:
             if other and where.own_index:
                 raise StoreBusyError(note, hint="Ask again when the other one has finished.")
             try:
-                result = self._ask(project, name, values, client)
+                result = self._ask(project, method, values, client)
             except NotFoundError as error:
                 # It may be there, and not in the index yet.
                 raise noted(error, note) from error
@@ -164,17 +165,17 @@ class Dispatcher:
             raise StoreBusyError(note, hint="Ask again when the other one has finished.")
         return with_note(result, note) if note else result
 
-    def _ask(self, project: Project, name: str, values: dict[str, Any], client: str) -> Any:
+    def _ask(self, project: Project, method: Method, values: dict[str, Any], client: str) -> Any:
         """Ask the engine in the client's turn; a question that another asks of the same state is answered with it."""
 
         def answer() -> Any:
             with self.turns.take(client):
-                return ask(project, name, values)
+                return ask(project, method.name, values)
 
-        if name in _OF_ONE_CLIENT:
+        if method.name in _OF_ONE_CLIENT or method.writes(values):
             return answer()
         # Text that tells arguments of different types apart; what it cannot tell apart is asked by itself.
-        question = (project.engine, project.engine.generation, name, repr(sorted(values.items())))
+        question = (project.engine, project.engine.generation, method.name, repr(sorted(values.items())))
         return self._same.answer(question, answer)
 
     def _check(self, where: ProjectRef) -> IndexCheck:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.definitions.library import load
@@ -35,9 +35,11 @@ class IngestionRunner:
 
     Args:
         interval_s: seconds between two looks.
+        clock: measures them.
     """
 
-    def __init__(self, interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._interval_s = interval_s
         self._dispatcher: Dispatcher | None = None
         self._lock = threading.Lock()
@@ -68,16 +70,20 @@ class IngestionRunner:
             self._thread.join(_LEAVE_S)
 
     def _follow(self) -> None:
+        while not self._clock.wait(self._end, self._interval_s):
+            self.look_at_all()
+
+    def look_at_all(self) -> None:
+        """Run the pipelines that are due now."""
         assert self._dispatcher is not None
-        while not self._end.wait(self._interval_s):
-            for project in self._dispatcher.pool.opened():
-                self.on_nudge(project.root)
-            with self._lock:
-                roots = list(self._seen)
-            for root in roots:
-                if self._end.is_set():
-                    return
-                self._look(root)
+        for project in self._dispatcher.pool.opened():
+            self.on_nudge(project.root)
+        with self._lock:
+            roots = list(self._seen)
+        for root in roots:
+            if self._end.is_set():
+                return
+            self._look(root)
 
     def _look(self, root: Path) -> None:
         try:
@@ -98,7 +104,7 @@ class IngestionRunner:
         if not root.is_dir() or not any(one.value.enabled and not one.is_held for one in load(root).pipelines):
             return False
         end, last = Journal.of(root).end(), self._seen.get(root, (None, 0.0))
-        if end == START or (end == last[0] and time.monotonic() - last[1] < QUIET_S):
+        if end == START or (end == last[0] and self._clock.monotonic() - last[1] < QUIET_S):
             return False
         return load_config(root).context.ingest
 
@@ -109,7 +115,7 @@ class IngestionRunner:
         with self._lock:
             if root in self._seen:
                 # What came meanwhile is looked at next time; what the pipelines wrote themselves is nothing new.
-                self._seen[root] = at if not done else None, time.monotonic()
+                self._seen[root] = at if not done else None, self._clock.monotonic()
         failed = sum(one["outcome"] == "failed" for one in done) if isinstance(done, list) else 0
         if done:
             _log.info("%s: pipelines ran %d times, %d failed", root, len(done), failed)

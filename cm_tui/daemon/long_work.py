@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
@@ -95,9 +95,11 @@ class LongWork:
         jobs: where they queue.
         events: told what changed.
         turns: of those who ask, who go first.
+        clock: measures slices and pauses.
     """
 
-    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events, turns: Turns) -> None:
+    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events, turns: Turns, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._turns = turns
         self._pool = pool
         self._jobs = jobs
@@ -247,7 +249,7 @@ class LongWork:
             # An index run embeds what it finds, and has the processor for itself.
             while self._jobs.of(store):
                 cancel.check()
-                time.sleep(_PAUSE_S)
+                self._clock.sleep(_PAUSE_S)
 
         def begin(engine: LocalEngine) -> Steps:
             _after_all_others()
@@ -310,12 +312,12 @@ class LongWork:
         while more:
             more = False
             wait()
-            until = time.monotonic() + _SLICE_S
+            until = self._clock.monotonic() + _SLICE_S
             with self._pool.acquire(where, run=True) as project, closing(begin(project.engine)) as steps:
                 for step in steps:
                     yield step
-                    if time.monotonic() > until or gives_way():
+                    if self._clock.monotonic() > until or gives_way():
                         more = True
                         break
             if more:
-                time.sleep(_PAUSE_S)
+                self._clock.sleep(_PAUSE_S)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.long_work import IMPORT, NARRATE
 from cm_tui.daemon.rpc import ProjectRef
@@ -36,9 +36,11 @@ class NarratorRunner:
     Args:
         interval_s: seconds between two looks.
         quiet_s: seconds without a question.
+        clock: measures both.
     """
 
-    def __init__(self, interval_s: float = INTERVAL_S, quiet_s: float = QUIET_S) -> None:
+    def __init__(self, interval_s: float = INTERVAL_S, quiet_s: float = QUIET_S, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._interval_s = interval_s
         self._quiet_s = quiet_s
         self._dispatcher: Dispatcher | None = None
@@ -61,7 +63,7 @@ class NarratorRunner:
 
     def on_nudge(self, root: Path) -> None:
         """Note that agents work in the project at this root."""
-        self._note(root, time.monotonic())
+        self._note(root, self._clock.monotonic())
 
     def close(self) -> None:
         """End; a pass that is under way is left where it is, and the next one goes on."""
@@ -79,16 +81,20 @@ class NarratorRunner:
                 self._done.pop(gone, None)
 
     def _follow(self) -> None:
+        while not self._clock.wait(self._end, self._interval_s):
+            self.look_at_all()
+
+    def look_at_all(self) -> None:
+        """Make the passes that are due now."""
         assert self._dispatcher is not None
-        while not self._end.wait(self._interval_s):
-            for project in self._dispatcher.pool.opened():
-                self._note(project.root, project.used)
-            with self._lock:
-                roots = list(self._used)
-            for root in roots:
-                if self._end.is_set():
-                    return
-                self._look(root)
+        for project in self._dispatcher.pool.opened():
+            self._note(project.root, project.used)
+        with self._lock:
+            roots = list(self._used)
+        for root in roots:
+            if self._end.is_set():
+                return
+            self._look(root)
 
     def _look(self, root: Path) -> None:
         try:
@@ -112,7 +118,7 @@ class NarratorRunner:
 
         if not root.is_dir():
             return None
-        now, end = time.monotonic(), Journal.of(root).end()
+        now, end = self._clock.monotonic(), Journal.of(root).end()
         if end != self._seen.get(root, (None, 0.0))[0]:
             self._seen[root] = end, now
         if end in (START, self._done.get(root)) or not load_config(root).narrator.auto or why_not(root):

@@ -62,14 +62,18 @@ def serve(extend: MakeExtensions, *, background: bool) -> bool:
     except Timeout:
         return False
     try:
-        # What a daemon writes is for its user alone.
-        os.umask(0o077)
+        _set_up_process()
         set_up_log()
-        sys.setswitchinterval(_SWITCH_S)
         _serve(load_config().daemon, extend, background=background)
     finally:
         lock.release()
     return True
+
+
+def _set_up_process() -> None:
+    """Set what holds for the whole process: what a daemon writes is for its user alone, and its threads take turns."""
+    os.umask(0o077)
+    sys.setswitchinterval(_SWITCH_S)
 
 
 def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
@@ -43,7 +43,8 @@ class Project:
     users: int = 0
     runs: int = 0
     """How many of the users are long work."""
-    used: float = field(default_factory=time.monotonic)
+    used: float = 0.0
+    """When it was asked last."""
     rested: float = 0.0
     """When it was used last before its memory was given back."""
     _candidates: OrderedDict[str, Candidates] = field(default_factory=OrderedDict)
@@ -85,9 +86,13 @@ class ProjectPool:
     project asks, it waits until the first is free, and whoever comes later waits behind it. Only beside long work of the
     first, which it has to wait for anyway, others of the first go before. What changed on disk below an open project (settings, a store that
     was removed, a folder that was replaced) makes it open again, as soon as nobody uses it.
+
+    Args:
+        clock: tells how long ago projects were used.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._changed = threading.Condition()
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
@@ -104,7 +109,7 @@ class ProjectPool:
         folder = Path(where.folder)
         if not folder.is_absolute():
             raise NotFoundError(f"{where.folder} is not an absolute path.")
-        now = time.monotonic()
+        now = self._clock.monotonic()
         with self._changed:
             known = self._located.get(where)
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
@@ -138,7 +143,7 @@ class ProjectPool:
             with self._changed:
                 project.users -= 1
                 project.runs -= run
-                project.used = time.monotonic()
+                project.used = self._clock.monotonic()
                 self._changed.notify_all()
 
     def _acquire(self, root: Path, store: Path, *, create: bool, run: bool) -> Project:
@@ -196,7 +201,7 @@ class ProjectPool:
         self._close(store)
         signature = _signature(root, store)
         engine = LocalEngine(root, store, load_config(root), reads_beside=True)
-        project = Project(root, store, engine, signature, users=1)
+        project = Project(root, store, engine, signature, users=1, used=self._clock.monotonic())
         project.refresh_signature()
         with self._changed:
             self._open[store] = project
@@ -249,7 +254,7 @@ class ProjectPool:
         gone = []
         for project in self.opened():
             lost = not project.root.is_dir()
-            if not lost and time.monotonic() - project.used < idle_seconds:
+            if not lost and self._clock.monotonic() - project.used < idle_seconds:
                 continue
             with self._changed:
                 if not self._take(project):
@@ -265,7 +270,7 @@ class ProjectPool:
         """Give back memory of projects that nobody has asked for a moment: the system has what was read of their files."""
         for project in self.opened():
             with self._changed:
-                has_rested = project.rested >= project.used or time.monotonic() - project.used < _REST_S
+                has_rested = project.rested >= project.used or self._clock.monotonic() - project.used < _REST_S
                 if has_rested or not self._take(project):
                     continue
             try:

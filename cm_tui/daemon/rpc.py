@@ -18,7 +18,7 @@ from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.hints import hints_of
-from cm_tui.engine.api.needs import need_of, need_of_call
+from cm_tui.engine.api.needs import Written, need_of, need_of_call, writes_of, writes_of_call
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Need, Suggestion
 
@@ -66,6 +66,7 @@ class Method:
         self._function = function
         self._signature = inspect.signature(function)
         self._need = need_of(function)
+        self._writes = writes_of(function)
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -80,6 +81,10 @@ class Method:
     def need(self, arguments: Mapping[str, Any]) -> Need:
         """Return what the index must reflect before it is called so."""
         return need_of_call(self._need, arguments)
+
+    def writes(self, arguments: Mapping[str, Any]) -> tuple[Written, ...]:
+        """Return what it writes when it is called so."""
+        return writes_of_call(self._writes, arguments)
 
     @cached_property
     def _arguments(self) -> TypeAdapter[Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.daemon.turns import Turns
 
 SLICE_S = 0.02
@@ -17,14 +16,16 @@ class Slices:
 
     Args:
         turns: of those who ask.
+        clock: measures a slice.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Turns, clock: Clock = SYSTEM) -> None:
         self._turns = turns
-        self._begun = time.monotonic()
+        self._clock = clock
+        self._begun = clock.monotonic()
 
     def __call__(self) -> None:
         """Let questions go first, for a moment, once a slice is over."""
-        if time.monotonic() - self._begun > SLICE_S:
+        if self._clock.monotonic() - self._begun > SLICE_S:
             self._turns.give_way(PAUSE_S)
-            self._begun = time.monotonic()
+            self._begun = self._clock.monotonic()

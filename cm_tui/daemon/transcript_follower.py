@@ -8,6 +8,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.errors import CancelledError, CmError
 from cm_tui.model import Cancel
@@ -29,9 +30,11 @@ class TranscriptFollower:
 
     Args:
         interval_s: seconds between two looks.
+        clock: measures them.
     """
 
-    def __init__(self, interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._interval_s = interval_s
         self._dispatcher: Dispatcher | None = None
         self._lock = threading.Lock()
@@ -65,16 +68,20 @@ class TranscriptFollower:
             self._thread.join(_LEAVE_S)
 
     def _follow(self) -> None:
+        while not self._clock.wait(self._end, self._interval_s):
+            self.look_at_all()
+
+    def look_at_all(self) -> None:
+        """Take what is new in the sessions of all projects that are followed."""
         assert self._dispatcher is not None
-        while not self._end.wait(self._interval_s):
-            for project in self._dispatcher.pool.opened():
-                self.on_nudge(project.root)
-            with self._lock:
-                roots = list(self._roots)
-            for root in roots:
-                if self._end.is_set():
-                    return
-                self._look(root)
+        for project in self._dispatcher.pool.opened():
+            self.on_nudge(project.root)
+        with self._lock:
+            roots = list(self._roots)
+        for root in roots:
+            if self._end.is_set():
+                return
+            self._look(root)
 
     def _look(self, root: Path) -> None:
         """Take what is due of one project."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
@@ -26,10 +25,10 @@ class WarmUp:
     """Asks for a pack when a hook tells of a project the first time, as its next prompt will, with nobody waiting.
 
     Args:
-        clock: seconds that only grow.
+        clock: tells how long ago a project was asked.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = SYSTEM) -> None:
         self._clock = clock
         self._dispatcher: Dispatcher | None = None
         self._lock = threading.Lock()
@@ -42,7 +41,7 @@ class WarmUp:
 
     def on_nudge(self, root: Path) -> None:
         """Note that agents work in the project at this root."""
-        now = self._clock()
+        now = self._clock.monotonic()
         with self._lock:
             if self._dispatcher is None or now - self._asked.get(root, now - AGAIN_S) < AGAIN_S:
                 return

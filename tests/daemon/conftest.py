@@ -1,4 +1,4 @@
-"""Owners for tests: each has a home of its own and is ended with its test."""
+"""Daemons for tests: each has a home of its own and is ended with its test."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import threading
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cm_tui import paths
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
+from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import Shop, git, make_repository
+from tests.daemon.in_process import daemons_in_process
+from tests.templates import Template
+from tests.waiting import PATIENCE, until
 
-PATIENCE = 90.0
-
-
-def until(condition: Callable[[], object], what: str = "the condition") -> None:
-    """Wait for something, on however slow a machine."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"waited too long for {what}"
-        time.sleep(0.02)
+__all__ = ["PATIENCE", "until"]
 
 
 def is_running(pid: int) -> bool:
@@ -48,6 +46,13 @@ def pid_of_daemon() -> int:
     return int(report["pid"])
 
 
+def daemon_since() -> float:
+    """Return when the running daemon began, which tells it from any other."""
+    report = bootstrap.health()
+    assert report is not None
+    return float(report["started"])
+
+
 def make_project(root: Path) -> Path:
     """A small repository that is no clone of any other, also if both were made in the same second."""
     root.mkdir(parents=True, exist_ok=True)
@@ -57,9 +62,15 @@ def make_project(root: Path) -> Path:
 
 
 @contextmanager
-def daemons_allowed(home: Path) -> Iterator[None]:
-    """Owners may start in a home; none is left of them."""
-    with pytest.MonkeyPatch.context() as patch:
+def daemons_allowed(home: Path, *, in_process: bool = False) -> Iterator[None]:
+    """Daemons may start in a home; none is left of them.
+
+    Args:
+        home: their home.
+        in_process: they are threads of this process.
+    """
+    where = daemons_in_process() if in_process else nullcontext()
+    with where, pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
         patch.setenv("CM_DAEMON__USE", "auto")
         # A job in the background, with events of its own, only where that is what is tested.
@@ -87,10 +98,67 @@ def end_daemon() -> None:
 
 
 @pytest.fixture
-def owned(cm_home: Path) -> Iterator[Path]:
-    """A home in which engines may start a daemon."""
-    with daemons_allowed(cm_home):
+def owned(cm_home: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A home in which engines may start a daemon: a process in a test with the mark `process`, else a thread."""
+    with daemons_allowed(cm_home, in_process=request.node.get_closest_marker("process") is None):
         yield cm_home
+
+
+@pytest.fixture(scope="session")
+def shop_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The small repository, indexed once in a process."""
+    return Template(tmp_path_factory.mktemp("indexed"), make_project)
+
+
+@pytest.fixture
+def indexed(shop_template: Template, request: pytest.FixtureRequest) -> Iterator[Shop]:
+    """`cm` in the indexed repository, through a daemon: a thread, or a process in a test with the mark `process`."""
+    root = shop_template.put_back()
+    with daemons_allowed(shop_template.home, in_process=request.node.get_closest_marker("process") is None):
+        yield Shop(root, shop_template.home)
+
+
+def until_indexed(events: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of an index run up to its end; what is embedded beside it is left out."""
+    told: list[dict[str, Any]] = []
+    for event in events:
+        if event.get("name", "index") == "index":
+            told.append(event)
+            if event["event"] == "job-ended":
+                break
+    names = [event["event"] for event in told]
+    assert (names[0], names[-1], set(names[1:-1])) == ("job-started", "job-ended", {"index"})
+    # Once when keywords are in, and once at its end.
+    assert len(names) >= 4
+    return told
+
+
+class HeldRun:
+    """Index runs of this process stop after their first steps, until they are cancelled or let go."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self._index = LocalEngine.index
+
+    def index(self, engine: LocalEngine, *, cancel: Cancel | None = None, **options: object) -> Iterator[Progress]:
+        """Stand for `LocalEngine.index`."""
+        steps = self._index(engine, cancel=cancel, **options)  # type: ignore[arg-type]
+        yield next(steps)
+        yield Progress("parse", 0, 1)
+        until(lambda: self.go_on.is_set() or (cancel is not None and cancel.is_set), "the run to be let go")
+        return (yield from steps)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> HeldRun:
+    """Have index runs of a daemon in this process stop after their first steps."""
+    run = HeldRun()
+
+    def index(engine: LocalEngine, **options: Any) -> Iterator[Progress]:
+        return run.index(engine, **options)
+
+    monkeypatch.setattr(LocalEngine, "index", index)
+    return run
 
 
 @pytest.fixture

@@ -19,13 +19,13 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
 from cm_tui.model import Progress
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-ROUNDS = 4
+ROUNDS = 2
 
 
 @pytest.fixture
@@ -109,18 +109,6 @@ def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(engine
     assert [symbol.name for symbol in answer.rows] == [own(first)]
     list(run)
     assert defined(second, own(second)) == [own(second)]
-
-
-def test_from_the_shell(checkouts: tuple[Path, Path], owned: Path) -> None:
-    first, second = (Shop(root, owned) for root in checkouts)
-    assert first.cm("index").code == 0
-    assert second.cm("index").code == 0
-    for shop, other in ((first, second), (second, first), (first, second)):
-        name = f"only_in_the_{shop.root.name}"
-        found = shop.cm("search", name, "--json").json
-        assert found["hits"][0]["path"] == "shop/own.py"
-        assert name in found["hits"][0]["snippet"]
-        assert f"only_in_the_{other.root.name}" not in str(found["hits"])
 
 
 @dataclass

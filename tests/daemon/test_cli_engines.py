@@ -59,8 +59,9 @@ def local(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Shop:
 
 def test_every_command_says_the_same(local: Shop, owned: Path):
     remote = Shop(local.root, owned)
-    for words in WORDS:
-        one = local.cm(*words, stdin="tax\ncart\n", CM_DAEMON__USE="never")
+    # One after the other: a daemon in this process takes the settings of the moment for its own.
+    ones = [local.cm(*words, stdin="tax\ncart\n", CM_DAEMON__USE="never") for words in WORDS]
+    for words, one in zip(WORDS, ones, strict=True):
         other = remote.cm(*words, stdin="tax\ncart\n")
         assert _steady(one, local) == _steady(other, remote), words
     assert Path(runtime_dir.folder() / runtime_dir.INFO).exists()
@@ -92,6 +93,7 @@ def test_not_indexed_makes_no_store(shop: Shop):
     assert not list(shop.home.rglob("store.duckdb"))
 
 
+@pytest.mark.process
 def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
     shop.cm("index")
     assert "other CM_* settings" in shop.cm("search", "tax", CM_EMBEDDING__PROVIDER="none").err
@@ -137,6 +139,7 @@ def test_the_file_of_the_user_decides(shop: Shop):
     assert "daemon.use" in done.err
 
 
+@pytest.mark.process
 def test_two_homes_have_two_daemons(shop: Shop, tmp_path: Path):
     shop.cm("index")
     first = pid_of_daemon()

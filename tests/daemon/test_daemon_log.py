@@ -49,6 +49,12 @@ def test_a_secret_in_a_logged_error_does_not_reach_the_file(log: Path, name: str
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+def test_a_name_that_is_not_utf8_is_logged_as_an_escape(log: Path, capsys: pytest.CaptureFixture[str]):
+    logging.getLogger("cm_tui.daemon").info("opened %s", "/home/ada/caf\udce9")
+    assert log.read_text(encoding="utf-8").endswith("INFO opened /home/ada/caf\\udce9\n")
+    assert capsys.readouterr().err == ""
+
+
 def test_what_is_no_secret_is_logged_as_it_is(log: Path):
     logging.getLogger("cm_tui.daemon").info("%s is gone", "/home/ada/shop")
     assert log.read_text(encoding="utf-8").endswith("INFO /home/ada/shop is gone\n")

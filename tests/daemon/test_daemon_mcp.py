@@ -32,10 +32,10 @@ async def test_tools_answer_for_every_project_and_only_with_the_token(port: int,
     info = endpoint.daemon_info()
     assert info is not None
     url = f"http://127.0.0.1:{port}/mcp/graph"
-    async with httpx2.AsyncClient() as stranger:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as stranger:
         assert (await stranger.post(url, json={})).status_code == 401
         assert (await stranger.get(f"http://127.0.0.1:{port}/v1/jobs")).status_code == 401
-    web = httpx2.AsyncClient(headers={"Authorization": f"Bearer {info.token}"})
+    web = httpx2.AsyncClient(headers={"Authorization": f"Bearer {info.token}"}, timeout=PATIENCE)
     async with web, Client(streamable_http_client(url, http_client=web), read_timeout_seconds=PATIENCE) as client:
         asked = Answers(client)
         for root in roots:

@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from cm_tui.daemon.open_engine import open_engine, secrets_of_all
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
@@ -28,6 +30,7 @@ def stored(home: Path, text: str) -> list[str]:
     return [str(path) for path in home.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
+@pytest.mark.process
 def test_an_open_store_forgets(shop_root: Path, owned: Path):
     root, cm_home = shop_root, owned
     engine = open_engine(root)

@@ -40,7 +40,7 @@ def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, s
     until(lambda: engine.history().complete, "the past to be read")
     assert engine.symbol_history("late_1").rows[0].invalid is not None
     grow(shop_root, 2)
-    assert engine.resolve("HEAD").moment.ordinal == 8
+    until(lambda: engine.resolve("HEAD").moment.ordinal == 8, "the index to follow")
     until(lambda: engine.history().complete, "what came since to be read")
     engine.close()
 

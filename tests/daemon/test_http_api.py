@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -33,7 +34,7 @@ from cm_tui.daemon.requests import BODY_BYTES
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
-from tests.daemon.conftest import make_project, until
+from tests.daemon.conftest import HeldRun, make_project, until, until_indexed
 from tests.tiers import examples
 
 PROTOCOL = {"cm-protocol": str(endpoint.PROTOCOL)}
@@ -76,9 +77,8 @@ def clean(answer: httpx.Response) -> dict[str, Any]:
     return error  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
+def test_wrong_paths_and_methods(inside: Inside, tmp_path: Path):
+    for method, path, status in (
         ("GET", "/", 404),
         ("GET", "/v1/nothing", 404),
         ("GET", "/v1/../../etc/passwd", 404),
@@ -91,30 +91,27 @@ def clean(answer: httpx.Response) -> dict[str, Any]:
         ("POST", "/v1/call/%2e%2e%2fstatus", 404),
         ("GET", "/v1/jobs/99", 404),
         ("POST", "/v1/jobs/x/cancel", 404),
-    ],
-)
-def test_wrong_paths_and_methods(inside: Inside, tmp_path: Path, method: str, path: str, status: int):
-    answer = inside.ask(method, path, {"where": {"folder": str(tmp_path)}, "arguments": {}})
-    assert answer.status_code == status
-    clean(answer)
+    ):
+        answer = inside.ask(method, path, {"where": {"folder": str(tmp_path)}, "arguments": {}})
+        assert answer.status_code == status, (method, path)
+        clean(answer)
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"where": 1}', b'{"where": {"folder": "relative"}}', b"[" * 200_000,
+    "path", ["/v1/call/status", "/v1/stream/index", "/v1/project", "/v1/nudge", "/v1/upkeep/remove"]
+)
+def test_wrong_bodies(inside: Inside, path: str):
+    for content in (
+     b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"where": 1}', b'{"where": {"folder": "relative"}}', b"[" * 200_000,
      b'{"where": {"folder": "/a\\u0000b"}}', b'{"where": {"folder": "/tmp", "shell": "rm"}}', b'{"a": 1e999}',
      b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"long/" * 1_800, b"long/" * 1_800),
      b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"x" * 300, b"x" * 300),
      b'{"where": {"folder": "/a"}, "root": "/a\\u0000b"}',
-     b'{"where": {"folder": "/no/such/folder"}, "arguments": {}}', b'{"where": {"folder": "/etc"}, "arguments": {}}'],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "path", ["/v1/call/status", "/v1/stream/index", "/v1/project", "/v1/nudge", "/v1/upkeep/remove"]
-)
-def test_wrong_bodies(inside: Inside, path: str, content: bytes):
-    answer = inside.ask("POST", path, content=content)
-    assert answer.status_code in (400, 403, 404)
-    clean(answer)
+     b'{"where": {"folder": "/no/such/folder"}, "arguments": {}}', b'{"where": {"folder": "/etc"}, "arguments": {}}',
+    ):  # fmt: skip
+        answer = inside.ask("POST", path, content=content)
+        assert answer.status_code in (400, 403, 404), content
+        clean(answer)
 
 
 def test_too_large_a_body(inside: Inside):
@@ -123,12 +120,13 @@ def test_too_large_a_body(inside: Inside):
     assert "bytes" in clean(answer)["message"]
 
 
-@pytest.mark.parametrize("said", [{"cm-protocol": ""}, {"cm-protocol": "0"}, {"cm-protocol": "x" * 900}])
-def test_another_protocol(inside: Inside, said: dict[str, str]):
-    answer = inside.ask("POST", "/v1/call/status", {}, **said)
-    assert answer.status_code == 426
-    assert "protocol" in clean(answer)["message"]
-    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == endpoint.PROTOCOL
+def test_another_protocol(inside: Inside):
+    for theirs in ("", "0", "x" * 900):
+        said = {"cm-protocol": theirs}
+        answer = inside.ask("POST", "/v1/call/status", {}, **said)
+        assert answer.status_code == 426
+        assert "protocol" in clean(answer)["message"]
+        assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == endpoint.PROTOCOL
 
 
 def test_token(monkeypatch: pytest.MonkeyPatch):
@@ -147,13 +145,13 @@ def test_token(monkeypatch: pytest.MonkeyPatch):
     assert inside.ask("GET", "/v1/health", **known).status_code == 200
 
 
-@pytest.mark.parametrize("store", ["..", ".", "", "../projects", "/etc", "a/b", "a\0b", "x/../../.."])
-def test_only_stores_are_removed(inside: Inside, store: str, cm_home: Path):
+def test_only_stores_are_removed(inside: Inside, cm_home: Path):
     (cm_home / "keep").write_text("")
-    answer = inside.ask("POST", "/v1/upkeep/remove", {"store": store})
-    assert answer.status_code == 403
-    clean(answer)
-    assert (cm_home / "keep").exists()
+    for store in ("..", ".", "", "../projects", "/etc", "a/b", "a\0b", "x/../../.."):
+        answer = inside.ask("POST", "/v1/upkeep/remove", {"store": store})
+        assert answer.status_code == 403, store
+        clean(answer)
+        assert (cm_home / "keep").exists()
 
 
 JSON = st.recursive(
@@ -244,12 +242,7 @@ def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
     lines = line.lines("GET", "/v1/events")
     assert next(lines) == (200, b"")
     list(engine.index())
-    told = []
-    for _, data in lines:
-        told += [json.loads(data)] if data else []
-        if told and told[-1]["event"] == "job-ended":
-            break
-    assert [event["event"] for event in told] == ["job-started", "index", "index", "job-ended"]
+    told = until_indexed(json.loads(data) for _, data in lines if data)
     assert {event["project"] for event in told} == {str(shop_root)}
     assert told[-1]["state"] == "done"
     line.close()
@@ -285,14 +278,6 @@ def test_half_open_connections_do_not_keep_it_from_ending(owned: Path):
         assert bootstrap.stop_daemon(timeout=80)
 
 
-@pytest.fixture
-def large(shop_root: Path) -> Path:
-    """A project that takes a moment to index."""
-    for number in range(600):
-        (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
-    return shop_root
-
-
 def _started(root: Path, *, attached: bool) -> tuple[Connection, Iterator[tuple[int, bytes]], str]:
     line = Connection(60)
     body = {"where": {"folder": str(root)}, "arguments": {}, "attached": attached}
@@ -300,64 +285,52 @@ def _started(root: Path, *, attached: bool) -> tuple[Connection, Iterator[tuple[
     return line, lines, json.loads(next(lines)[1])["job"]
 
 
+def _jobs() -> list[dict[str, Any]]:
+    answer = bootstrap.request("GET", "/v1/jobs")
+    assert answer is not None
+    return [job for job in json.loads(answer[1])["result"] if job["name"] == "index"]
+
+
 def _job(number: str) -> dict[str, Any]:
-    answer = bootstrap.request("GET", "/v1/jobs")
-    assert answer is not None
-    return next(job for job in json.loads(answer[1])["result"] if job["id"] == number)  # type: ignore[no-any-return]
+    return next(job for job in _jobs() if job["id"] == number)
 
 
-def test_a_job_is_cancelled_from_another_client(owned: Path, large: Path):
-    engine = open_engine(large)
-    problem: list[Exception] = []
-    began = threading.Event()
-
-    def index() -> None:
-        try:
-            for step in engine.index():
-                if step.stage == "parse":
-                    began.set()
-        except CancelledError as error:
-            problem.append(error)
-
-    thread = threading.Thread(target=index)
-    thread.start()
-    assert began.wait(90)
-    answer = bootstrap.request("GET", "/v1/jobs")
-    assert answer is not None
-    (job,) = json.loads(answer[1])["result"]
-    assert (job["state"], job["project"], job["name"]) == ("running", str(large), "index")
+def test_a_job_is_cancelled_from_another_client_and_by_its_own(owned: Path, shop_root: Path, held: HeldRun):
+    engine = open_engine(shop_root)
+    steps = engine.index()
+    next(step for step in steps if step.stage == "parse")
+    (job,) = _jobs()
+    assert (job["state"], job["project"], job["name"]) == ("running", str(shop_root), "index")
     assert bootstrap.request("POST", f"/v1/jobs/{job['id']}/cancel", {}) == (200, b'{"result":true}')
-    thread.join(90)
-    assert len(problem) == 1
+    with pytest.raises(CancelledError):
+        list(steps)
     assert _job(job["id"])["state"] == "cancelled"
-    assert list(engine.index())[-1].summary is not None
-    engine.close()
-
-
-def test_own_cancel_while_it_runs(owned: Path, large: Path):
-    engine = open_engine(large)
     cancel = Cancel()
     steps = engine.index(cancel=cancel)
     next(step for step in steps if step.stage == "parse")
     cancel.set()
     with pytest.raises(CancelledError):
         list(steps)
+    held.go_on.set()
+    assert list(engine.index())[-1].summary is not None
     engine.close()
 
 
-def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: Path, large: Path):
+def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: Path, shop_root: Path, held: HeldRun):
     bootstrap.start_daemon()
     for attached, state in ((True, "cancelled"), (False, "done")):
-        line, lines, number = _started(large, attached=attached)
-        next(data for _, data in lines if b'"parse"' in data or b'"store"' in data)
+        line, lines, number = _started(shop_root, attached=attached)
+        next(data for _, data in lines if b'"parse"' in data)
         line.close()
+        if not attached:
+            held.go_on.set()
         until(lambda number=number: _job(number)["ended"] is not None, "the job's end")
         assert _job(number)["state"] == state
 
 
-def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: Path):
+def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, shop_root: Path):
     bootstrap.start_daemon()
-    line, lines, number = _started(large, attached=False)
+    line, lines, number = _started(shop_root, attached=False)
     watcher = Connection(60)
     seen = [json.loads(data) for _, data in watcher.lines("GET", f"/v1/jobs/{number}") if data]
     own = [json.loads(data) for _, data in lines if data]
@@ -368,19 +341,12 @@ def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: 
     watcher.close()
 
 
-def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
-    engines = [open_engine(large) for _ in range(3)]
-    done: list[Any] = []
-    threads = [
-        threading.Thread(target=lambda engine=engine: done.append(list(engine.index())[-1].summary))
-        for engine in engines
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert [summary.files for summary in done] == [606] * 3
-    assert sorted(summary.blobs for summary in done) == [0, 0, 606]
+def test_long_work_of_a_project_waits_for_its_turn(owned: Path, shop_root: Path):
+    engines = [open_engine(shop_root) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda engine: list(engine.index())[-1].summary, engines))
+    assert [summary.files for summary in done if summary] == [6] * 3
+    assert sorted(summary.blobs for summary in done if summary) == [0, 0, 6]
     for engine in engines:
         engine.close()
 
@@ -395,11 +361,11 @@ def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_ro
         with dispatcher.pool.acquire(where) as project:
             yield from itertools.islice(project.engine.index(full=True), 2)
             going.set()
-            assert go_on.wait(90)
+            assert go_on.wait(60)
 
     root, store = dispatcher.pool.locate(where)
     job = dispatcher.jobs.submit(store, root, "index", run)
-    assert going.wait(90)
+    assert going.wait(60)
     # HEAD has moved as well: a question that waited for the next run would wait for ever.
     git(shop_root, "commit", "-q", "--allow-empty", "-m", "on")
     for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):

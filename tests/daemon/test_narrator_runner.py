@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,13 +13,14 @@ from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import BY_ITSELF, NARRATE
-from cm_tui.daemon.narrator_runner import NarratorRunner
+from cm_tui.daemon.narrator_runner import QUIET_S, NarratorRunner
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.recording import pauses
 from tests.daemon.conftest import make_project, until
 from tests.engine.narrator.passes import Sayings, put, said, use
+from tests.fake_clock import FakeClock
 
 
 class Room(NamedTuple):
@@ -28,6 +28,7 @@ class Room(NamedTuple):
 
     dispatcher: Dispatcher
     root: Path
+    clock: FakeClock
 
     @property
     def where(self) -> ProjectRef:
@@ -42,13 +43,31 @@ class Room(NamedTuple):
         """Return the passes that there were, oldest first."""
         return [one.name for one in self.dispatcher.jobs.records() if "narrate" in one.name]
 
+    def rest(self) -> None:
+        """Wait for the end of what is done behind."""
+        until(lambda: not self.dispatcher.jobs.busy, "the end of what is done behind")
+
+    def runner(self) -> NarratorRunner:
+        """Return a runner that looks when it is told to."""
+        runner = NarratorRunner(clock=self.clock)
+        runner._dispatcher = self.dispatcher
+        return runner
+
+    def after(self, seconds: float, runner: NarratorRunner) -> int:
+        """Return how many passes there are when it has looked once, and once more after so many seconds."""
+        runner.look_at_all()
+        self.clock.advance(seconds)
+        runner.look_at_all()
+        return len(self.passes())
+
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     use(monkeypatch, Sayings())
-    projects, events = ProjectPool(), Events()
+    clock = FakeClock()
+    projects, events = ProjectPool(clock), Events()
     jobs = Jobs(events)
-    found = Room(Dispatcher(projects, jobs, events), make_project(tmp_path / "shop"))
+    found = Room(Dispatcher(projects, jobs, events), make_project(tmp_path / "shop"), clock)
     with projects.acquire(found.where):
         pass
     yield found
@@ -57,76 +76,59 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     projects.close()
 
 
-@pytest.fixture
-def begun(room: Room) -> Iterator[Callable[..., NarratorRunner]]:
-    """Starts a runner; it ends with the test."""
-    runners: list[NarratorRunner] = []
-
-    def begin(quiet_s: float = 0.05) -> NarratorRunner:
-        runner = NarratorRunner(interval_s=0.02, quiet_s=quiet_s)
-        runners.append(runner)
-        runner.start(room.dispatcher)
-        return runner
-
-    yield begin
-    for runner in runners:
-        runner.close()
-
-
-def test_what_is_new_is_looked_at_once_when_nobody_asks(room: Room, begun: Callable[..., NarratorRunner]):
-    begun()
+def test_what_is_new_is_looked_at_once_when_nobody_asks(room: Room):
+    runner = room.runner()
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
-    until(lambda: room.passes() == [BY_ITSELF] and not room.dispatcher.jobs.busy, "a pass")
+    assert room.after(QUIET_S - 1, runner) == 0
+    assert room.after(1, runner) == 1
+    assert room.passes() == [BY_ITSELF]
     assert room.waiting() == 1
-    time.sleep(0.5)
-    assert len(room.passes()) == 1
+    assert room.after(QUIET_S * 10, runner) == 1
     put(room.root, [(9, said("always lint", "s9"))])
-    until(lambda: len(room.passes()) == 2, "a second pass")
+    assert room.after(QUIET_S, runner) == 2
 
 
-def test_a_project_that_agents_work_in_is_looked_at_though_nobody_opened_it(
-    room: Room, begun: Callable[..., NarratorRunner]
-):
+def test_a_project_that_agents_work_in_is_looked_at_though_nobody_opened_it(room: Room):
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     room.dispatcher.start("index", room.where, {}).wait()
-    until(lambda: not room.dispatcher.jobs.busy, "the end of what is done behind")
+    room.rest()
     room.dispatcher.pool.sweep(0.0)
-    runner = begun()
-    time.sleep(0.3)
-    assert room.passes() == []
+    runner = room.runner()
+    assert room.after(QUIET_S * 2, runner) == 0
     runner.on_nudge(room.root)
-    until(lambda: room.passes() == [BY_ITSELF], "a pass")
+    assert room.after(QUIET_S, runner) == 1
 
 
-def test_nothing_is_looked_at_while_somebody_asks(room: Room, begun: Callable[..., NarratorRunner]):
+def test_nothing_is_looked_at_while_somebody_asks(room: Room):
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
-    begun(quiet_s=1.0)
-    end = time.monotonic() + 2
-    while time.monotonic() < end:
+    runner = room.runner()
+    for _ in range(5):
         room.dispatcher.call("status", room.where, {})
-        time.sleep(0.05)
-    assert room.passes() == []
-    until(lambda: room.passes() == [BY_ITSELF], "a pass")
+        room.rest()
+        assert room.after(QUIET_S - 1, runner) == 0
+    assert room.after(1, runner) == 1
 
 
-def test_nothing_is_looked_at_where_that_is_switched_off(
-    room: Room, begun: Callable[..., NarratorRunner], monkeypatch: pytest.MonkeyPatch
-):
+def test_nothing_is_looked_at_where_that_is_switched_off_or_in_a_pause(room: Room, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CM_NARRATOR__AUTO", "false")
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
-    begun()
-    time.sleep(0.5)
-    assert room.passes() == []
-
-
-def test_nothing_is_looked_at_in_a_pause(room: Room, begun: Callable[..., NarratorRunner]):
-    put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
+    runner = room.runner()
+    assert room.after(QUIET_S * 2, runner) == 0
+    monkeypatch.setenv("CM_NARRATOR__AUTO", "true")
     pauses.begin(folder_of(room.root).name, None)
-    begun()
-    time.sleep(0.5)
-    assert room.passes() == []
+    assert room.after(QUIET_S * 2, runner) == 0
     pauses.end(folder_of(room.root).name)
+    assert room.after(QUIET_S * 2, runner) == 1
+
+
+def test_it_looks_by_itself_until_it_is_closed(room: Room):
+    runner = NarratorRunner(interval_s=0.001, quiet_s=0.0, clock=room.clock)
+    put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
+    runner.start(room.dispatcher)
     until(lambda: room.passes() == [BY_ITSELF], "a pass")
+    runner.close()
+    assert runner._thread is not None
+    assert not runner._thread.is_alive()
 
 
 def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch):
@@ -138,12 +140,12 @@ def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: 
 
     def slow(*words: object) -> object:
         entered.set()
-        assert go_on.wait(30)
+        assert go_on.wait(60)
         return before(*words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(looking, "observations", slow)
     own = room.dispatcher.narrate_by_itself(room.where)
-    assert entered.wait(30)
+    assert entered.wait(60)
     asked = room.dispatcher.start("narrate", room.where, {})
     go_on.set()
     asked.wait()
@@ -158,8 +160,17 @@ def test_what_touches_the_store_as_a_whole_does_not_wait_for_a_pass(room: Room, 
     from cm_tui.engine.narrator import looking
 
     ids = put(room.root, [(n, said("always test", f"s{n}")) for n in range(40)])
-    monkeypatch.setattr(looking, "observations", lambda *_: time.sleep(0.05) or [])
+    entered, passes = threading.Event(), []
+
+    def endless(*_: object) -> list[object]:
+        entered.set()
+        until(lambda: passes and passes[0].cancel.is_set, "the end of the pass to be asked for")
+        return []
+
+    monkeypatch.setattr(looking, "observations", endless)
     job = room.dispatcher.narrate_by_itself(room.where)
+    passes.append(job)
+    assert entered.wait(60)
     room.dispatcher.call("erase", room.where, {"names": [ids[0]]})
     assert job.is_over
     _, store = room.dispatcher.pool.locate(room.where)

@@ -11,7 +11,7 @@ from tests.daemon.conftest import daemons_allowed, make_project, until
 
 
 def test_a_note_that_is_saved_gets_its_vectors_though_nobody_asks(cm_home: Path, tmp_path: Path):
-    with daemons_allowed(cm_home):
+    with daemons_allowed(cm_home, in_process=True):
         engine = open_engine(make_project(tmp_path / "shop"))
         assert engine.uses_daemon
         assert engine.notes().total == 0
@@ -24,7 +24,7 @@ def test_a_note_that_is_saved_gets_its_vectors_though_nobody_asks(cm_home: Path,
 
 @pytest.mark.parametrize("saved", ["first, as I see it", "first"])
 def test_what_an_editor_saved_over_is_there_again(cm_home: Path, tmp_path: Path, saved: str):
-    with daemons_allowed(cm_home):
+    with daemons_allowed(cm_home, in_process=True):
         engine = open_engine(make_project(tmp_path / "shop"))
         engine.append_note("first", name="router")
         note = engine.root / ".cm/notes/topics/router.md"

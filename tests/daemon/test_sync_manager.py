@@ -150,11 +150,11 @@ def test_before_the_first_comparison_it_claims_nothing(owned: Path, tmp_path: Pa
 
     def run_index(*_: object) -> None:
         asked.set()
-        go_on.wait(20)
+        assert go_on.wait(60)
 
     manager = SyncManager(run_index)
     manager.begin(root, tmp_path / "store")
-    assert asked.wait(20)
+    assert asked.wait(60)
     note = manager.before_query(root, tmp_path / "store", 0.0)
     go_on.set()
     manager.close()

@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from cm_tui.daemon.transcript_follower import TranscriptFollower
+from cm_tui.daemon.transcript_follower import INTERVAL_S, TranscriptFollower
 from cm_tui.engine.importers import follow
 from cm_tui.engine.journal.journal import Journal
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project, until
 from tests.engine.importers.transcripts import Claude
+from tests.fake_clock import FakeClock
 
 
 class Places:
@@ -36,8 +37,9 @@ def prompts(root: Path) -> list[str]:
     return [event.data["prompts"][0] for event in Journal.of(root).read() if event.kind == "episode"]
 
 
-def test_first_day(shop: Shop, places: Places):
+def test_first_day(indexed: Shop, places: Places):
     """From nothing to an answer, through the daemon; where transcripts lie is this terminal's word, not the daemon's."""
+    shop = indexed
     one = Claude(places.claude, shop.root)
     one.write(
         [
@@ -46,7 +48,6 @@ def test_first_day(shop: Shop, places: Places):
             b"damage\n",
         ]
     )
-    assert shop.cm("index").code == 0
     planned = shop.cm("import", "--dry-run", "--json", **places.environment).json
     assert (planned["sessions"], planned["new"], planned["imported"]) == (1, 1, False)
     assert planned["sources"][0]["agent"] == "claude-code"
@@ -60,21 +61,14 @@ def test_first_day(shop: Shop, places: Places):
     assert "nothing new since the last import" in again.err
     found = shop.cm("search", "bank refunds ten", "--profile", "memory", "--json").json
     assert found["hits"][0]["source"] == "episode"
-    refused = shop.cm("import", "--agent", "nobody", **places.environment)
-    assert (refused.code, "claude-code, codex, opencode" in refused.err) == (2, True)
-
-
-def test_what_was_imported_is_embedded_behind(shop: Shop, places: Places):
-    one = Claude(places.claude, shop.root)
-    one.write(one.turn("Why do refunds take fourteen days?", "The bank needs ten of them."))
-    assert shop.cm("index").code == 0
-    assert shop.cm("import", **places.environment).code == 0
 
     def recalled() -> list[str]:
         found = shop.cm("recall", "reimbursement delay", "--json").json
         return found["notes"] if found["hits"] else ["nothing is found"]
 
     until(lambda: not recalled(), "vectors of what was imported")
+    refused = shop.cm("import", "--agent", "nobody", **places.environment)
+    assert (refused.code, "claude-code, codex, opencode" in refused.err) == (2, True)
 
 
 def test_nothing_is_imported_where_nothing_is_to_be_recorded(shop: Shop, places: Places):
@@ -114,31 +108,27 @@ def test_the_daemon_follows_sessions_of_projects_that_were_imported(
     shop = Shop(root, cm_home)
     assert shop.cm("import", CM_DAEMON__USE="never", **places.environment).code == 0
     one.write(one.turn("Second", "Two."))
-    dispatcher, follower = _Dispatcher(), TranscriptFollower(interval_s=0.01)
-    follower.start(cast("Any", dispatcher))
-    try:
-        follower.on_nudge(other)
-        follower.on_nudge(root)
-        until(lambda: prompts(root) == ["First", "Second"])
-        until(lambda: dispatcher.told == [str(root)])
-        one.write([*one.turn("Third", "Three.")])
-        until(lambda: prompts(root) == ["First", "Second", "Third"])
-        assert prompts(other) == []
-    finally:
-        follower.close()
-
-
-def test_following_can_be_switched_off(cm_home: Path, tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch):
-    for name, value in places.environment.items():
-        monkeypatch.setenv(name, value)
-    root = make_project(tmp_path / "shop")
-    one = Claude(places.claude, root)
-    one.write(one.turn("First", "One."))
-    assert Shop(root, cm_home).cm("import", CM_DAEMON__USE="never", **places.environment).code == 0
-    one.write(one.turn("Second", "Two."))
-    follower = TranscriptFollower()
+    dispatcher, follower = _Dispatcher(), TranscriptFollower()
+    follower._dispatcher = cast("Any", dispatcher)
+    follower.on_nudge(other)
+    follower.on_nudge(root)
     monkeypatch.setenv("CM_MEMORY__FOLLOW_TRANSCRIPTS", "false")
-    assert not follower._take(root)
+    follower.look_at_all()
+    assert (prompts(root), dispatcher.told) == (["First"], []), "following is switched off"
     monkeypatch.setenv("CM_MEMORY__FOLLOW_TRANSCRIPTS", "true")
-    assert follower._take(root)
-    assert prompts(root) == ["First", "Second"]
+    follower.look_at_all()
+    assert (prompts(root), dispatcher.told) == (["First", "Second"], [str(root)])
+    one.write([*one.turn("Third", "Three.")])
+    follower.look_at_all()
+    assert prompts(root) == ["First", "Second", "Third"]
+    assert prompts(other) == []
+
+
+def test_it_looks_by_itself_until_it_is_closed():
+    dispatcher, clock = _Dispatcher(), FakeClock()
+    follower = TranscriptFollower(clock=clock)
+    follower.start(cast("Any", dispatcher))
+    until(lambda: clock.monotonic() > 3 * INTERVAL_S, "some looks")
+    follower.close()
+    assert follower._thread is not None
+    assert not follower._thread.is_alive()

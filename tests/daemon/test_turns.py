@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.daemon.same_questions import SameQuestions
-from cm_tui.daemon.slices import SLICE_S, Slices
+from cm_tui.daemon.slices import PAUSE_S, SLICE_S, Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.model import Cancel
 from tests.daemon.conftest import until
+from tests.fake_clock import FakeClock
 from tests.tiers import examples
 
 
@@ -35,7 +36,7 @@ class Asked:
             with self.turns.take(client):
                 with self._lock:
                     self.order.append(client)
-                self.go_on.wait(20)
+                assert self.go_on.wait(60)
 
         self._threads.append(threading.Thread(target=work))
         self._threads[-1].start()
@@ -44,7 +45,7 @@ class Asked:
     def end(self) -> list[str]:
         self.go_on.set()
         for thread in self._threads:
-            thread.join(20)
+            thread.join(60)
         return self.order
 
 
@@ -91,43 +92,52 @@ def test_a_turn_is_handed_on_when_a_question_fails() -> None:
 
 
 def test_long_work_gives_way_to_questions_for_a_moment_only() -> None:
-    turns = Turns(2)
-    paused = Cancel().with_pauses(Slices(turns))
-    began = threading.Event()
+    turns, clock = Turns(2), FakeClock()
+    paused, given = Cancel().with_pauses(Slices(turns, clock)), []
+    with mock.patch.object(Turns, "give_way", lambda _, seconds: given.append(seconds)):
+        paused.check()
+        assert given == [], "its slice is not over"
+        clock.advance(SLICE_S * 1.2)
+        paused.check()
+        assert given == [PAUSE_S]
+        paused.check()
+        assert given == [PAUSE_S], "a new slice has begun"
+    with turns.take("a"):
+        # Returns though the question is still worked on.
+        turns.give_way(0.001)
+    turns.give_way(60)
 
-    def question() -> None:
-        with turns.take("a"):
-            began.set()
-            time.sleep(3 * SLICE_S)
 
-    thread = threading.Thread(target=question)
-    thread.start()
-    began.wait(20)
-    time.sleep(SLICE_S * 1.2)
-    paused.check()
-    assert thread.is_alive()
-    thread.join()
-    turns.give_way(20)
+class Question:
+    """A question that counts how often it is looked for."""
+
+    looks = 0
+
+    def __hash__(self) -> int:
+        self.looks += 1
+        return 7
 
 
 def test_identical_questions_in_flight_are_answered_once() -> None:
     same = SameQuestions()
     asked: list[str] = []
-    go_on = threading.Event()
+    begun, go_on, question = threading.Event(), threading.Event(), Question()
 
     def answer() -> str:
         asked.append("asked")
-        go_on.wait(20)
+        begun.set()
+        assert go_on.wait(60)
         return "found"
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [pool.submit(same.answer, ("callers", 7), answer) for _ in range(8)]
-        until(lambda: bool(asked))
-        time.sleep(0.1)
+        answers = [pool.submit(same.answer, question, answer) for _ in range(8)]
+        assert begun.wait(60)
+        # The first looks for it and keeps it; each of the others looks for it, and finds it.
+        until(lambda: question.looks == 9, "the others to ask")
         go_on.set()
-        assert [one.result(20) for one in answers] == ["found"] * 8
+        assert [one.result(60) for one in answers] == ["found"] * 8
     assert len(asked) == 1
-    assert same.answer(("callers", 7), lambda: "again") == "again"
+    assert same.answer(question, lambda: "again") == "again"
 
 
 def test_what_fails_fails_for_all_who_asked_and_is_asked_again() -> None:

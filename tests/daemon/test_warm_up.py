@@ -9,6 +9,7 @@ import pytest
 
 from cm_tui.daemon.warm_up import AGAIN_S, WarmUp
 from cm_tui.errors import NotIndexedError
+from tests.fake_clock import FakeClock
 
 
 class Asked:
@@ -27,16 +28,16 @@ class Asked:
 
 @pytest.mark.parametrize(("indexed", "questions"), [(True, ["stale_reason", "pack"]), (False, ["stale_reason"])])
 def test_it_is_asked_once_in_a_while(tmp_path: Path, indexed: bool, questions: list[str]):
-    now, asked = [5.0], Asked(indexed)
-    warm_up = WarmUp(lambda: now[0])
+    clock, asked = FakeClock(), Asked(indexed)
+    warm_up = WarmUp(clock)
     warm_up.on_nudge(tmp_path)
     warm_up.start(asked)  # type: ignore[arg-type] # what it asks is written down
-    for seconds in (0.0, 1.0, AGAIN_S - 1):
-        now[0] = 5.0 + seconds
+    for seconds in (0.0, 1.0, AGAIN_S - 2):
+        clock.advance(seconds)
         warm_up.on_nudge(tmp_path)
         _wait(warm_up)
     assert asked.questions == questions
-    now[0] = 5.0 + AGAIN_S
+    clock.advance(1.0)
     warm_up.on_nudge(tmp_path)
     warm_up.close()
     assert asked.questions == questions * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from cm_tui.engine.lazy import reset, shared_property
 from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
+from tests.waiting import let_others_go
 
 PATIENCE = 60.0
 ROOMS = ("_repository", "_graph", "_history", "_provider", "_vectors", "_searcher")
@@ -40,7 +40,7 @@ class House:
 
     def _slowly(self, name: str) -> object:
         self.made.append(name)
-        time.sleep(0.02)
+        let_others_go()
         return object()
 
 
@@ -51,7 +51,7 @@ class SlowLock:
         self._lock = threading.RLock()
 
     def __enter__(self) -> None:
-        time.sleep(0.01)
+        let_others_go()
         self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
@@ -111,11 +111,11 @@ def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     searcher_made = Searcher.__init__
 
     def slow_vectors(self: ProjectVectors, *args: Any, **options: Any) -> None:
-        time.sleep(0.01)
+        let_others_go()
         vectors_made(self, *args, **options)
 
     def slow_searcher(self: Searcher, db: Any, vectors: Any, *args: Any, **options: Any) -> None:
-        time.sleep(0.01)
+        let_others_go()
         given.append(options["sides"].__self__)
         searcher_made(self, db, vectors, *args, **options)
 

@@ -1,4 +1,4 @@
-"""Each method of the engine declares what its answer must reflect."""
+"""Each method of the engine declares what its answer must reflect, and what it writes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import need_of, need_of_call, needs
+from cm_tui.engine.api.needs import need_of, need_of_call, needs, writes_of, writes_of_call
 from cm_tui.engine.local.engine import LocalEngine
 
 METHODS = [
@@ -17,9 +17,49 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
-def test_every_method_declares_what_it_needs(method) -> None:
-    assert need_of(method) in {"files", "head", "checkout", "nothing"}
+CHANGES = {
+    "MemoryChange", "NoteChange", "NarratedChange", "tuple[NarratedChange, ...]", "Edited", "Undone", "IngestRun",
+    "tuple[IngestRun, ...]", "RuleBlock", "ErasureReport", "PurgeReport",
+}  # fmt: skip
+"""Records that a method returns which changes what is remembered."""
+OTHERS = {
+    "decide_narrated", "forget", "import_sessions", "narrate", "promote_episode", "propose_entry", "propose_fact",
+    "record_episode", "record_task", "remember", "reset", "retention", "write_memory", "approve_entry",
+}  # fmt: skip
+"""Those that return something else, and change it too."""
+
+
+def test_every_method_declares_what_it_needs() -> None:
+    assert {need_of(method) for method in METHODS} == {"files", "head", "checkout", "nothing"}
+
+
+def test_what_returns_a_change_declares_that_it_writes() -> None:
+    changing = {method.__name__ for method in METHODS if inspect.signature(method).return_annotation in CHANGES}
+    writers = {method.__name__ for method in METHODS if "memory" in writes_of(method)}
+    assert changing - writers == set()
+    assert writers - changing - OTHERS == set()
+
+
+def test_what_else_is_written() -> None:
+    declared: dict[str, set[str]] = {}
+    for method in METHODS:
+        for area in set(writes_of(method)) - {"memory"}:
+            declared.setdefault(area, set()).add(method.__name__)
+    assert declared == {
+        "index": {"index", "rebuild", "reset", "backfill", "catch_up", "prune"},
+        "settings": {"save_profile", "reset_profile"},
+        "marks": {"put_mark", "remove_mark"},
+        "definitions": {"new_definition", "context_definitions"},
+        "log": {"note_recalled", "cache_for_session", "assemble", "run_definition", "narrate"},
+    }
+
+
+def test_a_dry_run_writes_nothing() -> None:
+    @needs("nothing", writes=("memory",))
+    def undo(*, dry_run: bool = False) -> None: ...
+
+    for arguments, written in (({}, ("memory",)), ({"dry_run": False}, ("memory",)), ({"dry_run": True}, ())):
+        assert writes_of_call(writes_of(undo), arguments) == written
 
 
 def test_every_room_is_there() -> None:

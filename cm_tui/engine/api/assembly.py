@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class AssemblyApi(Protocol):
     """Which memory reaches an agent and when, said in files, and kept with its trace."""
 
-    @needs("files")
+    @needs("files", writes=("log",))
     def assemble(
         self,
         prompt: str,
@@ -50,7 +50,7 @@ class AssemblyApi(Protocol):
             StoreError: the store cannot be read.
         """
 
-    @needs("files")
+    @needs("files", writes=("log",))
     def run_definition(
         self, name: str, *, values: Mapping[str, str] | None = None, budget: int | None = None, session: str = ""
     ) -> Assembly:
@@ -101,14 +101,14 @@ class AssemblyApi(Protocol):
             NotFoundError: one is not there.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("definitions",))
     def context_definitions(self) -> Definitions:
         """Return the retrieval definitions, rules and pipelines of the project with what is wrong with them.
 
         Copies the JSON Schemas to `.cm/schemas` where there are definitions and the schemas are not those of this version.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("definitions",))
     def new_definition(self, kind: DefinitionKind, name: str) -> str:
         """Write a commented definition for a person to change; returns its path, relative to the root.
 
@@ -145,7 +145,7 @@ class AssemblyApi(Protocol):
             CmError: the layer cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
         """Write one value of a layer that keeps values: `kv://`, `json://` and `working://`.
 

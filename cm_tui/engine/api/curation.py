@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CurationApi(Protocol):
     """What a person does with entries beside writing and changing them; `undo` takes each of it back."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def approve_entry(self, shown: Entry) -> MemoryChange:
         """Approve a Rule exactly as it was shown: from now on agents are given it.
 
@@ -28,7 +28,7 @@ class CurationApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
         """Move an entry to the other scope; it keeps its id and who wrote it.
 
@@ -44,7 +44,7 @@ class CurationApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
         """Make one entry of several: the first takes the texts of the others along, which are forgotten.
 
@@ -73,7 +73,7 @@ class CurationApi(Protocol):
             StoreError: a file cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def promote_episode(
         self,
         name: str,

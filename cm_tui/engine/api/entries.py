@@ -17,7 +17,7 @@ class EntriesApi(Protocol):
     alone: an agent's change of it becomes a proposal.
     """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def remember(
         self,
         text: str,
@@ -48,7 +48,7 @@ class EntriesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def propose_entry(
         self,
         text: str,
@@ -119,7 +119,7 @@ class EntriesApi(Protocol):
             UsageError: there are several, or there is no such scope.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def update_entry(
         self,
         name: str,
@@ -148,7 +148,7 @@ class EntriesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def forget_memory(
         self,
         name: str,
@@ -178,7 +178,7 @@ class EntriesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def record_task(
         self,
         prompt: str,
@@ -226,7 +226,7 @@ class EntriesApi(Protocol):
             StoreError: it cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def decide(self, name: str, *, accept: bool) -> MemoryChange:
         """Accept a proposal, which makes its change as a person's, or decline it.
 

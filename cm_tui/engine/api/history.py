@@ -54,7 +54,7 @@ class HistoryApi(Protocol):
     def history(self) -> HistoryStatus:
         """Return how much of the mainline is known."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("index",))
     def backfill(
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
     ) -> Iterator[Progress]:
@@ -70,7 +70,7 @@ class HistoryApi(Protocol):
     def wants_history(self) -> bool:
         """Return whether `catch_up` is due: more is to be known than is, and nothing reads it in the background."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("index",))
     def catch_up(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
         """Read the history that the configuration asks for; nothing that was pruned is read again.
 
@@ -115,7 +115,7 @@ class HistoryApi(Protocol):
             limit: how many rows (and changes) at most.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("index",))
     def prune(
         self,
         *,

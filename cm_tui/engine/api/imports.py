@@ -34,7 +34,7 @@ class ImportsApi(Protocol):
             UsageError: there is no importer for an agent.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def import_sessions(
         self,
         *,

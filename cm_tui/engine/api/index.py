@@ -38,17 +38,17 @@ class IndexApi(Protocol):
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return what `index` would do, without doing it."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("index",))
     def index(
         self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
     ) -> Iterator[Progress]:
         """Bring the index up to the working tree; `paths` alone when given. The last step carries the summary."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("index",))
     def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
         """Throw the index away and make it again."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("index", "memory"))
     def reset(self, *, drop_episodes: bool = False) -> None:
         """Remove the project's index.
 

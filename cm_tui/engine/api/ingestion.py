@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class IngestionApi(Protocol):
     """What pipelines wrote, and running them by hand."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def ingest(self, pipeline: str, text: str, *, values: Mapping[str, str] | None = None) -> IngestRun:
         """Run a pipeline over a text now; what it had before is not written again.
 
@@ -29,7 +29,7 @@ class IngestionApi(Protocol):
             RefusedError: it waits for a person's trust.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def ingest_pending(self) -> tuple[IngestRun, ...]:
         """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
 
@@ -45,7 +45,7 @@ class IngestionApi(Protocol):
             limit: how many at most.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def ingest_again(self, run: str) -> IngestRun:
         """Run what failed again from the step that failed, with the input that was kept.
 

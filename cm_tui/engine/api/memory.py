@@ -94,7 +94,7 @@ class MemoryApi(Protocol):
             days: how many days `per_day` goes back, today included.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
         """Change what is said of episodes: tags, rating, pin, whether they are shown. `undo` takes it back.
 
@@ -110,7 +110,7 @@ class MemoryApi(Protocol):
             StoreError: the journal cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
         """Take back the last change that a person made in this project and that was not taken back yet, of any kind.
 
@@ -123,7 +123,7 @@ class MemoryApi(Protocol):
             StoreError: the journal cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def record_episode(
         self,
         text: str,
@@ -157,7 +157,7 @@ class MemoryApi(Protocol):
             StoreError: the journal cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
         """Say what leaves the journal by its age, and move it to the archive if wanted.
 
@@ -171,7 +171,7 @@ class MemoryApi(Protocol):
             StoreError: the journal or the archive cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def purge(
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
     ) -> PurgeReport:
@@ -200,7 +200,7 @@ class MemoryApi(Protocol):
             StoreError: one of them cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def erase(
         self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
     ) -> ErasureReport:
@@ -221,7 +221,7 @@ class MemoryApi(Protocol):
             StoreError: something cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Forget an episode, or bring it back; returns its id. The journal keeps it.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class NarratorApi(Protocol):
     """Proposals of what to write down: nothing is written before a person, or a policy of theirs, approves."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory", "log"))
     def narrate(
         self, *, since: float | None = None, dry_run: bool = False, cancel: Cancel | None = None
     ) -> Iterator[Progress]:
@@ -64,7 +64,7 @@ class NarratorApi(Protocol):
             UsageError: there are several.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
         """Approve, reject or defer proposals, as a person; each is decided by itself.
 
@@ -79,7 +79,7 @@ class NarratorApi(Protocol):
             UsageError: nothing is named, or a text is given for several.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def undo_narrated(self, name: str) -> NarratedChange:
         """Take back what was decided on a proposal, whenever that was: what was written goes, and it waits again.
 
@@ -89,7 +89,7 @@ class NarratorApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def propose_fact(
         self,
         text: str,
@@ -131,7 +131,7 @@ class NarratorApi(Protocol):
             retired: those that were retired, too.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def change_topics(
         self, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
     ) -> NarratedChange:

@@ -64,7 +64,7 @@ class NotesApi(Protocol):
     def day_logs(self) -> tuple[NoteText, ...]:
         """Return the logs of yesterday and today that were written here or trusted, the older one first."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def append_note(
         self, text: str, *, name: str = "", actor: Actor = "person", agent: str = "", session: str = ""
     ) -> NoteChange:
@@ -83,7 +83,7 @@ class NotesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def write_note(self, name: str, text: str, *, base: str | None = None, decision: Decision = "") -> NoteChange:
         """Write a note as a person edited it; what was changed in the file meanwhile stays, line by line.
 
@@ -106,7 +106,7 @@ class NotesApi(Protocol):
         In each, `mine` is what was there before, `theirs` what is in the file.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def resolve_note(self, name: str, decision: Decision) -> NoteChange:
         """Decide what becomes of the lines of such a conflict; the oldest of a note comes first.
 
@@ -120,7 +120,7 @@ class NotesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def move_note(self, name: str, target: str) -> NoteChange:
         """Give a note another name, also in another scope.
 
@@ -135,7 +135,7 @@ class NotesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def delete_note(self, name: str) -> NoteChange:
         """Delete a note; `undo` brings it back.
 
@@ -145,7 +145,7 @@ class NotesApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("memory",))
     def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> RuleBlock:
         """Write the approved rules into a block of a file of instructions, or take the block out again.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class RecallsApi(Protocol):
     """Counts of what was in answers (of entries, notes and episodes, by their paths), and a small cache of each session."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("log",))
     def note_recalled(self, paths: Sequence[str], *, actor: Actor = "person", agent: str = "") -> None:
         """Count what somebody was given; nothing is counted in a pause.
 
@@ -35,7 +35,7 @@ class RecallsApi(Protocol):
             StoreError: the counts cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("log",))
     def cache_for_session(self, session: str, key: str, value: str) -> None:
         """Keep a text for a session for half an hour, without secrets; of more than three the oldest one goes.
 

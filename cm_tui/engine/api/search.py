@@ -76,6 +76,6 @@ class SearchApi(Protocol):
     def packaged_profiles(self) -> Mapping[str, Profile]:
         """Return the profiles as they are packaged, whatever anybody's settings change of them."""
 
-    @needs("nothing")
+    @needs("nothing", writes=("settings",))
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration, and return the file."""

@@ -38,7 +38,7 @@ class StaleApi(Protocol):
             UsageError: there are several.
         """
 
-    @needs("checkout")
+    @needs("checkout", writes=("memory",))
     def fix_stale(self, name: str, *, dry_run: bool = False) -> MemoryChange:
         """Write the new name in the place of the old one into an entry, wherever there is exactly one.
 
@@ -52,7 +52,7 @@ class StaleApi(Protocol):
             StoreError: it cannot be written.
         """
 
-    @needs("checkout")
+    @needs("checkout", writes=("memory",))
     def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
         """Note that what an item says is true all the same: it is told again once something further changes.
 

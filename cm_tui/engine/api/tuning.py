@@ -22,7 +22,7 @@ class TuningApi(Protocol):
             StoreError: it cannot be read.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("marks",))
     def put_mark(self, mark: Mark) -> str:
         """Write a mark, in the place of what was said of that result before; returns what has to be said.
 
@@ -32,7 +32,7 @@ class TuningApi(Protocol):
             StoreError: the file cannot be written.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("marks",))
     def remove_mark(self, mark: Mark) -> str:
         """Take a mark back; returns what has to be said. One that is not there is gone already.
 
@@ -50,7 +50,7 @@ class TuningApi(Protocol):
             UsageError: the profile's fusion has no weights to learn.
         """
 
-    @needs("nothing")
+    @needs("nothing", writes=("settings",))
     def reset_profile(self, name: str) -> ProfileReset:
         """Remove what the project's configuration changes of a profile; the rest of the file stays.
 

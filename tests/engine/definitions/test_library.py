@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import jsonschema
 import pytest
@@ -14,7 +14,7 @@ import yaml
 
 from cm_tui.config import trusted_files
 from cm_tui.engine.api import definition_trust
-from cm_tui.engine.definitions import schemas
+from cm_tui.engine.definitions import library, schemas
 from cm_tui.engine.definitions.expression import conditions_of
 from cm_tui.engine.definitions.library import load
 from cm_tui.engine.definitions.listing import listed
@@ -24,6 +24,7 @@ from cm_tui.engine.definitions.shapes.conditions import OPERATORS, Condition
 from cm_tui.engine.definitions.template import render
 from cm_tui.engine.definitions.writing import write_new
 from cm_tui.errors import RefusedError, UsageError
+from tests.waiting import until
 
 Write = Callable[[str, str], Path]
 
@@ -140,9 +141,8 @@ def test_looking_again_costs_next_to_nothing(write: Write, tmp_path: Path) -> No
     for number in range(50):
         write(f"retrieval/{number}.yaml", RELEASE.replace("name: release", f"name: release-{number}"))
     first = load(tmp_path)
-    begun = time.perf_counter()
-    assert all(load(tmp_path) is first for _ in range(20))
-    assert (time.perf_counter() - begun) / 20 < 0.05
+    with mock.patch.object(library, "read_file", side_effect=AssertionError("a file was read again")):
+        assert all(load(tmp_path) is first for _ in range(20))
 
 
 def test_names_and_circles(write: Write, tmp_path: Path) -> None:
@@ -249,7 +249,9 @@ def test_a_file_counts_whose_time_was_set_back(write: Write, tmp_path: Path) -> 
     file = tmp_path / ".cm" / "retrieval" / "a.yaml"
     before = file.stat()
     assert load(tmp_path).definition("first")
-    time.sleep(0.02)
+    # How fine the times of files are depends on the system.
+    probe = tmp_path / "probe"
+    until(lambda: (probe.write_text(""), probe.stat().st_ctime_ns > file.stat().st_ctime_ns)[1], "another time")
     file.write_text("name: other\nsteps: [{type: code_pack}]\n")
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert load(tmp_path).definition("other")
@@ -284,9 +286,8 @@ def test_a_hostile_pattern_cannot_hang() -> None:
     check = prepared(
         [Condition(field="a", op="matches", value="(a+)+$"), Condition(field="a", op="matches", value="(.*)*x")]
     )
-    begun = time.monotonic()
+    # Backtracking would take for ever.
     assert not check({"a": "a" * 100_000 + "!"})
-    assert time.monotonic() - begun < 2
 
 
 def test_conditions_in_one_line() -> None:

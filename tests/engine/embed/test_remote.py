@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
             server.active += 1
             server.most_active = max(server.active, server.most_active)
         if server.together:
-            server.together.wait(timeout=20)
+            server.together.wait(timeout=60)
         with server.lock:
             server.active -= 1
         if answer is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import FORGOTTEN
 from cm_tui.engine.store.database import Database
 from cm_tui.model import EpisodeFilter
+from tests.waiting import until
 
 ALL = EpisodeFilter()
 
@@ -75,10 +75,7 @@ def prompts(lists: EpisodeLists) -> list[str]:
 
 
 def until_read(reading: FirstReading) -> None:
-    end = time.monotonic() + 20
-    while reading.now().is_part:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: not reading.now().is_part, "all to be read")
 
 
 def test_the_newest_is_listed_while_the_rest_is_read(db: Database, journal: Journal):
@@ -105,10 +102,7 @@ def test_a_reading_that_is_ended_goes_on_where_it_was(db: Database, journal: Jou
     reading, index = reading_of(db, journal)
     assert reading.now().is_part
     index.may.release(20)
-    end = time.monotonic() + 20
-    while bytes_behind(journal, index.read_to()) == bytes_behind(journal):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: bytes_behind(journal, index.read_to()) != bytes_behind(journal), "a part to be read")
     reading.close()
     assert 0 < bytes_behind(journal, index.read_to()) < bytes_behind(journal)
     again, index = reading_of(db, journal)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from cm_tui.config import WatchConfig
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.index.summary import IndexOutcome
 from tests.gitrepo import Repo
+from tests.waiting import let_others_go
 
 
 def sync_of(root: Path) -> ProjectSync:
@@ -28,18 +28,19 @@ def watching(sync: ProjectSync) -> bool:
 
 def test_one_that_is_ended_while_it_begins_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two checkouts of one store that are asked at once replace each other's sync."""
-    start = threading.Thread.start
+    start, begun = threading.Thread.start, threading.Event()
 
     def start_slowly(thread: threading.Thread) -> None:
         if thread.name.startswith("watch "):
-            time.sleep(0.1)
+            begun.set()
+            let_others_go()
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start_slowly)
     sync = sync_of(Repo(tmp_path / "repo").root)
     beginning = threading.Thread(target=sync.start)
     beginning.start()
-    time.sleep(0.05)
+    assert begun.wait(60)
     sync.stop()
     beginning.join()
     assert not watching(sync)

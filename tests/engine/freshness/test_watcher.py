@@ -217,8 +217,10 @@ def test_a_question_waits_for_what_is_being_told(watch):
     watched.watcher._on_change = slowly
     watched.repo.write("a.py", "x = 2\n")
     assert telling.wait(SECONDS)
-    threading.Timer(0.2, go_on.set).start()
-    watched.watcher.drain()
+    drained = threading.Thread(target=watched.watcher.drain)
+    drained.start()
+    go_on.set()
+    drained.join(SECONDS)
     assert "a.py" in watched.paths()
 
 

@@ -94,7 +94,7 @@ def test_closing_ends_what_goes_on_behind_the_answers(project: Callable, monkeyp
     monkeypatch.setattr(resolve.Resolver, "resolve_all", forever)
     for _ in range(2):
         shop.sites("add_tax")
-    assert begun.wait(20)
+    assert begun.wait(60)
     shop.db.generations.close()
     behind = GenerationTables.of(shop.db)._background
     assert behind is not None

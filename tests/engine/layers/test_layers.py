@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -94,10 +93,9 @@ def test_records_are_checked_by_their_schema(engine: LocalEngine, root: Path) ->
     (folder / "server.json").write_text('{\n "port": "much"}')
     with pytest.raises(UsageError, match=r"server\.json:2:10: 'much'"):
         engine.read_memory("json://server")
-    begun = time.monotonic()
+    # Backtracking would take for ever.
     with pytest.raises(UsageError):
         engine.write_memory("json://server", json.dumps({"name": "a" * 5_000 + "!"}))
-    assert time.monotonic() - begun < 5
     (folder / "server.schema.json").write_text('{"$ref": "https://example.org/schema.json"}')
     with pytest.raises(UsageError, match="no schema that can be used"):
         engine.write_memory("json://server", "{}")

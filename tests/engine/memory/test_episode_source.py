@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import StoreError
 from cm_tui.model import Cancel, IndexSummary
+from tests.waiting import until
 
 
 def index(engine: LocalEngine, **how: bool) -> IndexSummary:
@@ -79,8 +79,7 @@ def test_what_was_just_recorded_is_found_while_history_is_read(engine: LocalEngi
     def read_history() -> None:
         with lock.batch(Cancel()):
             reading.set()
-            while not lock.is_wanted:
-                time.sleep(0.01)
+            until(lambda: lock.is_wanted, "somebody to want it")
 
     reader = threading.Thread(target=read_history)
     reader.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from cm_tui.engine.memory import note_source
 from cm_tui.engine.notes import known_scan
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from tests.planted import GITHUB
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -91,15 +91,15 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
     file = write(engine, ".cm/notes/a.md", "one")
     places = places_of(engine.root)
-    known_notes(places)
+    # Once what was written before has been told, nothing has changed, and nothing is looked at.
+    until(lambda: known_notes(places).folders is known_notes(places).folders, "the watch to begin")
     first = known_notes(places)
-    assert known_notes(places).folders is first.folders, "nothing has changed, and nothing was looked at"
     file.write_text("two, and longer")
-    assert _soon(lambda: known_notes(places).sign != first.sign)
+    until(lambda: known_notes(places).sign != first.sign, "the change to be seen")
     write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
-    assert _soon(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found)
+    until(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found, "the folder to be seen")
     (engine.root / ".cm/notes").rename(engine.root / "elsewhere")
-    assert _soon(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"])
+    until(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"], "the rename to be seen")
 
 
 @pytest.mark.parametrize("removed", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("elsewhere"))])
@@ -117,15 +117,6 @@ def test_a_folder_in_place_of_a_watched_one_is_watched_too(
         known_notes(places)
     removed(folder)
     write(engine, ".cm/notes/b.md", "of another branch")
-    assert _soon(lambda: [*known_notes(places).found] == [".cm/notes/b.md"])
+    until(lambda: [*known_notes(places).found] == [".cm/notes/b.md"], "the new folder to be seen")
     write(engine, ".cm/notes/c.md", "and one more")
-    assert _soon(lambda: ".cm/notes/c.md" in known_notes(places).found)
-
-
-def _soon(is_so: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 60
-    while not is_so():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
+    until(lambda: ".cm/notes/c.md" in known_notes(places).found, "the new file to be seen")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,8 +58,3 @@ def brought_up(repo: Repo) -> Callable[[], LocalEngine]:
         return engine
 
     return opened
-
-
-def later() -> None:
-    """Let commits of the next second be later than what was written in this one."""
-    time.sleep(1.1)

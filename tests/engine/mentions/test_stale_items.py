@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Mention, StaleItem
-from tests.engine.mentions.conftest import CONFIG, later
+from tests.engine.mentions.conftest import CONFIG
 from tests.gitrepo import Repo
 
 Opened = Callable[[], LocalEngine]
@@ -154,13 +154,13 @@ def test_what_is_stale_is_ranked_down_by_a_named_part_and_says_why(repo: Repo, b
 def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo: Repo, brought_up: Opened) -> None:
     with brought_up() as engine:
         entry = engine.remember("Unlike `late_comer` of lodash, this is quick.")
-    later()
+    # What was written in a second may be as old as the commits of that second.
     for number in range(30):
-        repo.commit(f"pass {number}")
+        repo.commit(f"pass {number}", at=entry.timestamp / 1000 + 2)
     repo.write("src/late.py", "def late_comer():\n    return 1\n")
-    repo.commit("Bring it")
+    repo.commit("Bring it", at=entry.timestamp / 1000 + 2)
     repo.write("src/late.py", "")
-    repo.commit("Take it")
+    repo.commit("Take it", at=entry.timestamp / 1000 + 2)
     with brought_up() as engine:
         assert not engine.mentions_of(entry.id).mentions
 

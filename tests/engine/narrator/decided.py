@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from cm_tui.model import (
     Verdict,
 )
 from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
+from tests.waiting import until
 
 NOTE = ".cm/notes/project.md"
 EVERY: tuple[NarratedState, ...] = ("waiting", "deferred", "approved", "rejected")
@@ -108,11 +109,15 @@ def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
 
 def _waited_for(root: Path) -> LocalEngine:
     """Open a project once the process that has it open lets go of it."""
-    while True:
-        try:
-            return LocalEngine.open(root)
-        except StoreBusyError:
-            time.sleep(0.05)
+    opened: list[LocalEngine] = []
+
+    def is_open() -> bool:
+        with suppress(StoreBusyError):
+            opened.append(LocalEngine.open(root))
+        return bool(opened)
+
+    until(is_open, "the other process to let go")
+    return opened[0]
 
 
 def _counted(call: Any, die: Any) -> Any:

@@ -239,7 +239,7 @@ def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: LocalEngi
         """All have looked before the first decides."""
         found = every(proposals)
         if not hasattr(seen, "once"):
-            seen.once = met.wait(20)
+            seen.once = met.wait(60)
         return found
 
     def decide(number: int) -> list[bool]:

@@ -100,7 +100,7 @@ def test_a_rejection_holds_for_whatever_words(engine: LocalEngine, server: ChatS
 @pytest.mark.parametrize("failure", ["offline", "slow", "nonsense", "refused"])
 def test_a_model_that_fails_hinders_nothing(engine: LocalEngine, server: ChatServer, failure: str):
     mean("http://127.0.0.1:9/v1" if failure == "offline" else server.url)
-    server.slow = 1.0 if failure == "slow" else 0.0
+    server.slow = failure == "slow"
     server.raw = b"<html>" if failure == "nonsense" else None
     server.status = 403 if failure == "refused" else 200
     report = passed(engine)

@@ -194,12 +194,12 @@ def test_a_pause_or_other_settings_meanwhile_end_it(engine: LocalEngine, server:
 def test_what_fails_is_told_and_loses_nothing(
     engine: LocalEngine, server: ChatServer, fields: dict[str, Any], raw: bytes | None, status: int
 ):
-    server.raw, server.status, server.slow = raw, status, 1.0 if "timeout_seconds" in fields else 0.0
+    server.raw, server.status, server.slow = raw, status, "timeout_seconds" in fields
     part = phrasing(engine, server, **fields)
     cost = part.run(found(engine), Cancel())
     assert (len(cost.notes), cost.model) == (1, "tiny")
     assert part.applied(found(engine)) == found(engine)
-    server.raw, server.status, server.slow = None, 200, 0.0
+    server.raw, server.status, server.slow = None, 200, False
     again = phrasing(engine, server)
     assert again.run(found(engine), Cancel()).notes == ()
     assert texts(again.applied(found(engine))).isdisjoint(FACTS)

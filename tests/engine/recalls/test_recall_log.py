@@ -16,6 +16,7 @@ from cm_tui.engine.api.recording import pause, resume
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recalls import recall_log
 from cm_tui.engine.recalls.recall_log import RecallLog
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -46,9 +47,7 @@ def test_counts_say_how_often_when_and_by_whom(log: RecallLog):
 def test_it_is_written_down_by_itself(log: RecallLog, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recall_log, "DELAY_SECONDS", 0.01)
     log.note(["entry/a"], "person")
-    until = time.monotonic() + 10
-    while not file_of(log).exists() and time.monotonic() < until:
-        time.sleep(0.01)
+    until(file_of(log).exists, "it to be written")
     assert RecallLog(file_of(log)).counts()["entry/a"].times == 1
 
 
@@ -69,11 +68,13 @@ def test_many_at_once_lose_no_count(log: RecallLog):
 
 def test_whoever_is_killed_loses_what_was_not_written_and_no_more(log: RecallLog):
     code = (
-        "import sys, time; from pathlib import Path; from cm_tui.engine.recalls.recall_log import RecallLog\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.recalls.recall_log import RecallLog\n"
         "log = RecallLog(Path(sys.argv[1])); log.note(['entry/a'], 'person'); log.flush()\n"
-        "log.note(['entry/a'], 'person'); print('there', flush=True); time.sleep(60)"
+        "log.note(['entry/a'], 'person'); print('there', flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(file_of(log))], stdout=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(file_of(log))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
         assert running.stdout is not None
         running.stdout.readline()
         running.kill()

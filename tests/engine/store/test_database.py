@@ -102,7 +102,7 @@ def test_other_threads_read_the_old_state_until_it_is_committed(folder):
     written, seen, read = threading.Event(), [], threading.Event()
 
     def reader() -> None:
-        written.wait(10)
+        written.wait(60)
         seen.append(db.get_meta("x"))
         read.set()
 
@@ -111,7 +111,7 @@ def test_other_threads_read_the_old_state_until_it_is_committed(folder):
     with db.transaction():
         db.set_meta("x", "1")
         written.set()
-        assert read.wait(10)
+        assert read.wait(60)
     thread.join()
     assert seen == [None]
     assert db.get_meta("x") == "1"
@@ -341,11 +341,11 @@ def test_what_it_says_of_itself_is_that_of_now_whoever_writes(folder):
             db.set_meta("what", "two")
             said.append(db.get_meta("what"))
             read.set()
-            go_on.wait(20)
+            go_on.wait(60)
 
     thread = threading.Thread(target=other)
     thread.start()
-    read.wait(20)
+    read.wait(60)
     assert db.get_meta("what") == "one", "it is not committed"
     go_on.set()
     thread.join()

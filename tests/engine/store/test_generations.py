@@ -37,7 +37,7 @@ def seen(db: Database) -> tuple[int, str | None]:
 
 def in_another_thread(work):
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result(20)
+        return pool.submit(work).result(60)
 
 
 def test_a_question_sees_one_generation_to_its_end(db: Database) -> None:
@@ -71,16 +71,16 @@ def test_one_that_began_before_the_change_ends_where_it_began(db: Database) -> N
     def question() -> tuple[int, str | None]:
         with db.reading() as number:
             begun.set()
-            go_on.wait(20)
+            go_on.wait(60)
             return number, db.get_meta("what")
 
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(question)
-        begun.wait(20)
+        begun.wait(60)
         with db.generations.changing():
             advance(db)
         go_on.set()
-        assert answer.result(20) == (1, "of 1")
+        assert answer.result(60) == (1, "of 1")
 
 
 def test_what_is_kept_is_seen_by_all_and_the_question_goes_on(db: Database) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -232,7 +231,7 @@ def test_a_run_that_waits_ends_when_it_is_cancelled_or_has_waited_enough(
     endpoint.polls = 10_000
     project = Project(db, endpoint, "openai", wait=True, poll_interval_seconds=3600)
     cancel = Cancel()
-    threading.Timer(0.3, cancel.set).start()
+    endpoint.on_poll = cancel.set
     with pytest.raises(CancelledError):
         project.run(cancel)
     assert project.jobs() == 1

@@ -142,7 +142,7 @@ def test_a_server_that_fails_is_told_without_the_key(server: ChatServer) -> None
 
 
 def test_a_slow_server_is_not_waited_for(server: ChatServer) -> None:
-    server.slow = 1.0
+    server.slow = True
     found = asked(server, MAIN, timeout_seconds=0.1)
     assert found.texts == {}
     assert any("Timeout" in note for note in found.cost.notes)

@@ -1,0 +1,55 @@
+"""Pipelines are run soon after something happened, and once in a while though nothing did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from cm_tui.daemon.ingestion_runner import QUIET_S, IngestionRunner
+from cm_tui.engine.journal.journal import Journal
+from tests.daemon.conftest import make_project
+from tests.fake_clock import FakeClock
+
+PIPELINE = "name: keep\ntriggers: [onAction]\nroutes: [{writeTo: 'kv://last'}]\n"
+
+
+class Asked:
+    """Stands for the way to projects, and counts how often their pipelines are run."""
+
+    def __init__(self) -> None:
+        self.pool = self
+        self.runs = 0
+
+    def opened(self) -> list[object]:
+        return []
+
+    def call(self, name: str, *_: Any, **__: Any) -> list[object]:
+        assert name == "ingest_pending"
+        self.runs += 1
+        return []
+
+
+def test_pipelines_run_when_something_happened_and_once_in_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    root, asked, clock = make_project(tmp_path / "shop"), Asked(), FakeClock()
+    runner = IngestionRunner(clock=clock)
+    runner._dispatcher = cast("Any", asked)
+    runner.on_nudge(root)
+
+    def runs_after(seconds: float) -> int:
+        clock.advance(seconds)
+        runner.look_at_all()
+        return asked.runs
+
+    Journal.of(root).append("hook.edit", {"session": "s", "root": str(root), "paths": ["a.py"]}, head=None)
+    assert runs_after(0) == 0, "there is no pipeline"
+    (root / ".cm/ingestion").mkdir(parents=True)
+    (root / ".cm/ingestion/keep.yaml").write_text(PIPELINE)
+    assert runs_after(0) == 1
+    assert runs_after(QUIET_S - 1) == 1
+    assert runs_after(1) == 2
+    Journal.of(root).append("hook.edit", {"session": "s", "root": str(root), "paths": ["b.py"]}, head=None)
+    assert runs_after(1) == 3
+    monkeypatch.setenv("CM_CONTEXT__INGEST", "false")
+    assert runs_after(QUIET_S * 2) == 3
