@@ -53,12 +53,16 @@ class Template:
         for one in (self.root, self.home):
             shutil.copytree(one, self._kept / one.name, symlinks=True)
 
-    def put_back(self) -> Path:
-        """Put the repository and its store back as they were; return its root. `CM_HOME` has to be `home`."""
-        for one in (self.root, self.home):
-            shutil.rmtree(one, ignore_errors=True)
-            shutil.copytree(self._kept / one.name, one, symlinks=True)
-        with mock.patch.dict(os.environ, CM_HOME=str(self.home)):
+    def put_back(self, home: Path | None = None) -> Path:
+        """Put the repository and its store back as they were; return its root.
+
+        Args:
+            home: takes the store in place of `self.home`. `CM_HOME` has to be where the store is.
+        """
+        for name, place in (("project", self.root), ("home", home or self.home)):
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(self._kept / name, place, symlinks=True)
+        with mock.patch.dict(os.environ, CM_HOME=str(home or self.home)):
             # A copied git folder is another one; its owner says that the store is theirs.
             checkout_links.link(claimed(self.root).folder.name, self.root)
         return self.root
