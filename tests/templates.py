@@ -60,14 +60,18 @@ class Template:
         for one in (self.root, self.home):
             shutil.copytree(one, self._kept / one.name, symlinks=True)
 
-    def put_back(self) -> Path:
-        """Put the repository and its store back as they were; return its root. `CM_HOME` has to be `home`."""
+    def put_back(self, home: Path | None = None) -> Path:
+        """Put the repository and its store back as they were; return its root.
+
+        Args:
+            home: takes the store in place of `self.home`. `CM_HOME` has to be where the store is.
+        """
         # The system tells of changes a while after they were made.
         known_scan.forget(self.root)
-        for one in (self.root, self.home):
-            shutil.rmtree(one, ignore_errors=True)
-            shutil.copytree(self._kept / one.name, one, symlinks=True)
-        link(self.root, self.home)
+        for name, place in (("project", self.root), ("home", home or self.home)):
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(self._kept / name, place, symlinks=True)
+        link(self.root, home or self.home)
         return self.root
 
 

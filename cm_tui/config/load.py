@@ -138,6 +138,8 @@ def _read(place: Place) -> dict[str, Any]:
 
 def _typed(values: Mapping[str, Any], where: Place) -> dict[str, Any]:
     """Return the same settings in the types that they are read as: `"no"` is False."""
+    if not values:
+        return {}
     # What a table within a section leaves out is not set: it must not hide what a weaker place says of it.
     known = _validate(values, where).model_dump(exclude_unset=True)
     return {section: {name: known[section][name] for name in settings} for section, settings in values.items()}

@@ -1,21 +1,21 @@
-"""A project that was indexed once: each test gets a copy of it with its store."""
+"""A project that was indexed once: each test finds it with its store as it was made."""
 
 from __future__ import annotations
 
-import os
-import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from cm_tui.engine.git import checkout_links
-from cm_tui.engine.git.identity import claimed
 from cm_tui.engine.local.engine import LocalEngine
 from tests.daemon.conftest import daemons_allowed
+from tests.gitrepo import Repo
+from tests.templates import Template, index, index_with_history
 from tests.tui import textual_speed
 from tests.tui.mode_driver import make_project
+from tests.tui.recorded_sessions import record_story, sha_of_head
+from tests.tui.story import tell
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,14 +27,26 @@ def quick_textual() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `project` and, beside it, `home` with its index."""
-    folder = tmp_path_factory.mktemp("prepared")
-    root = make_project(folder / "project")
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(root) as engine:
-        for _ in engine.index():
-            pass
-    return folder
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The project, indexed."""
+    return Template(tmp_path_factory.mktemp("prepared"), make_project)
+
+
+@pytest.fixture(scope="session")
+def prepared_story(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The project with three sessions that agents had there."""
+
+    def fill(engine: LocalEngine) -> None:
+        record_story(engine.root, sha_of_head(engine.root), now=time.time())
+        index(engine)
+
+    return Template(tmp_path_factory.mktemp("story"), make_project, fill)
+
+
+@pytest.fixture(scope="session")
+def prepared_history(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """A repository with a history worth telling, all of it read."""
+    return Template(tmp_path_factory.mktemp("history"), tell, index_with_history)
 
 
 @pytest.fixture(autouse=True)
@@ -47,13 +59,21 @@ def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
-    """The copy: an indexed git repository, which a person has linked to the index that was copied with it."""
-    shutil.copytree(prepared / "home", cm_home, dirs_exist_ok=True)
-    root = Path(shutil.copytree(prepared / "project", tmp_path / "project"))
-    found = claimed(root)
-    checkout_links.link(found.text, found.name, root)
-    return root
+def project(prepared: Template, cm_home: Path) -> Path:
+    """An indexed git repository: the same one for every test, as it was made."""
+    return prepared.put_back(cm_home)
+
+
+@pytest.fixture
+def told(prepared_story: Template, cm_home: Path) -> Path:
+    """The project, with three sessions."""
+    return prepared_story.put_back(cm_home)
+
+
+@pytest.fixture
+def story(prepared_history: Template, cm_home: Path) -> Repo:
+    """A repository whose history was read."""
+    return Repo(prepared_history.put_back(cm_home), init=False)
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from cm_tui.config import Config
 from cm_tui.daemon.open_engine import open_engine
@@ -60,7 +61,7 @@ def everything(thing) -> None:
 }
 
 
-PATIENCE = 120
+PATIENCE = 60
 """Seconds after which something is taken never to happen."""
 
 
@@ -101,6 +102,11 @@ class Driver:
                 idle = not self.app.tasks.busy and not self.app.tasks.indexing and at_rest(self.app)
                 quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
 
+    async def hurry(self) -> None:
+        """Have requests that wait for a newer one leave at once; what answers them is not waited for."""
+        self.app.tasks.hurry()
+        await self.pilot.pause()
+
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds that nothing on its way tells of, such as what is on disk.
 
@@ -129,6 +135,24 @@ class Driver:
     async def resize(self, size: tuple[int, int]) -> None:
         await self.pilot.resize_terminal(*size)
         await self.settle()
+
+    async def anew(self, mode: str = "") -> None:
+        """Show the overview, or a mode, as an application does that was just started: no mode was shown before."""
+        app = self.app
+        await self.settle()
+        await app.switch_mode("overview")
+        while len(app.screen_stack) > 1:
+            await app.pop_screen()
+        app.revision.go(None)
+        app.pack_selection.replace(())
+        for shown in [name for name, stack in app._screen_stacks.items() if stack and name != "overview"]:
+            await app.remove_mode(shown)
+            app.add_mode(shown, app.MODES[shown])
+        app.state.screens.clear()
+        app.clear_notifications()
+        await self.settle()
+        if mode:
+            await self.press(mode)
 
     @property
     def text(self) -> str:
@@ -174,6 +198,59 @@ async def driving(root: Path, *, mode: str = "", **options) -> AsyncIterator[Dri
         if mode:
             await driver.press(mode)
         yield driver
+
+
+SIZE = (120, 40)
+Size = tuple[int, int]
+Given = TypeVar("Given")
+Step = Callable[[Driver, Given], Awaitable[None]]
+
+
+def at(*sizes: Size) -> Callable[[Step[Given]], Step[Given]]:
+    """Say in which sizes of the terminal a step is run, each in turn."""
+
+    def mark(step: Step[Given]) -> Step[Given]:
+        step.sizes = sizes
+        return step
+
+    return mark
+
+
+async def each(
+    given: Given,
+    *steps: Step[Given],
+    mode: str = "",
+    root: Path | None = None,
+    before: Callable[[], None] = lambda: None,
+    **options,
+) -> None:
+    """Run steps in one application over a project: each finds its mode as if the application was just started.
+
+    What a step writes is there for the next ones. Those that fail do not keep the others from being run.
+
+    Args:
+        given: what each step gets: the root of the project, or something that has one.
+        steps: take the driver and what is given.
+        mode: the key of the mode.
+        root: the root of the project, where `given` is something else.
+        before: called before each step.
+        options: as for `starting`.
+    """
+    failed = []
+    async with driving(root or given, **options) as driver:
+        for step in steps:
+            for size in getattr(step, "sizes", (SIZE,)):
+                try:
+                    before()
+                    if driver.app.size != size:
+                        await driver.resize(size)
+                    await driver.anew(mode)
+                    await step(driver, given)
+                except Exception as error:  # noqa: BLE001 - all of them are raised together
+                    error.add_note(f"in {step.__name__} at {size}")
+                    failed.append(error)
+    if failed:
+        raise ExceptionGroup(f"{len(failed)} steps failed", failed)
 
 
 def through_daemon(root: Path):

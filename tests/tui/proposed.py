@@ -92,13 +92,17 @@ class Teller(LocalEngine):
     def over(cls, root: Path, proposals: Sequence[NarratedProposal] = (), **options: Any) -> Self:
         """Open the project of a test."""
         engine = cls.open(root, **options)
-        engine.told = {one.id: one for one in proposals}
-        engine.decided, engine.undone, engine.changes = [], [], []
         engine.busy, engine.readable = threading.Event(), threading.Event()
-        engine.busy.set()
-        engine.readable.set()
-        engine.topic_map, engine.cost_now = TopicMap(()), ModelCost()
+        engine.propose(proposals)
         return engine
+
+    def propose(self, proposals: Sequence[NarratedProposal]) -> None:
+        """Propose these alone, as if nothing was ever decided."""
+        self.told = {one.id: one for one in proposals}
+        self.decided, self.undone, self.changes = [], [], []
+        self.busy.set()
+        self.readable.set()
+        self.topic_map, self.cost_now = TopicMap(()), ModelCost()
 
     def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
         """Return what fits, the surest first."""

@@ -10,10 +10,9 @@ import pytest
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import CommitPoint, HistoryStatus, Page
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, each
 
 LENGTH = 100_000
-SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
 def moment(ordinal: int) -> CommitPoint:
@@ -51,58 +50,54 @@ def long_line(project) -> LongLine:
     return LongLine(project)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_only_pages_that_are_looked_at_are_read(project, long_line, size):
-    async with driving(project, mode="6", size=size, open_engine=lambda: long_line.engine) as driver:
-        assert "100,000 2019-" in driver.text
-        assert "100,000 commits" in driver.text
-        assert len(long_line.asked) == 1
-        await driver.press("end")
-        assert "subject 1 " in driver.text or driver.text.count("subject") > 3
-        assert driver.app.screen.point == moment(1)
-        await driver.press("pageup", "home")
-        assert driver.app.screen.point == moment(LENGTH)
-        assert {limit for _, _, limit in long_line.asked} == {PAGE}
-        assert len(long_line.asked) <= 4
+@at((80, 24), (200, 50))
+async def only_pages_that_are_looked_at_are_read(driver, long_line):
+    assert "100,000 2019-" in driver.text
+    assert "100,000 commits" in driver.text
+    assert len(long_line.asked) == 1
+    await driver.press("end")
+    assert "subject 1 " in driver.text or driver.text.count("subject") > 3
+    assert driver.app.screen.point == moment(1)
+    await driver.press("pageup", "home")
+    assert driver.app.screen.point == moment(LENGTH)
+    assert {limit for _, _, limit in long_line.asked} == {PAGE}
+    assert len(long_line.asked) <= 4
 
 
-async def test_scrolling_asks_about_the_moment_it_ends_at(project, long_line):
-    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
-        for _ in range(30):
-            await driver.pilot.press("down")
-        await driver.settle()
-        assert driver.app.screen.point == moment(LENGTH - 30)
-        assert f"asked #{LENGTH - 31}" in driver.text
+async def scrolling_asks_about_the_moment_it_ends_at(driver, long_line):
+    for _ in range(30):
+        await driver.pilot.press("down")
+    await driver.settle()
+    assert driver.app.screen.point == moment(LENGTH - 30)
+    assert f"asked #{LENGTH - 31}" in driver.text
 
 
-async def test_what_is_not_known_is_drawn_otherwise_and_said(project, long_line):
-    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
-        said = " ".join(driver.text.replace("│", " ").split())
-        assert "40,000 of 100,000 commits" in said
-        screen = driver.app.screen
-        screen.commit_panel.go(moment(60_001))
-        await driver.press("down")
-        rows = {line.split()[1]: line[:3] for line in driver.text.splitlines() if " 60,00" in line or line[1:2] in "·╌"}
-        assert rows["60,002"] == "│· "
-        assert rows["60,000"] == "│╌ "
+async def what_is_not_known_is_drawn_otherwise_and_said(driver, long_line):
+    said = " ".join(driver.text.replace("│", " ").split())
+    assert "40,000 of 100,000 commits" in said
+    screen = driver.app.screen
+    screen.commit_panel.go(moment(60_001))
+    await driver.press("down")
+    rows = {line.split()[1]: line[:3] for line in driver.text.splitlines() if " 60,00" in line or line[1:2] in "·╌"}
+    assert rows["60,002"] == "│· "
+    assert rows["60,000"] == "│╌ "
 
 
-async def test_found_commits_load_further_as_one_scrolls(project, long_line):
-    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
-        await driver.press("slash")
-        await driver.type("77")
-        screen = driver.app.screen
-        await driver.until(lambda: screen.commits.filter_words == "77")
-        await driver.settle()
-        total = sum("77" in str(n) for n in range(1, LENGTH + 1))
-        assert f"{PAGE} of {total:,} commits" in driver.text
-        await driver.press("enter", "end")
-        await driver.settle()
-        assert len(screen.commits.rows) == 2 * PAGE
-        here = screen.point
-        await driver.press("escape")
-        assert screen.point == here
-        assert len(screen.commits.rows) == LENGTH
+async def found_commits_load_further_as_one_scrolls(driver, long_line):
+    await driver.press("slash")
+    await driver.type("77")
+    screen = driver.app.screen
+    await driver.until(lambda: screen.commits.filter_words == "77")
+    await driver.settle()
+    total = sum("77" in str(n) for n in range(1, LENGTH + 1))
+    assert f"{PAGE} of {total:,} commits" in driver.text
+    await driver.press("enter", "end")
+    await driver.settle()
+    assert len(screen.commits.rows) == 2 * PAGE
+    here = screen.point
+    await driver.press("escape")
+    assert screen.point == here
+    assert len(screen.commits.rows) == LENGTH
 
 
 def test_pages_that_were_not_looked_at_for_long_are_let_go():
@@ -121,3 +116,17 @@ def test_pages_that_were_not_looked_at_for_long_are_let_go():
     assert rows[0] is None
     assert wanted[-2:] == [0, 0]
     assert rows[-1] == 100 * PAGE - 1
+
+
+async def test_a_long_line_is_read_as_one_looks(long_line):
+    await each(
+        long_line,
+        only_pages_that_are_looked_at_are_read,
+        scrolling_asks_about_the_moment_it_ends_at,
+        what_is_not_known_is_drawn_otherwise_and_said,
+        found_commits_load_further_as_one_scrolls,
+        mode="6",
+        root=long_line.engine.root,
+        open_engine=lambda: long_line.engine,
+        before=long_line.asked.clear,
+    )

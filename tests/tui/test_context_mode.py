@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 from cm_tui.tui.terminal import clipboard
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, each
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 RELEASE = """name: release
@@ -47,141 +48,151 @@ async def to(driver, id_: str) -> None:
     await driver.settle()
 
 
-async def test_what_is_handed_over_at_every_size(project):
+@at((80, 24))
+async def what_is_handed_over_at_every_size(driver, project):
     written(project)
-    async with driving(project, mode="C", size=SIZES[0]) as driver:
-        assert "Type what an agent would be asked" in driver.text
-        await ask(driver)
-        for size in SIZES:
-            await driver.resize(size)
-            made = driver.app.screen.shown
-            assert f"{made.tokens:,} of 4,000 tokens" in driver.text
-            assert "release" in driver.text
-            assert "pack" in driver.text
-            assert all(len(line) <= size[0] for line in driver.text.split("\n"))
-        assert ids(driver)[0] == "definition://release" or "kv://other" in ids(driver)
-        await to(driver, "definition://release")
-        assert "Release codename: Ibis" in driver.text
+    assert "Type what an agent would be asked" in driver.text
+    await ask(driver)
+    for size in SIZES:
+        await driver.resize(size)
+        made = driver.app.screen.shown
+        assert f"{made.tokens:,} of 4,000 tokens" in driver.text
+        assert "release" in driver.text
+        assert "pack" in driver.text
+        assert all(len(line) <= size[0] for line in driver.text.split("\n"))
+    assert ids(driver)[0] == "definition://release" or "kv://other" in ids(driver)
+    await to(driver, "definition://release")
+    assert "Release codename: Ibis" in driver.text
 
 
-async def test_a_source_a_rule_and_the_budget_are_switched_at_once(project):
+async def a_source_a_rule_and_the_budget_are_switched_at_once(driver, project):
     written(project)
-    async with driving(project, mode="C") as driver:
-        await ask(driver)
-        before = driver.app.screen.shown.tokens
-        await to(driver, "definition://pack")
-        await driver.press("space")
-        assert source(driver, "definition://pack").cut == "off"
-        assert driver.app.screen.shown.tokens < before
-        await driver.press("A")
-        assert driver.app.screen.shown.tokens == before
-        await to(driver, "kv://other")
-        await driver.press("r")
-        assert "kv://other" not in ids(driver)
-        assert "rule://brings-notes" in ids(driver)
-        await to(driver, "rule://brings-notes")
-        await driver.press("space")
-        assert "kv://other" in ids(driver)
-        await driver.press("b")
-        await driver.press(*["backspace"] * 6)
-        await driver.type("nonsense")
-        await driver.press("enter")
-        assert "Give a number" in driver.text
-        await driver.press(*["backspace"] * 10)
-        await driver.type("300")
-        await driver.press("enter")
-        assert driver.app.screen.shown.budget == 300
-        assert driver.app.screen.shown.tokens <= 300
-        await driver.press("right_square_bracket", "right_square_bracket", "left_square_bracket")
-        assert driver.app.screen.shown.budget == 400
+    await ask(driver)
+    before = driver.app.screen.shown.tokens
+    await to(driver, "definition://pack")
+    await driver.press("space")
+    assert source(driver, "definition://pack").cut == "off"
+    assert driver.app.screen.shown.tokens < before
+    await driver.press("A")
+    assert driver.app.screen.shown.tokens == before
+    await to(driver, "kv://other")
+    await driver.press("r")
+    assert "kv://other" not in ids(driver)
+    assert "rule://brings-notes" in ids(driver)
+    await to(driver, "rule://brings-notes")
+    await driver.press("space")
+    assert "kv://other" in ids(driver)
+    await driver.press("b")
+    await driver.press(*["backspace"] * 6)
+    await driver.type("nonsense")
+    await driver.press("enter")
+    assert "Give a number" in driver.text
+    await driver.press(*["backspace"] * 10)
+    await driver.type("300")
+    await driver.press("enter")
+    assert driver.app.screen.shown.budget == 300
+    assert driver.app.screen.shown.tokens <= 300
+    await driver.press("right_square_bracket", "right_square_bracket", "left_square_bracket")
+    assert driver.app.screen.shown.budget == 400
 
 
-async def test_reasons_latencies_and_files(project):
+@at((160, 40))
+async def reasons_latencies_and_files(driver, project):
     written(project)
     (project / ".cm" / "retrieval" / "wrong.yaml").write_text("name: wrong\nsteps: [{type: vector_serch}]\n")
-    async with driving(project, mode="C", size=(160, 40)) as driver:
-        await ask(driver)
-        assert "wrong.yaml:2" in driver.text
-        await to(driver, "kv://other")
-        await driver.press("v")
-        assert "brings-notes: include → kv://other" in driver.text
-        await driver.press("v")
-        assert "code_pack" in driver.text
-        assert " ms" in driver.text
-        await driver.press("v")
-        assert "unknown step 'vector_serch'" in driver.text
-        assert "definition://pack  shipped" in driver.text
-        await driver.press("v")
-        assert "brought by a rule" in driver.text
+    await ask(driver)
+    assert "wrong.yaml:2" in driver.text
+    await to(driver, "kv://other")
+    await driver.press("v")
+    assert "brings-notes: include → kv://other" in driver.text
+    await driver.press("v")
+    assert "code_pack" in driver.text
+    assert " ms" in driver.text
+    await driver.press("v")
+    assert "unknown step 'vector_serch'" in driver.text
+    assert "definition://pack  shipped" in driver.text
+    await driver.press("v")
+    assert "brought by a rule" in driver.text
 
 
-async def test_snapshots_are_listed_opened_and_compared(project):
+@at((160, 40))
+async def snapshots_are_listed_opened_and_compared(driver, project):
     written(project)
-    async with driving(project, mode="C", size=(160, 40)) as driver:
-        await ask(driver)
-        await driver.press("K")
-        first = driver.app.screen.shown.id
-        assert first
-        await to(driver, "definition://pack")
-        await driver.press("space", "K")
-        await driver.press("s")
-        assert [row.head.id for row in driver.app.screen.snapshots.rows][-1] == first
-        assert "2" in driver.text
-        await driver.press("x")
-        assert any("mark one or two" in words for words in driver.told)
-        await driver.press("m", "j", "x")
-        assert "What differs" in driver.text
-        assert "definition://pack" in driver.text
-        await driver.press("escape")
-        await driver.press("enter")
-        assert driver.app.screen.is_past
-        assert driver.app.screen.shown.id == first
-        await driver.press("space")
-        assert any("stays as it is" in words for words in driver.told)
-        await driver.press("escape", "escape")
-        assert not driver.app.screen.is_past
-        await driver.press("s", "slash")
-        await driver.type("nothing like it")
-        await driver.settle()
-        assert "No snapshot fits" in driver.text
+    await ask(driver)
+    await driver.press("K")
+    first = driver.app.screen.shown.id
+    assert first
+    await to(driver, "definition://pack")
+    await driver.press("space", "K")
+    await driver.press("s")
+    assert [row.head.id for row in driver.app.screen.snapshots.rows][-1] == first
+    assert "2" in driver.text
+    await driver.press("x")
+    assert any("mark one or two" in words for words in driver.told)
+    await driver.press("m", "j", "x")
+    assert "What differs" in driver.text
+    assert "definition://pack" in driver.text
+    await driver.press("escape")
+    await driver.press("enter")
+    assert driver.app.screen.is_past
+    assert driver.app.screen.shown.id == first
+    await driver.press("space")
+    assert any("stays as it is" in words for words in driver.told)
+    await driver.press("escape", "escape")
+    assert not driver.app.screen.is_past
+    await driver.press("s", "slash")
+    await driver.type("nothing like it")
+    await driver.settle()
+    assert "No snapshot fits" in driver.text
 
 
-async def test_mentions_are_completed(project):
-    async with driving(project, mode="C") as driver:
-        await driver.type("see @src/sto")
-        await driver.settle()
-        assert "⇥ @src/store.py" in driver.text
-        await driver.press("tab")
-        assert driver.app.screen.prompt_input.value == "see @src/store.py "
-        await driver.press("enter")
-        await driver.settle()
-        assert "file://src/store.py" in ids(driver)
+async def mentions_are_completed(driver, project):
+    await driver.type("see @src/sto")
+    await driver.settle()
+    assert "⇥ @src/store.py" in driver.text
+    await driver.press("tab")
+    assert driver.app.screen.prompt_input.value == "see @src/store.py "
+    await driver.press("enter")
+    await driver.settle()
+    assert "file://src/store.py" in ids(driver)
 
 
-async def test_copying_and_saving(project, tmp_path, monkeypatch):
+async def copying_and_saving(driver, project):
     written(project)
-    copied: list[str] = []
-    monkeypatch.setattr(clipboard, "copy", lambda text, write: copied.append(text) or clipboard.Copied("Copied.", None))
-    async with driving(project, mode="C") as driver:
+    file = project / "context.md"
+    with mock.patch.object(clipboard, "copy", return_value=clipboard.Copied("Copied.", None)) as copy:
         await driver.press("escape", "c")
         assert any("nothing is handed over" in words for words in driver.told)
         await ask(driver)
         await driver.press("c")
         await driver.settle()
-        assert copied == [driver.app.screen.shown.text]
+        assert [call.args[0] for call in copy.mock_calls] == [driver.app.screen.shown.text]
         await driver.press("w")
         await driver.press(*["backspace"] * 20)
-        await driver.type(str(tmp_path / "context.md"))
+        await driver.type(str(file))
         await driver.press("enter")
         await driver.settle()
-        assert (tmp_path / "context.md").read_text() == driver.app.screen.shown.text
+        assert file.read_text() == driver.app.screen.shown.text
 
 
-async def test_what_fails_is_told_and_the_rest_is_there(project):
+async def what_fails_is_told_and_the_rest_is_there(driver, project):
     written(project, kv='{"release": ')
-    async with driving(project, mode="C", size=(120, 40)) as driver:
-        await ask(driver)
-        assert source(driver, "definition://release").cut == "failed"
-        assert "def load" in driver.app.screen.shown.text
-        await to(driver, "definition://release")
-        assert "kv.json:1:" in driver.text
+    await ask(driver)
+    assert source(driver, "definition://release").cut == "failed"
+    assert "def load" in driver.app.screen.shown.text
+    await to(driver, "definition://release")
+    assert "kv.json:1:" in driver.text
+
+
+async def test_what_is_handed_over_is_shown_switched_and_kept(project):
+    await each(
+        project,
+        mentions_are_completed,
+        snapshots_are_listed_opened_and_compared,
+        what_is_handed_over_at_every_size,
+        a_source_a_rule_and_the_budget_are_switched_at_once,
+        copying_and_saving,
+        reasons_latencies_and_files,
+        what_fails_is_told_and_the_rest_is_there,
+        mode="C",
+    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import Driver, driving, starting
-from tests.tui.test_history_mode import SIZES, rows, side, story, told
+from tests.tui.mode_driver import Driver, at, driving, each, starting
+from tests.tui.test_history_mode import rows, side
 
-__all__ = ["story", "told"]
+SMALL = (80, 24)
 
 PATCH = """diff --git a/shop/cart.py b/shop/cart.py
 index 1..2 100644
@@ -44,74 +42,72 @@ def listed(driver: Driver) -> list[str]:
     return [row.prompts[0] for row in driver.app.screen.rows.rows]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(story, size):
+@at((80, 24), (200, 50))
+async def what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(driver, story):
+    assert len([line for line in driver.text.splitlines() if " @ " in line]) == 2
+    await driver.press("e")
+    assert listed(driver) == ["make one twelve", "something later"]
+    assert "just now" in driver.text
+    assert "#2" in driver.text
+    await driver.press("enter")
+    screen = driver.app.screen
+    assert screen.point.ordinal == 2
+    assert driver.app.revision.moment.ordinal == 2
+    assert "◀ PAST  #2" in driver.text
+    assert "seen by codex" in driver.text
+    assert rows(driver) == [
+        ("›", "make one twelve", "asked"),
+        ("@", screen.rows.rows[2].name, "it saw"),
+        ("‹", "twelve it is", "answered"),
+        ("Δ", "2 files differ from it", "14 lines"),
+        ("~", "shop/cart.py", "+1 −1"),
+        ("+", "shop/new.py", "+1 −0"),
+        ("·", "read.md", "touched"),
+    ]
+    await driver.press("down", "down")
+    assert "it is" in side(driver)
+    await driver.press("down", "down")
+    assert "+    return 12" in driver.text
+    await driver.press("v")
+    assert "return 11" in driver.text
+    assert "return gone" not in driver.text
+    await driver.press("v")
+    assert "callers are those of a symbol" in side(driver)
+    await driver.press("v", "v", "down")
+    assert "EVIL·[31m" in driver.text
+    assert "\x1b" not in driver.text
+    screen.activate("symbols")
+    await driver.settle()
+    assert {"one", "gone", "user"} == {name for _, name, _ in rows(driver)}
+    await driver.press("3")
+    assert "seen by codex" in driver.text
+    await driver.press("0")
+    assert "PAST" not in driver.text
+
+
+async def control_characters_never_reach_the_screen(driver, story):
+    record(story, sha(story, 3), "a\x1b[2Jb\x07\rc\u202e", agent="x\x1b]0;y\x07", session="\x9b1m", files=["\x1bq"])
+    for keys in (("e",), ("enter",), ("down", "up")):
+        await driver.press(*keys)
+        assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text)
+    assert "a [2Jb" in driver.text
+
+
+async def before_the_first_episode_the_list_says_how_there_will_be_one(driver, story):
+    assert not any(" @ " in line for line in driver.text.splitlines())
+    await driver.press("e")
+    assert "cm agent install" in driver.text
+    Journal.of(story.root).append("hook.prompt", {"root": str(story.root), "session": "s", "prompt": "x"})
+    Journal.of(story.root).append("hook.stop", {"root": str(story.root), "session": "s"})
+    await driver.press("escape", "e")
+    assert "waits for the daemon" in " ".join(driver.text.replace("│", " ").split())
+    await driver.press("escape")
+    driver.app.screen.activate("episode")
+    await driver.settle()
+    assert "e lists what agents" in side(driver)
+    # What the next steps look at.
     record(story, sha(story, 5), "something later")
     record(story, sha(story, 2), patch=PATCH, files=["shop/cart.py", "read.md"], answer="twelve\nit is")
-    async with driving(story.root, mode="6", size=size) as driver:
-        assert len([line for line in driver.text.splitlines() if " @ " in line]) == 2
-        await driver.press("e")
-        assert listed(driver) == ["make one twelve", "something later"]
-        assert "just now" in driver.text
-        assert "#2" in driver.text
-        await driver.press("enter")
-        screen = driver.app.screen
-        assert screen.point.ordinal == 2
-        assert driver.app.revision.moment.ordinal == 2
-        assert "◀ PAST  #2" in driver.text
-        assert "seen by codex" in driver.text
-        assert rows(driver) == [
-            ("›", "make one twelve", "asked"),
-            ("@", screen.rows.rows[2].name, "it saw"),
-            ("‹", "twelve it is", "answered"),
-            ("Δ", "2 files differ from it", "14 lines"),
-            ("~", "shop/cart.py", "+1 −1"),
-            ("+", "shop/new.py", "+1 −0"),
-            ("·", "read.md", "touched"),
-        ]
-        await driver.press("down", "down")
-        assert "it is" in side(driver)
-        await driver.press("down", "down")
-        assert "+    return 12" in driver.text
-        await driver.press("v")
-        assert "return 11" in driver.text
-        assert "return gone" not in driver.text
-        await driver.press("v")
-        assert "callers are those of a symbol" in side(driver)
-        await driver.press("v", "v", "down")
-        assert "EVIL·[31m" in driver.text
-        assert "\x1b" not in driver.text
-        screen.activate("symbols")
-        await driver.settle()
-        assert {"one", "gone", "user"} == {name for _, name, _ in rows(driver)}
-        await driver.press("3")
-        assert "seen by codex" in driver.text
-        await driver.press("0")
-        assert "PAST" not in driver.text
-
-
-async def test_control_characters_never_reach_the_screen(story):
-    record(story, sha(story, 3), "a\x1b[2Jb\x07\rc\u202e", agent="x\x1b]0;y\x07", session="\x9b1m", files=["\x1bq"])
-    async with driving(story.root, mode="6") as driver:
-        for keys in (("e",), ("enter",), ("down", "up")):
-            await driver.press(*keys)
-            assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text)
-        assert "a [2Jb" in driver.text
-
-
-async def test_before_the_first_episode_the_list_says_how_there_will_be_one(story):
-    async with driving(story.root, mode="6") as driver:
-        assert not any(" @ " in line for line in driver.text.splitlines())
-        await driver.press("e")
-        assert "cm agent install" in driver.text
-        Journal.of(story.root).append("hook.prompt", {"root": str(story.root), "session": "s", "prompt": "x"})
-        Journal.of(story.root).append("hook.stop", {"root": str(story.root), "session": "s"})
-        await driver.press("escape", "e")
-        assert "waits for the daemon" in " ".join(driver.text.replace("│", " ").split())
-        await driver.press("escape")
-        driver.app.screen.activate("episode")
-        await driver.settle()
-        assert "e lists what agents" in side(driver)
 
 
 async def test_letters_find_and_escape_leads_back_step_by_step(story):
@@ -147,31 +143,29 @@ async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
         assert len(listed(driver)) == 230
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_what_cannot_be_replayed_says_why_and_is_told_all_the_same(story, size):
+@at((80, 24))
+async def what_cannot_be_replayed_says_why_and_is_told_all_the_same(driver, story):
     record(story, None, "without git")
     record(story, "f" * 40, "on a commit that is gone", patch=PATCH)
     record(story, story.git("rev-parse", "side"), "on the side")
-    async with driving(story.root, mode="6", size=size) as driver:
-        await driver.press("e", "down")
-        assert "not in this repository" in driver.text
-        await driver.press("enter")
-        assert driver.app.revision.moment is None
-        assert any("cannot be replayed" in words for words in driver.told)
-        assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
-        assert "shop/new.py" in driver.text
-        await driver.press("e", "end", "enter")
-        assert any("no commit was recorded" in words for words in driver.told)
-        await driver.press("e", "enter")
-        assert driver.app.revision.moment.ordinal == 2
-        assert driver.app.revision.moment.sha == story.git("rev-parse", "side")
-        assert "off the mainline, 1 commit after #2" in side(driver)
+    await driver.press("e", "down")
+    assert "not in this repository" in driver.text
+    await driver.press("enter")
+    assert driver.app.revision.moment is None
+    assert any("cannot be replayed" in words for words in driver.told)
+    assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
+    assert "shop/new.py" in driver.text
+    await driver.press("e", "down", "down", "enter")
+    assert any("no commit was recorded" in words for words in driver.told)
+    await driver.press("e", "enter")
+    assert driver.app.revision.moment.ordinal == 2
+    assert driver.app.revision.moment.sha == story.git("rev-parse", "side")
+    assert "off the mainline, 1 commit after #2" in side(driver)
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_the_application_opens_at_an_episode(story, size):
+async def test_the_application_opens_at_an_episode(story):
     record(story, sha(story, 3), patch=PATCH)
-    async with starting(story.root, size=size, episode="last") as driver:
+    async with starting(story.root, size=SMALL, episode="last") as driver:
         await driver.until(lambda: driver.app.revision.moment is not None)
         await driver.settle()
         assert driver.app.current_mode == "history"
@@ -180,19 +174,18 @@ async def test_the_application_opens_at_an_episode(story, size):
         assert "make one twelve" in driver.text
 
 
-async def test_what_is_said_of_a_commit_goes_away_once_its_history_is_read(story):
+async def what_is_said_of_a_commit_goes_away_once_its_history_is_read(driver, story):
     record(story, sha(story, 3))
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("d")
-        await driver.type("all")
-        await driver.press("enter", "y", "e", "enter")
-        assert "was removed" in side(driver)
-        assert "was removed" in driver.app.revision.note
-        await driver.press("b")
-        await driver.until(lambda: driver.app.revision.note == "")
-        await driver.settle()
-        assert "was removed" not in side(driver)
-        assert rows(driver)[0] == ("›", "make one twelve", "asked")
+    await driver.press("d")
+    await driver.type("all")
+    await driver.press("enter", "y", "e", "enter")
+    assert "was removed" in side(driver)
+    assert "was removed" in driver.app.revision.note
+    await driver.press("b")
+    await driver.until(lambda: driver.app.revision.note == "")
+    await driver.settle()
+    assert "was removed" not in side(driver)
+    assert rows(driver)[0] == ("›", "make one twelve", "asked")
 
 
 async def test_the_name_of_no_episode_is_told(story):
@@ -204,16 +197,15 @@ async def test_the_name_of_no_episode_is_told(story):
         assert driver.app.current_mode == "history"
 
 
-async def test_an_episode_that_ended_at_another_commit_says_so(story):
+async def an_episode_that_ended_at_another_commit_says_so(driver, story):
     record(story, sha(story, 4), base=sha(story, 2), patch=PATCH, patch_cut=True, redacted=1, note="a note")
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("e", "enter")
-        assert driver.app.revision.moment.ordinal == 2
-        words = side(driver)
-        assert "when it stopped" in words
-        assert "1 secret was taken out" in words
-        assert "only its beginning" in words or "this is its beginning" in words
-        assert "a note" in words
+    await driver.press("e", "enter")
+    assert driver.app.revision.moment.ordinal == 2
+    words = side(driver)
+    assert "when it stopped" in words
+    assert "1 secret was taken out" in words
+    assert "only its beginning" in words or "this is its beginning" in words
+    assert "a note" in words
 
 
 def said_with(repo: Repo, prompt: str) -> Event:
@@ -230,56 +222,55 @@ def kinds(repo: Repo) -> list[str]:
     return [event.kind for event in Journal.of(repo.root).read()]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_an_episode_is_erased_from_the_list_after_two_answers(story, size):
+@at((80, 24))
+async def an_episode_is_erased_from_the_list_after_two_answers(driver, story):
     said_with(story, "the one that goes")
     record(story, sha(story, 5), "the one that stays")
-    async with driving(story.root, mode="6", size=size) as driver:
-        await driver.press("e", "down")
-        for keys in (("delete", "n"), ("delete", "escape"), ("delete", "y", "escape")):
-            await driver.press(*keys)
-        assert listed(driver) == ["the one that stays", "the one that goes"]
-        await driver.press("delete")
-        await driver.until(lambda: "Erase “the one that goes”" in driver.text)
-        assert (
-            "1 prompt, 2 notes of edits, 1 answer, 1 episode"
-            in driver.app.screen.query_one("#confirm-box Static").content.plain
-        )
-        await driver.press("y")
-        await driver.type("yes")
-        await driver.press("enter")
-        assert "erased" not in kinds(story)
-        await driver.press("backspace", "backspace", "backspace")
-        await driver.type("erase")
-        await driver.press("enter")
-        await driver.until(lambda: listed(driver) == ["the one that stays"])
-        assert kinds(story) == ["erased"] * 5 + ["episode", "journal.erased"]
-        await driver.press("escape")
-        assert "the one that goes" not in driver.text
+    await driver.press("e", "down")
+    for keys in (("delete", "n"), ("delete", "escape"), ("delete", "y", "escape")):
+        await driver.press(*keys)
+    assert listed(driver) == ["the one that stays", "the one that goes"]
+    await driver.press("delete")
+    await driver.until(lambda: "Erase “the one that goes”" in driver.text)
+    assert (
+        "1 prompt, 2 notes of edits, 1 answer, 1 episode"
+        in driver.app.screen.query_one("#confirm-box Static").content.plain
+    )
+    await driver.press("y")
+    await driver.type("yes")
+    await driver.press("enter")
+    assert "erased" not in kinds(story)
+    await driver.press("backspace", "backspace", "backspace")
+    await driver.type("erase")
+    await driver.press("enter")
+    await driver.until(lambda: listed(driver) == ["the one that stays"])
+    assert kinds(story) == ["erased"] * 5 + ["episode", "journal.erased"]
+    await driver.press("escape")
+    assert "the one that goes" not in driver.text
 
 
-async def test_the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more(story):
+async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more(driver, story):
     said_with(story, "the one that goes")
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("delete")
-        assert any("no episode is shown" in words for words in driver.told)
-        await driver.press("e", "enter")
-        assert "seen by codex" in driver.text
-        driver.app.screen.rows.focus()
-        await driver.press("delete", "y")
-        await driver.type("erase")
-        await driver.press("enter")
-        await driver.until(lambda: "erased" in kinds(story) and "PAST" not in driver.text)
-        assert "the one that goes" not in driver.text
-        assert driver.app.screen.loader.episode is None
-        assert driver.app.revision.episode is None
+    erased = kinds(story).count("erased")
+    await driver.press("delete")
+    assert any("no episode is shown" in words for words in driver.told)
+    await driver.press("e", "enter")
+    assert "seen by codex" in driver.text
+    driver.app.screen.rows.focus()
+    await driver.press("delete", "y")
+    await driver.type("erase")
+    await driver.press("enter")
+    await driver.until(lambda: kinds(story).count("erased") > erased and "PAST" not in driver.text)
+    assert "the one that goes" not in driver.text
+    assert driver.app.screen.loader.episode is None
+    assert driver.app.revision.episode is None
 
 
 async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lines_on_a_small_screen(story):
     prompt = "please " + "write it all down, " * 8
     said_with(story, prompt)
     ids = [record(story, sha(story, 5), prompt, session=f"s{number}").id for number in range(2, 5)]
-    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+    async with driving(story.root, mode="6", size=SMALL) as driver:
         await driver.press("e", "end", "delete")
         await driver.until(lambda: "for good?" in driver.text)
         text = driver.text
@@ -296,3 +287,27 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
         box = driver.app.screen.query_one("#confirm-box")
         assert box.region.y >= 0
         assert box.region.bottom <= 24
+
+
+async def test_what_agents_saw_is_listed_and_shown(story):
+    await each(
+        story,
+        before_the_first_episode_the_list_says_how_there_will_be_one,
+        what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode,
+        control_characters_never_reach_the_screen,
+        what_cannot_be_replayed_says_why_and_is_told_all_the_same,
+        an_episode_that_ended_at_another_commit_says_so,
+        what_is_said_of_a_commit_goes_away_once_its_history_is_read,
+        mode="6",
+        root=story.root,
+    )
+
+
+async def test_episodes_are_erased(story):
+    await each(
+        story,
+        an_episode_is_erased_from_the_list_after_two_answers,
+        the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more,
+        mode="6",
+        root=story.root,
+    )

@@ -10,11 +10,10 @@ from textual.widgets import Button
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EpisodeFilter
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, each
 from tests.tui.recorded_sessions import record, record_story, sha_of_head
 from tests.tui.test_episodes_mode import turns
 
-SIZES = [(80, 24), (120, 40)]
 DAY = 86_400.0
 ARCHIVED = EpisodeFilter(state="archived")
 
@@ -42,43 +41,55 @@ async def listed(driver) -> None:
     await driver.settle()
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_session_is_listed_named_and_deleted_after_two_answers(archived, size):
-    async with driving(archived, mode="7", size=size) as driver:
-        await listed(driver)
-        await driver.press("end", "D")
-        words = " ".join(driver.text.replace("│", " ").split())
-        assert "Delete 10 archived episodes for good" in words
-        assert "old [b]thing[/x]" in words
-        assert "… and 4 more" in words
-        for button in driver.app.screen.query(Button):
-            assert button.region.bottom <= size[1]
-        await driver.press("n")
-        await driver.press("D", "y")
-        await driver.type("yes")
-        await driver.press("enter")
-        assert left(archived) == 10, "another word deletes nothing"
-        await driver.press("escape", "D", "y")
-        await driver.type("purge")
-        await driver.press("enter")
-        assert left(archived) == 0
-        await driver.until(lambda: turns(driver) == [])
+@at((80, 24), (120, 40))
+async def a_session_is_listed_named_and_deleted_by_no_other_word(driver, archived):
+    await listed(driver)
+    await driver.press("end", "D")
+    words = " ".join(driver.text.replace("│", " ").split())
+    assert "Delete 10 archived episodes for good" in words
+    assert "old [b]thing[/x]" in words
+    assert "… and 4 more" in words
+    for button in driver.app.screen.query(Button):
+        assert button.region.bottom <= driver.app.size.height
+    await driver.press("n")
+    await driver.press("D", "y")
+    await driver.type("yes")
+    await driver.press("enter")
+    assert left(archived) == 10, "another word deletes nothing"
 
 
-async def test_one_alone_and_those_that_are_selected(archived):
-    async with driving(archived, mode="7") as driver:
-        await listed(driver)
-        await driver.press("end", "enter", "D")
-        assert "Delete 1 archived episode for good" in " ".join(driver.text.split())
-        await driver.press("n", "space", "space", "D", "y")
-        await driver.type("purge")
-        await driver.press("enter")
-        assert left(archived) == 8
-        assert "selected" not in driver.text
+async def one_alone_and_those_that_are_selected(driver, archived):
+    await listed(driver)
+    await driver.press("end", "enter", "D")
+    assert "Delete 1 archived episode for good" in " ".join(driver.text.split())
+    await driver.press("n", "space", "space", "D", "y")
+    await driver.type("purge")
+    await driver.press("enter")
+    assert left(archived) == 8
+    assert "selected" not in driver.text
 
 
-async def test_what_is_not_archived_is_not_deleted(archived):
-    async with driving(archived, mode="7") as driver:
-        await driver.press("enter", "D")
-        assert any("state:archived lists it" in words for words in driver.told)
+async def a_whole_session_is_deleted(driver, archived):
+    await listed(driver)
+    await driver.press("end", "D", "y")
+    await driver.type("purge")
+    await driver.press("enter")
+    assert left(archived) == 0
+    await driver.until(lambda: turns(driver) == [])
+
+
+async def what_is_not_archived_is_not_deleted(driver, archived):
+    await driver.press("enter", "D")
+    assert any("state:archived lists it" in words for words in driver.told)
     assert left(archived) == 10
+
+
+async def test_archived_episodes_are_deleted(archived):
+    await each(
+        archived,
+        what_is_not_archived_is_not_deleted,
+        a_session_is_listed_named_and_deleted_by_no_other_word,
+        one_alone_and_those_that_are_selected,
+        a_whole_session_is_deleted,
+        mode="7",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,23 +14,14 @@ from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.undo import sides
-from tests.tui.mode_driver import driving
-from tests.tui.recorded_sessions import record_story, sha_of_head
+from tests.tui.mode_driver import PATIENCE, at, driving, each
 from tests.tui.test_episodes_mode import states, turns
 
-SIZES = [(80, 24), (120, 40), (200, 50)]
 LONG = "The slash stays at the end of every name, as the remote store compares names letter by letter. " * 3
 
 
-@pytest.fixture
-def told(project: Path) -> Path:
-    record_story(project, sha_of_head(project), now=time.time())
-    return project
-
-
-@pytest.fixture
 def changed_since(told: Path) -> str:
-    """An entry that a person changed, and an agent afterwards; its id."""
+    """Write an entry that a person changed, and an agent afterwards; its id."""
     with LocalEngine.open(told) as engine:
         one = engine.remember(f"{LONG}first", title="Slashes")
         engine.update_entry(one.id, EntryEdit(f"{LONG}second"))
@@ -43,68 +34,66 @@ def content(root: Path, entry: str) -> str:
         return engine.entry(entry).content
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no(told, changed_since, size):
-    async with driving(told, mode="7", size=size) as driver:
-        await driver.press("u")
-        assert isinstance(driver.app.screen, ConfirmScreen)
-        words = " ".join(driver.text.replace("│", " ").split())
-        assert "“Slashes” was changed since by agent" in words
-        assert "What you wrote:" in words
-        assert "As it is now:" in words
-        assert "[bold]third[/x]" in words
-        assert "What would come back:" in words
-        assert "first" in words
-        assert "\x1b" not in driver.text
-        for button in driver.app.screen.query(Button):
-            assert button.region.bottom <= size[1], "both answers are on screen"
-        await driver.press("n")
-        assert "third" in content(told, changed_since)
-        assert any("Nothing was taken back" in told for told in driver.told)
+@at((80, 24), (200, 50))
+async def where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no(driver, told):
+    entry = changed_since(told)
+    await driver.press("u")
+    assert isinstance(driver.app.screen, ConfirmScreen)
+    words = " ".join(driver.text.replace("│", " ").split())
+    assert "“Slashes” was changed since by agent" in words
+    assert "What you wrote:" in words
+    assert "As it is now:" in words
+    assert "[bold]third[/x]" in words
+    assert "What would come back:" in words
+    assert "first" in words
+    assert "\x1b" not in driver.text
+    for button in driver.app.screen.query(Button):
+        assert button.region.bottom <= driver.app.size.height, "both answers are on screen"
+    await driver.press("n")
+    assert "third" in content(told, entry)
+    assert any("Nothing was taken back" in told for told in driver.told)
 
 
-async def test_yes_takes_back_what_others_made_of_it_too(told, changed_since):
-    async with driving(told, mode="7") as driver:
-        await driver.press("u", "y")
-        assert content(told, changed_since) == f"{LONG}first".strip()
-        assert any("aken back" in words and "“Slashes”" in words for words in driver.told)
+async def yes_takes_back_what_others_made_of_it_too(driver, told):
+    entry = changed_since(told)
+    await driver.press("u", "y")
+    assert content(told, entry) == f"{LONG}first".strip()
+    assert any("aken back" in words and "“Slashes”" in words for words in driver.told)
 
 
-async def test_the_last_change_is_told_whatever_it_was(told):
-    with LocalEngine.open(told) as engine:
-        engine.record_episode("remember the milk")
-        engine.remember("Names have a slash.", title="Names")
-    async with driving(told, mode="7") as driver:
-        await driver.press("u")
-        assert any("aken back" in words and "entry" in words for words in driver.told)
-        await driver.press("u")
-        assert any("recorded by hand" in words and "remember the milk" in words for words in driver.told)
-        await driver.press("g", "home")
-        assert "remember the milk" not in turns(driver)
+async def the_last_change_is_told_whatever_it_was(driver, told):
+    await driver.press("u")
+    assert any("aken back" in words and "entry" in words for words in driver.told)
+    await driver.press("u")
+    assert any("recorded by hand" in words and "remember the milk" in words for words in driver.told)
+    await driver.press("g", "home")
+    assert "remember the milk" not in turns(driver)
 
 
-async def test_many_are_forgotten_and_come_back_by_one_key(told):
-    async with driving(told, mode="7") as driver:
-        await driver.press("g", "enter", "space", "space", "d")
-        assert turns(driver) == ["keep the slash of a record", "why was the retry reverted"]
-        assert sum(state == "forgotten" for *_, state in states(told).values()) == 2
-        await driver.press("u")
-        assert len(turns(driver)) == 4
-        assert any("“" in words and "and 1 more" in words for words in driver.told)
-        assert {state for *_, state in states(told).values()} == {"shown"}
+async def many_are_forgotten_and_come_back_by_one_key(driver, told):
+    await driver.press("g", "enter", "space", "space", "d")
+    assert turns(driver) == ["keep the slash of a record", "why was the retry reverted"]
+    assert sum(state == "forgotten" for *_, state in states(told).values()) == 2
+    await driver.press("u")
+    assert len(turns(driver)) == 4
+    assert any("“" in words and "and 1 more" in words for words in driver.told)
+    assert {state for *_, state in states(told).values()} == {"shown"}
 
 
 async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monkeypatch: pytest.MonkeyPatch):
     edit = LocalEngine.edit_episodes
 
+    go_on = threading.Event()
+
     def slowly(*args, **values):
-        time.sleep(0.3)
+        go_on.wait(PATIENCE)
         return edit(*args, **values)
 
     async with driving(told, mode="7") as driver:
         await driver.press("g", "enter", "plus")
         monkeypatch.setattr(LocalEngine, "edit_episodes", slowly)
         await driver.pilot.press("p", "u")
+        go_on.set()
         await driver.settle()
         pinned, rated = ({name for name, one in states(told).items() if one[place]} for place in (2, 1))
         assert (pinned, len(rated)) == (set(), 1)
@@ -117,3 +106,17 @@ def test_sides_begin_where_they_differ():
     assert before.endswith("first")
     assert sides("", "text") == ["(it is gone)", "text"]
     assert sides("one", "two") == ["one", "two"]
+
+
+async def test_changes_are_undone(told):
+    with LocalEngine.open(told) as engine:
+        engine.record_episode("remember the milk")
+        engine.remember("Names have a slash.", title="Names")
+    await each(
+        told,
+        the_last_change_is_told_whatever_it_was,
+        many_are_forgotten_and_come_back_by_one_key,
+        where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no,
+        yes_takes_back_what_others_made_of_it_too,
+        mode="7",
+    )

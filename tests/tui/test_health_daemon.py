@@ -14,10 +14,11 @@ from tests.daemon.conftest import pid_of_daemon
 from tests.embedding_endpoint import listening
 from tests.tui.mode_driver import PATIENCE, connected, driving, through_daemon
 
+pytestmark = pytest.mark.process
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
-async def test_owner_layers_and_log_at_every_size(owned):
+async def test_owner_layers_log_and_git_hooks_and_a_lost_owner(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="5", size=SIZES[0]) as driver:
         await connected(driver)
         with open_engine(owned) as other:
@@ -28,28 +29,43 @@ async def test_owner_layers_and_log_at_every_size(owned):
             await driver.until(lambda: "● daemon" in driver.text and "staleness check" in driver.text)
             assert f"{pid_of_daemon()}, cm " in driver.text
             assert "since" in driver.text
-            assert "git hooks" in driver.text
+            assert "○ git hooks" in driver.text
             assert "autostart" in driver.text
             await driver.until(lambda: "Nothing is behind." in driver.text)
             if size[1] < 40:
                 await driver.press("pagedown")
             assert f"opened {owned}"[:26] in driver.text
             assert "✔   1 index" in driver.text or size[1] < 40
+        await driver.press("home")
+        await git_hooks_are_installed_and_removed_after_a_question(driver, owned)
+        await a_lost_owner_is_said_and_the_next_one_shown(driver)
 
 
-async def test_without_colour_every_state_has_a_mark_of_its_own(owned, monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
-        await connected(driver)
-        await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
-        assert "✔ checks" in driver.text
+async def git_hooks_are_installed_and_removed_after_a_question(driver, owned):
+    hook = owned / ".git/hooks/post-commit"
+    await driver.until(lambda: "g installs git hooks" in driver.text)
+    await driver.press("g", "n")
+    assert not hook.exists()
+    await driver.press("g", "y")
+    assert hook.exists()
+    await driver.until(lambda: "G removes the git hooks" in driver.text)
+    assert "● git hooks" in driver.text
+    await driver.press("g")
+    assert any("the hooks are installed" in words for words in driver.told)
+    await driver.press("G", "y")
+    assert not hook.exists()
+    await driver.until(lambda: "○ git hooks" in driver.text)
 
 
-async def test_the_light_theme_shows_the_same(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
-        driver.app.theme = "cm-light"
-        await connected(driver)
-        await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
+async def a_lost_owner_is_said_and_the_next_one_shown(driver):
+    old = pid_of_daemon()
+    await driver.until(lambda: f"{old}, cm " in driver.text)
+    os.kill(old, signal.SIGKILL)
+    await driver.until(lambda: "reconnecting" in driver.text)
+    await connected(driver)
+    await driver.until(lambda: f"{pid_of_daemon()}, cm " in driver.text)
+    assert "The daemon was lost" in driver.text
+    assert "Connected to the daemon again." in driver.text
 
 
 async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned, monkeypatch):
@@ -87,35 +103,19 @@ async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned, monkeypat
                 goes_on.set()
                 with pytest.raises(CancelledError):
                     list(steps)
-            await driver.until(lambda: "cancelled" in driver.text and "◐" not in driver.text)
+                await driver.until(lambda: "cancelled" in driver.text and "◐" not in driver.text)
+                await a_run_of_another_client_shows_how_far_it_is_in_every_mode(driver, other, goes_on)
 
 
-async def test_git_hooks_are_installed_and_removed_after_a_question(owned):
-    hook = owned / ".git/hooks/post-commit"
-    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
-        await connected(driver)
-        await driver.until(lambda: "g installs git hooks" in driver.text)
-        await driver.press("g", "n")
-        assert not hook.exists()
-        await driver.press("g", "y")
-        assert hook.exists()
-        await driver.until(lambda: "G removes the git hooks" in driver.text)
-        assert "● git hooks" in driver.text
-        await driver.press("g")
-        assert any("the hooks are installed" in words for words in driver.told)
-        await driver.press("G", "y")
-        assert not hook.exists()
-        await driver.until(lambda: "○ git hooks" in driver.text)
-
-
-async def test_a_lost_owner_is_said_and_the_next_one_shown(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
-        await connected(driver)
-        old = pid_of_daemon()
-        await driver.until(lambda: f"{old}, cm " in driver.text)
-        os.kill(old, signal.SIGKILL)
-        await driver.until(lambda: "reconnecting" in driver.text)
-        await connected(driver)
-        await driver.until(lambda: f"{pid_of_daemon()}, cm " in driver.text)
-        assert "The daemon was lost" in driver.text
-        assert "Connected to the daemon again." in driver.text
+async def a_run_of_another_client_shows_how_far_it_is_in_every_mode(driver, other, goes_on):
+    await driver.press("1")
+    goes_on.clear()
+    steps = other.index(full=True)
+    next(steps)
+    await driver.until(lambda: bool(driver.app.project.job) and "◐" in driver.text.splitlines()[0])
+    await driver.pilot.press("ctrl+g")
+    await driver.until(lambda: any("another client" in line.text for line in driver.app.activity_log.lines))
+    goes_on.set()
+    with pytest.raises(CancelledError):
+        list(steps)
+    await driver.until(lambda: not driver.app.project.job and driver.app.project.progress is None)

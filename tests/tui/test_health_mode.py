@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
+from unittest import mock
 
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
@@ -12,71 +10,68 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
 from cm_tui.tui.modes.health import texts
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, driving, each
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
-async def test_checks_index_and_log_at_every_size(project):
-    async with driving(project, mode="5", size=SIZES[0]) as driver:
-        for size in SIZES:
-            await driver.resize(size)
-            await driver.press("home")
-            await driver.until(lambda: "✔ checks: all" in driver.text and "daemon.use is never" in driver.text)
-            if size[1] < 40:
-                await driver.press("pagedown")
-            assert "full-text extension" in driver.text
-            assert "✔ grammars" in driver.text
-            await driver.press("end")
-            assert "Left out" in driver.text
-            assert "Every file could be parsed." in driver.text
+@at((80, 24))
+async def checks_index_and_log_at_every_size(driver, project):
+    for size in SIZES:
+        await driver.resize(size)
+        await driver.press("home")
+        await driver.until(lambda: "✔ checks: all" in driver.text and "daemon.use is never" in driver.text)
+        if size[1] < 40:
+            await driver.press("pagedown")
+        assert "full-text extension" in driver.text
+        assert "✔ grammars" in driver.text
+        await driver.press("end")
+        assert "Left out" in driver.text
+        assert "Every file could be parsed." in driver.text
 
 
-async def test_update_and_full_run_are_logged(project):
-    async with driving(project, mode="5") as driver:
-        await driver.press("i")
-        assert "nothing changed, 5 files" in driver.text
-        await driver.press("f")
-        assert "Full index run started." in driver.text
+async def update_and_full_run_are_logged(driver, project):
+    await driver.press("i")
+    assert "nothing changed, 5 files" in driver.text
+    await driver.press("f")
+    assert "Full index run started." in driver.text
 
 
-async def test_reset_asks_first(project):
-    async with driving(project, mode="5") as driver:
-        await driver.press("X", "n")
-        assert driver.app.project.status.indexed
-        await driver.press("X", "y")
-        assert not driver.app.project.status.indexed
-        assert "There is no index yet; i makes one." in driver.text
-        await driver.press("i")
-        assert driver.app.project.status.indexed
-        assert "on disk" in driver.text
+async def reset_asks_first(driver, project):
+    await driver.press("X", "n")
+    assert driver.app.project.status.indexed
+    await driver.press("X", "y")
+    assert not driver.app.project.status.indexed
+    assert "There is no index yet; i makes one." in driver.text
+    await driver.press("i")
+    assert driver.app.project.status.indexed
+    assert "on disk" in driver.text
 
 
-async def test_reset_keeps_episodes_unless_they_are_dropped(project):
+async def reset_keeps_episodes_unless_they_are_dropped(driver, project):
     data = EpisodeRecord(prompts=("sell boulders",), answer="sold").to_event_data()
     journal = Journal.of(project)
     journal.append("episode", data)
-    async with driving(project, mode="5") as driver:
-        await driver.press("X")
-        assert "1 episode" in driver.text
-        assert "Episodes too (d)" in driver.text
-        await driver.press("y")
-        assert not driver.app.project.status.indexed
-        assert sum(event.kind == "episode" for event in journal.read()) == 1
-        await driver.press("i", "X", "d", "n")
-        assert driver.app.project.status.indexed
-        await driver.press("X", "d")
-        assert "cannot" in driver.text
-        await driver.press("y")
-        assert not driver.app.project.status.indexed
-        assert not list(journal.read())
+    await driver.anew("5")
+    await driver.press("X")
+    assert "1 episode" in driver.text
+    assert "Episodes too (d)" in driver.text
+    await driver.press("y")
+    assert not driver.app.project.status.indexed
+    assert sum(event.kind == "episode" for event in journal.read()) == 1
+    await driver.press("i", "X", "d", "n")
+    assert driver.app.project.status.indexed
+    await driver.press("X", "d")
+    assert "cannot" in driver.text
+    await driver.press("y")
+    assert not driver.app.project.status.indexed
+    assert not list(journal.read())
 
 
-async def test_rebuild_asks_first(project):
-    async with driving(project, mode="5") as driver:
-        await driver.press("b", "y")
-        assert "Building the index anew." in driver.text
-        assert driver.app.project.status.indexed
+async def rebuild_asks_first(driver, project):
+    await driver.press("b", "y")
+    assert "Building the index anew." in driver.text
+    assert driver.app.project.status.indexed
 
 
 async def test_failed_door_still_shows_checks_and_the_cause(project):
@@ -88,15 +83,15 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
         assert "✔ grammars" in driver.text
 
 
-async def test_failed_check_comes_first_with_how_to_mend_it(project, monkeypatch):
+async def failed_check_comes_first_with_how_to_mend_it(driver, project):
     checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
-    monkeypatch.setattr(LocalEngine, "doctor", lambda self: checks)
-    async with driving(project, mode="5") as driver:
-        text = driver.text
-        assert text.index("model") < text.index("✔ git")
-        assert "failed: m[0] is gone" in text
-        assert "→ Install again [all]" in text
-        assert "1 failed" in text
+    with mock.patch.object(LocalEngine, "doctor", return_value=checks):
+        await driver.anew("5")
+    text = driver.text
+    assert text.index("model") < text.index("✔ git")
+    assert "failed: m[0] is gone" in text
+    assert "→ Install again [all]" in text
+    assert "1 failed" in text
 
 
 def test_long_list_of_files_says_how_many():
@@ -104,12 +99,29 @@ def test_long_list_of_files_says_how_many():
     assert texts.files_text(files).plain.endswith("100 of 150 shown")
 
 
-@pytest.mark.parametrize(("mode", "module"), [("5", "health"), ("1", "overview")])
-async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch, mode, module):
-    monkeypatch.setattr(f"cm_tui.tui.modes.{module}.view.EVERY", 0.02)
-    later, now = [0.0], time.time
-    async with driving(project, mode=mode) as driver:
-        assert "just now" in driver.text
-        monkeypatch.setattr(f"cm_tui.tui.modes.{module}.texts.time.time", lambda: now() + later[0])
-        later[0] = 130.0
-        await driver.until(lambda: "2 minutes ago" in driver.text)
+async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch):
+    modes, later = (("1", "overview"), ("5", "health")), [0.0]
+    for _, module in modes:
+        monkeypatch.setattr(f"cm_tui.tui.modes.{module}.view.EVERY", 0.02)
+    async with driving(project) as driver:
+        indexed = driver.app.project.status.indexed_at
+        for mode, module in modes:
+            monkeypatch.setattr(f"cm_tui.tui.modes.{module}.texts.time.time", lambda: indexed + later[0])
+            await driver.press(mode)
+            await driver.until(lambda: "just now" in driver.text)
+            later[0] = 130.0
+            await driver.until(lambda: "2 minutes ago" in driver.text)
+            later[0] = 0.0
+
+
+async def test_checks_runs_and_resets(project):
+    await each(
+        project,
+        checks_index_and_log_at_every_size,
+        update_and_full_run_are_logged,
+        failed_check_comes_first_with_how_to_mend_it,
+        rebuild_asks_first,
+        reset_asks_first,
+        reset_keeps_episodes_unless_they_are_dropped,
+        mode="5",
+    )

@@ -9,11 +9,11 @@ import pytest
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.tui.modes.history.prune_dialog import prune_arguments
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import PATIENCE, driving
+from tests.tui.mode_driver import PATIENCE, at, driving, each, starting
 from tests.tui.story import tell
-from tests.tui.test_history_mode import SIZES, go_to, rows, side, story, told
+from tests.tui.test_history_mode import go_to, rows, side
 
-__all__ = ["story", "told"]
+SMALL = (80, 24)
 
 
 @pytest.fixture
@@ -30,7 +30,16 @@ def known(driver) -> int:
 # --- without a daemon ---
 
 
-async def test_history_fills_in_by_itself_after_an_index_run(unread):
+async def test_history_fills_in_by_itself_as_far_back_as_the_configuration_wants_it(unread, monkeypatch):
+    monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
+    async with driving(unread.root, mode="6") as driver:
+        assert known(driver) == 0
+        assert "b reads the rest" in driver.text
+    monkeypatch.delenv("CM_HISTORY__ENABLED")
+    monkeypatch.setenv("CM_HISTORY__DEPTH", "5")
+    async with driving(unread.root, mode="6") as driver:
+        await driver.until(lambda: known(driver) == 5)
+    monkeypatch.setenv("CM_HISTORY__DEPTH", "0")
     async with driving(unread.root, mode="6") as driver:
         await driver.until(lambda: known(driver) == 16)
         await driver.settle()
@@ -41,20 +50,6 @@ async def test_history_fills_in_by_itself_after_an_index_run(unread):
         unread.commit("meanwhile")
         await driver.press("i")
         await driver.until(lambda: known(driver) == 17)
-
-
-@pytest.mark.parametrize(("depth", "expected"), [("5", 5), ("0", 16)])
-async def test_it_goes_as_far_back_as_the_configuration_wants(unread, monkeypatch, depth, expected):
-    monkeypatch.setenv("CM_HISTORY__DEPTH", depth)
-    async with driving(unread.root, mode="6") as driver:
-        await driver.until(lambda: known(driver) == expected)
-
-
-async def test_the_configuration_can_turn_it_off(unread, monkeypatch):
-    monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
-    async with driving(unread.root, mode="6") as driver:
-        assert known(driver) == 0
-        assert "b reads the rest" in driver.text
 
 
 async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
@@ -88,8 +83,6 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
 
 
 def driving_slowly(repo, engine):
-    from tests.tui.mode_driver import starting
-
     return starting(repo.root, open_engine=lambda: engine)
 
 
@@ -120,62 +113,62 @@ async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unr
 # --- dropping ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_history_is_dropped_after_it_was_counted_and_asked(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
-        await go_to(driver, "#4")
-        await driver.press("d", "enter")
-        text = " ".join(driver.text.replace("│", " ").split())
-        assert "Drop 3 commits, " in text
-        assert "#4" in text
-        await driver.press("n")
-        assert known(driver) == 16
-        await driver.press("d", "enter", "y")
-        await driver.until(lambda: known(driver) == 13)
-        await driver.settle()
-        assert any("3 commits" in words and "was removed" in words for words in driver.told)
-        assert "was removed" in side(driver, right=False)
-        await go_to(driver, "#2")
-        assert "was removed" in side(driver)
-        assert not rows(driver)
-        await driver.press("b")
-        await driver.until(lambda: known(driver) == 16)
-        await driver.settle()
-        assert rows(driver) == [("~", "one", "changed")]
+@at((80, 24), (200, 50))
+async def history_is_dropped_after_it_was_counted_and_asked(driver, story):
+    await go_to(driver, "#4")
+    await driver.press("d", "enter")
+    text = " ".join(driver.text.replace("│", " ").split())
+    assert "Drop 3 commits, " in text
+    assert "#4" in text
+    await driver.press("n")
+    assert known(driver) == 16
+    await driver.press("d", "enter", "y")
+    await driver.until(lambda: known(driver) == 13)
+    await driver.settle()
+    assert any("3 commits" in words and "was removed" in words for words in driver.told)
+    assert "was removed" in side(driver, right=False)
+    await go_to(driver, "#2")
+    assert "was removed" in side(driver)
+    assert not rows(driver)
+    await driver.press("b")
+    await driver.until(lambda: known(driver) == 16)
+    await driver.settle()
+    assert rows(driver) == [("~", "one", "changed")]
 
 
-async def test_standing_in_what_was_dropped_says_so_in_symbols(story):
-    async with driving(story.root, mode="6") as driver:
-        await go_to(driver, "#2")
-        await driver.press("enter", "3", "6", "d")
-        await driver.type("#5")
-        await driver.press("enter", "y")
-        await driver.until(lambda: known(driver) == 12)
-        await driver.press("3")
-        await driver.until(lambda: "was removed" in driver.text)
+async def standing_in_what_was_dropped_says_so_in_symbols(driver, story):
+    await go_to(driver, "#2")
+    await driver.press("enter", "3", "6", "d")
+    await driver.type("#5")
+    await driver.press("enter", "y")
+    await driver.until(lambda: known(driver) == 12)
+    await driver.press("3")
+    await driver.until(lambda: "was removed" in driver.text)
 
 
-async def test_all_of_it_and_nothing_of_it(story):
-    async with driving(story.root, mode="6") as driver:
+async def all_of_it_and_nothing_of_it(driver, story):
+    await driver.press("b")
+    await driver.until(lambda: known(driver) == 16)
+    await driver.settle()
+    await driver.press("d")
+    for words in ("9000d", "#1"):
+        await driver.type(words)
+        await driver.press("enter")
+        assert any("nothing to drop" in told for told in driver.told)
+        driver.app.clear_notifications()
         await driver.press("d")
-        for words in ("9000d", "#1"):
-            await driver.type(words)
-            await driver.press("enter")
-            assert any("nothing to drop" in told for told in driver.told)
-            driver.app.clear_notifications()
-            await driver.press("d")
-        await driver.type("no-such-ref")
-        await driver.press("enter")
-        assert driver.app.screen.query("#prompt-hint.-wrong")
-        for _ in range(len("no-such-ref")):
-            await driver.press("backspace")
-        await driver.type("all")
-        await driver.press("enter")
-        assert "Drop 15 commits" in driver.text
-        await driver.press("y")
-        await driver.until(lambda: known(driver) == 0)
-        await driver.press("i")
-        assert known(driver) <= 1
+    await driver.type("no-such-ref")
+    await driver.press("enter")
+    assert driver.app.screen.query("#prompt-hint.-wrong")
+    for _ in range(len("no-such-ref")):
+        await driver.press("backspace")
+    await driver.type("all")
+    await driver.press("enter")
+    assert "Drop 15 commits" in driver.text
+    await driver.press("y")
+    await driver.until(lambda: known(driver) == 0)
+    await driver.press("i")
+    assert known(driver) <= 1
 
 
 @pytest.mark.parametrize(
@@ -196,8 +189,7 @@ def test_what_an_answer_means(answer, expected):
 # --- who called what is gone ---
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size):
+async def test_the_callers_before_a_removal_are_rows_that_lead_there(story):
     story.write(
         "shop/late.py",
         "from shop.cart import gone\n\n\ndef early():\n    return 1\n\n\ndef late():\n    return gone()\n",
@@ -206,7 +198,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size
     story.git("rm", "-q", "shop/late.py")
     story.write("shop/cart.py", "def one(x=1):\n    return x\n")
     story.commit("gone for good")
-    async with driving(story.root, mode="6", size=size) as driver:
+    async with driving(story.root, mode="6", size=SMALL) as driver:
         await driver.until(lambda: known(driver) == 18)
         driver.app.screen.open_life("gone")
         await driver.settle()
@@ -230,9 +222,8 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size
 # --- rewritten meanwhile ---
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
+async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story):
+    async with driving(story.root, mode="6", size=(120, 40)) as driver:
         await go_to(driver, "#15")
         await driver.press("enter")
         story.git("reset", "-q", "--hard", "HEAD~4")
@@ -255,10 +246,9 @@ async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story, s
         assert "return 1" in driver.text
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
+async def test_a_commit_that_git_removed_leads_back_to_now(story):
     engine = LocalEngine.open(story.root)
-    async with driving(story.root, mode="6", size=size, open_engine=lambda: engine) as driver:
+    async with driving(story.root, mode="6", size=SMALL, open_engine=lambda: engine) as driver:
         await driver.press("enter")
         assert driver.app.revision.moment.ordinal == 16
         story.git("commit", "-q", "--amend", "-m", "amended")
@@ -272,3 +262,14 @@ async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
         assert driver.app.revision.moment is None
         assert any("back at now" in words for words in driver.told)
         assert "amended" in driver.text
+
+
+async def test_history_is_dropped_and_read_again(story):
+    await each(
+        story,
+        history_is_dropped_after_it_was_counted_and_asked,
+        standing_in_what_was_dropped_says_so_in_symbols,
+        all_of_it_and_nothing_of_it,
+        mode="6",
+        root=story.root,
+    )

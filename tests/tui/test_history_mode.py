@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -18,28 +15,10 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.revision import name_of
 from tests.daemon.conftest import daemons_allowed
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import PATIENCE, connected, driving, through_daemon
+from tests.tui.mode_driver import PATIENCE, at, connected, driving, each, through_daemon
 from tests.tui.story import tell
 
-SIZES = [(80, 24), (120, 40), (200, 50)]
-
-
-@pytest.fixture(scope="session")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `story` and, beside it, `home` with its index and its whole history."""
-    folder = tmp_path_factory.mktemp("told")
-    tell(folder / "story")
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(folder / "story") as engine:
-        for _ in (*engine.index(), *engine.backfill()):
-            pass
-    return folder
-
-
-@pytest.fixture
-def story(told: Path, tmp_path: Path, cm_home: Path) -> Repo:
-    """The copy: indexed, its history read."""
-    shutil.copytree(told / "home", cm_home, dirs_exist_ok=True)
-    return Repo(Path(shutil.copytree(told / "story", tmp_path / "story")), init=False)
+SMALL = (80, 24)
 
 
 @pytest.fixture
@@ -69,207 +48,196 @@ def rows(driver) -> list[tuple[str, str, str]]:
 # --- the line ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_line_and_what_the_newest_commit_changed(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
-        text = driver.text
-        assert "16 commits" in text
-        assert "step 11" in text
-        assert "#16" in text
-        assert rows(driver) == [("~", "m2", "changed")]
-        assert "return 11" in text
-        assert "-    return 8" in text
+@at((80, 24), (200, 50))
+async def the_line_and_what_the_newest_commit_changed(driver, story):
+    text = driver.text
+    assert "16 commits" in text
+    assert "step 11" in text
+    assert "#16" in text
+    assert rows(driver) == [("~", "m2", "changed")]
+    assert "return 11" in text
+    assert "-    return 8" in text
 
 
-async def test_moving_the_point_moves_every_panel(story):
-    async with driving(story.root, mode="6") as driver:
-        await go_to(driver, "#3")
-        assert ("−", "gone", "removed") in rows(driver)
-        assert ("±", "one", "signature") in rows(driver)
-        assert "close what is gone" in driver.text
-        await driver.press("down")
-        assert rows(driver) == [("~", "one", "changed")]
-        assert "+    return 11" in driver.text
-        await driver.press("t")
-        assert [name for _, name, _ in rows(driver)] == ["one", "gone", "user"]
-        driver.app.screen.rows.focus()
-        await driver.press("down", "v", "v")
-        assert [row.name for row in driver.app.screen.detail.relations.rows] == ["user"]
-        assert "shop/user.py:5" in driver.text
+async def moving_the_point_moves_every_panel(driver, story):
+    await go_to(driver, "#3")
+    assert ("−", "gone", "removed") in rows(driver)
+    assert ("±", "one", "signature") in rows(driver)
+    assert "close what is gone" in driver.text
+    await driver.press("down")
+    assert rows(driver) == [("~", "one", "changed")]
+    assert "+    return 11" in driver.text
+    await driver.press("t")
+    assert [name for _, name, _ in rows(driver)] == ["one", "gone", "user"]
+    driver.app.screen.rows.focus()
+    await driver.press("down", "v", "v")
+    assert [row.name for row in driver.app.screen.detail.relations.rows] == ["user"]
+    assert "shop/user.py:5" in driver.text
 
 
-async def test_the_first_commit_added_everything(story):
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("end")
-        assert rows(driver) == [("+", "one", "added"), ("+", "gone", "added"), ("+", "user", "added")]
+async def the_first_commit_added_everything(driver, story):
+    await driver.press("end")
+    assert rows(driver) == [("+", "one", "added"), ("+", "gone", "added"), ("+", "user", "added")]
 
 
-async def test_two_points_side_by_side(story):
-    async with driving(story.root, mode="6") as driver:
-        await go_to(driver, "#2")
-        await driver.press("m")
-        await go_to(driver, "v1")
-        assert "compared with #2" in driver.text
-        found = {(mark, name) for mark, name, _ in rows(driver)}
-        assert {("±", "one"), ("~", "gone")} <= found
-        assert "from #2 to #4" in driver.text
-        await driver.press("escape")
-        assert "compared with" not in driver.text
-        moved = [row for row in rows(driver) if row[0] == "→"]
-        assert moved == [("→", "user", "from shop/user.py")]
+async def two_points_side_by_side(driver, story):
+    await go_to(driver, "#2")
+    await driver.press("m")
+    await go_to(driver, "v1")
+    assert "compared with #2" in driver.text
+    found = {(mark, name) for mark, name, _ in rows(driver)}
+    assert {("±", "one"), ("~", "gone")} <= found
+    assert "from #2 to #4" in driver.text
+    await driver.press("escape")
+    assert "compared with" not in driver.text
+    moved = [row for row in rows(driver) if row[0] == "→"]
+    assert moved == [("→", "user", "from shop/user.py")]
 
 
 # --- names of moments ---
 
 
-async def test_refs_dates_and_what_is_off_the_line(story):
-    async with driving(story.root, mode="6") as driver:
-        screen = driver.app.screen
-        await go_to(driver, "v1")
-        assert screen.point.ordinal == 4
-        await go_to(driver, "HEAD~1")
-        assert screen.point.ordinal == 15
-        await go_to(driver, story.git("rev-parse", "--short", "HEAD~13"))
-        assert screen.point.ordinal == 3
-        await go_to(driver, "side")
-        aside = story.git("rev-parse", "side")
-        assert (screen.point.ordinal, screen.point.sha, screen.commits.current.ordinal) == (2, aside, 2)
-        assert "off the mainline, 1 commit after #2" in side(driver)
-        # Another row is that row, and so is this one when the cursor comes back to it.
-        await driver.press("down")
-        assert screen.point.ordinal == 1
-        await driver.press("up")
-        assert (screen.point.ordinal, screen.point.ahead) == (2, 0)
+async def refs_dates_and_what_is_off_the_line(driver, story):
+    screen = driver.app.screen
+    await go_to(driver, "v1")
+    assert screen.point.ordinal == 4
+    await go_to(driver, "HEAD~1")
+    assert screen.point.ordinal == 15
+    await go_to(driver, story.git("rev-parse", "--short", "HEAD~13"))
+    assert screen.point.ordinal == 3
+    await go_to(driver, "side")
+    aside = story.git("rev-parse", "side")
+    assert (screen.point.ordinal, screen.point.sha, screen.commits.current.ordinal) == (2, aside, 2)
+    assert "off the mainline, 1 commit after #2" in side(driver)
+    # Another row is that row, and so is this one when the cursor comes back to it.
+    await driver.press("down")
+    assert screen.point.ordinal == 1
+    await driver.press("up")
+    assert (screen.point.ordinal, screen.point.ahead) == (2, 0)
 
 
-async def test_a_commit_off_the_line_is_named_as_a_whole_at_80_columns(story):
+@at((80, 24))
+async def a_commit_off_the_line_is_named_as_a_whole_at_80_columns(driver, story):
     aside = story.git("rev-parse", "side")
     words = f"{aside[:8]} {day(int(story.git('show', '-s', '--format=%ct', 'side')))}, off the mainline, 1 after #2"
-    async with driving(story.root, mode="6", size=(80, 24)) as driver:
-        await go_to(driver, "side")
-        await driver.press("enter")
-        assert f"◀ PAST  {words}" in driver.text
-        assert driver.app.revision.at == aside
-        await driver.press("3")
-        assert f"◀ PAST  {words}" in driver.text
-        await driver.press("2")
-        assert "◀ PAST  here you see now" in driver.text
+    await go_to(driver, "side")
+    await driver.press("enter")
+    assert f"◀ PAST  {words}" in driver.text
+    assert driver.app.revision.at == aside
+    await driver.press("3")
+    assert f"◀ PAST  {words}" in driver.text
+    await driver.press("2")
+    assert "◀ PAST  here you see now" in driver.text
     longest = CommitPoint(46_177, aside, 1_635_700_000, "A", "b", ahead=1_843)
     # What the bar has room for, beside its own words.
     assert len(name_of(longest)) <= 80 - len(" ◀ PAST  ") - len(" 0 back to now ")
 
 
-@pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"])
-async def test_a_name_of_nothing_is_asked_again_with_the_reason(story, ref):
-    async with driving(story.root, mode="6") as driver:
-        point = driver.app.screen.point
+async def a_name_of_nothing_is_asked_again_with_the_reason(driver, story):
+    point = driver.app.screen.point
+    for ref in ("nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"):
         await go_to(driver, ref)
-        assert "Go to" in driver.text
-        assert driver.app.screen.query("#prompt-hint.-wrong")
+        assert "Go to" in driver.text, ref
+        assert driver.app.screen.query("#prompt-hint.-wrong"), ref
         await driver.press("escape")
-        assert driver.app.screen.point == point
+        assert driver.app.screen.point == point, ref
 
 
-async def test_commits_are_found_by_words(story):
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("slash")
-        await driver.type("eleven")
-        await driver.until(lambda: driver.app.screen.point.ordinal == 2)
-        await driver.settle()
-        assert rows(driver) == [("~", "one", "changed")]
-        await driver.type("zzz")
-        await driver.until(lambda: "No commit matches" in driver.text)
-        await driver.press("escape")
-        assert "16 commits" in driver.text
+async def commits_are_found_by_words(driver, story):
+    await driver.press("slash")
+    await driver.type("eleven")
+    await driver.until(lambda: driver.app.screen.point.ordinal == 2)
+    await driver.settle()
+    assert rows(driver) == [("~", "one", "changed")]
+    await driver.type("zzz")
+    await driver.until(lambda: "No commit matches" in driver.text)
+    await driver.press("escape")
+    assert "16 commits" in driver.text
 
 
 # --- the past in other modes ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_standing_in_the_past_shows_everywhere_and_one_key_leads_back(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
-        await go_to(driver, "#2")
-        await driver.press("enter", "3")
-        assert "◀ PAST  #2" in driver.text
-        await driver.press("slash")
-        await driver.type("gone")
-        await driver.press("enter")
-        screen = driver.app.screen
-        assert screen.shown.place.path == "shop/cart.py"
-        assert "return one()" in driver.text
-        assert [row.name for row in screen.relation_list.rows] == ["user"]
-        await driver.press("a")
-        assert not driver.app.pack_selection.items
-        assert any("past revision" in words for words in driver.told)
-        await driver.press("2", "escape")
-        assert "here you see now" in driver.text
-        await driver.press("0", "3")
-        assert "PAST" not in driver.text
-        assert "return 2" in driver.text
+@at((80, 24), (200, 50))
+async def standing_in_the_past_shows_everywhere_and_one_key_leads_back(driver, story):
+    await go_to(driver, "#2")
+    await driver.press("enter", "3")
+    assert "◀ PAST  #2" in driver.text
+    await driver.press("slash")
+    await driver.type("gone")
+    await driver.press("enter")
+    screen = driver.app.screen
+    assert screen.shown.place.path == "shop/cart.py"
+    assert "return one()" in driver.text
+    assert [row.name for row in screen.relation_list.rows] == ["user"]
+    await driver.press("a")
+    assert not driver.app.pack_selection.items
+    assert any("past revision" in words for words in driver.told)
+    await driver.press("2", "escape")
+    assert "here you see now" in driver.text
+    await driver.press("0", "3")
+    assert "PAST" not in driver.text
+    assert "return 2" in driver.text
 
 
-async def test_the_tree_shows_the_files_of_the_moment(story):
-    async with driving(story.root, mode="3") as driver:
-        await driver.press("home", "right")
-        assert "client.py" in driver.text
-        await driver.press("6")
-        await go_to(driver, "#1")
-        await driver.press("s", "3")
-        assert "2 files" in driver.text
-        assert "client.py" not in driver.text
-        assert "user.py" in driver.text
-        await driver.pilot.click("RevisionBar")
-        await driver.settle()
-        assert "client.py" in driver.text
+async def the_tree_shows_the_files_of_the_moment(driver, story):
+    await driver.press("3", "home", "right")
+    assert "client.py" in driver.text
+    await driver.press("6")
+    await go_to(driver, "#1")
+    await driver.press("s", "3")
+    assert "2 files" in driver.text
+    assert "client.py" not in driver.text
+    assert "user.py" in driver.text
+    await driver.pilot.click("RevisionBar")
+    await driver.settle()
+    assert "client.py" in driver.text
 
 
 # --- lives ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_life_of_a_symbol_with_its_gap(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
+@at((80, 24), (200, 50))
+async def the_life_of_a_symbol_with_its_gap(driver, story):
+    await driver.press("L")
+    if "of which symbol" not in driver.text:
         await driver.press("L")
-        if "of which symbol" not in driver.text:
-            await driver.press("L")
-        for _ in range(30):
-            await driver.press("backspace")
-        await driver.type("gone")
-        await driver.press("enter")
-        words = [(mark, word) for mark, _, word in rows(driver)]
-        assert words == [("+", "came"), ("−", "left"), ("+", "returned")]
-        await driver.press("down", "enter")
-        assert driver.app.screen.point.ordinal == 3
+    for _ in range(30):
+        await driver.press("backspace")
+    await driver.type("gone")
+    await driver.press("enter")
+    words = [(mark, word) for mark, _, word in rows(driver)]
+    assert words == [("+", "came"), ("−", "left"), ("+", "returned")]
+    await driver.press("down", "enter")
+    assert driver.app.screen.point.ordinal == 3
 
 
-async def test_who_called_what_is_gone(story):
+async def who_called_what_is_gone(driver, story):
     story.write("shop/cart.py", "def one(x=1):\n    return x\n")
     story.commit("gone for good")
-    async with driving(story.root, mode="6") as driver:
-        driver.app.screen.open_life("side_of_nothing")
-        await driver.settle()
-        assert "side_of_nothing" in driver.text
-        await driver.press("b")
-        driver.app.screen.open_life("gone")
-        await driver.settle()
-        assert [mark for mark, _, _ in rows(driver)] == ["+", "−", "+", "−"]
-        assert "gone" in driver.text
+    await driver.press("i")
+    driver.app.screen.open_life("side_of_nothing")
+    await driver.settle()
+    assert "side_of_nothing" in driver.text
+    await driver.press("b")
+    driver.app.screen.open_life("gone")
+    await driver.settle()
+    assert [mark for mark, _, _ in rows(driver)] == ["+", "−", "+", "−"]
+    assert "gone" in driver.text
 
 
-async def test_a_lifeline_stands_beside_a_symbol(story):
-    async with driving(story.root, mode="3") as driver:
-        await driver.press("slash")
-        await driver.type("gone")
-        await driver.press("enter")
-        await driver.until(lambda: "came back once" in driver.text)
-        line = next(line for line in driver.text.splitlines() if "came back once" in line)
-        assert "┿" in line
-        assert "·" in line
-        assert "━" in line
-        await driver.press("L")
-        assert driver.app.current_mode == "history"
-        assert [word for _, _, word in rows(driver)] == ["came", "left", "returned"]
+async def a_lifeline_stands_beside_a_symbol(driver, story):
+    await driver.press("3", "slash")
+    await driver.type("gone")
+    await driver.press("enter")
+    await driver.until(lambda: "came back once" in driver.text)
+    line = next(line for line in driver.text.splitlines() if "came back once" in line)
+    assert "┿" in line
+    assert "·" in line
+    assert "━" in line
+    await driver.press("L")
+    assert driver.app.current_mode == "history"
+    assert [word for _, _, word in rows(driver)] == ["came", "left", "returned"]
 
 
 # --- drift and news ---
@@ -288,36 +256,35 @@ def footer(driver) -> str:
     return driver.text.splitlines()[-1]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_drift_is_listed_and_mended_by_its_key(story, size):
-    async with driving(story.root, mode="6", size=size) as driver:
-        await driver.press("t", "t", "t")
-        assert "nothing has drifted" in side(driver)
-        assert "Mend" not in footer(driver)
-        story.write("shop/cart.py", EDITED)
-        await driver.press("1", "6")
-        assert drifted(driver) == DRIFTED
-        assert "i Mend drift" in footer(driver)
-        await driver.press("i")
-        assert "nothing has drifted" in side(driver)
-        assert "Mend" not in footer(driver)
+@at((80, 24))
+async def drift_is_listed_and_mended_by_its_key(driver, story):
+    await driver.press("t", "t", "t")
+    assert "nothing has drifted" in side(driver)
+    assert "Mend" not in footer(driver)
+    story.write("shop/cart.py", EDITED)
+    await driver.press("1", "6")
+    assert drifted(driver) == DRIFTED
+    assert "i Mend drift" in footer(driver)
+    await driver.press("i")
+    assert "nothing has drifted" in side(driver)
+    assert "Mend" not in footer(driver)
 
 
-async def test_drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(story):
+async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driver, story):
     story_text = (story.root / "shop/cart.py").read_text()
-    async with driving(story.root, mode="6") as driver:
-        story.write("shop/cart.py", EDITED)
-        await driver.press("1", "6")
-        assert driver.app.screen.panel.tabs.active == "changes"
-        assert "i Mend drift" in footer(driver)
-        assert driver.app.screen.panel.tabs.counts["drift"] == "3"
-        story.write("shop/cart.py", story_text)
-        await driver.press("t", "t", "t")
-        assert "nothing has drifted" in side(driver)
-        assert "Mend" not in footer(driver)
-        story.write("shop/cart.py", EDITED)
-        await driver.press("t", "t", "t", "t", "t")
-        assert drifted(driver) == DRIFTED
+    story.write("shop/cart.py", EDITED)
+    await driver.press("1", "6")
+    assert driver.app.screen.panel.tabs.active == "changes"
+    assert "i Mend drift" in footer(driver)
+    assert driver.app.screen.panel.tabs.counts["drift"] == "3"
+    story.write("shop/cart.py", story_text)
+    await driver.press("t", "t", "t")
+    assert "nothing has drifted" in side(driver)
+    assert "Mend" not in footer(driver)
+    story.write("shop/cart.py", EDITED)
+    await driver.press("t", "t", "t", "t", "t")
+    assert drifted(driver) == DRIFTED
+    story.write("shop/cart.py", story_text)
 
 
 async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
@@ -335,6 +302,7 @@ async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
         assert cursor > 0
 
 
+@pytest.mark.process
 async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mended(story, cm_home, monkeypatch):
     monkeypatch.setenv("CM_WATCH__ENABLED", "false")
     with daemons_allowed(cm_home):
@@ -361,87 +329,69 @@ async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
     assert ProjectView(engine="open").why_not_searchable == "Opening the project…"
 
 
-async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
-    async with driving(story.root, mode="6", size=(80, 24)) as driver:
-        for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
-            assert entry in footer(driver)
-        assert "b Read" not in footer(driver)
-    with LocalEngine.open(story.root) as engine:
-        engine.prune(everything=True)
-    async with driving(story.root, mode="6", size=(80, 24)) as driver:
-        assert "b Read" in footer(driver)
+@at((80, 24))
+async def at_the_smallest_size_the_footer_has_what_is_done_in_time(driver, story):
+    for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
+        assert entry in footer(driver)
+    assert "b Read" not in footer(driver)
+    driver.app.tasks.engine.prune(everything=True)
+    driver.app.lifecycle.history_dropped()
+    await driver.settle()
+    assert "b Read" in footer(driver)
 
 
-async def test_since_a_commit_that_was_reset_away_is_said_in_a_line(story):
-    async with driving(story.root, mode="6", size=(120, 40)) as driver:
-        await driver.press("w", "enter")
-    old = story.git("rev-parse", "HEAD")
-    story.git("reset", "-q", "--hard", "HEAD~3")
-    async with driving(story.root, mode="6", size=(120, 40)) as driver:
-        await driver.press("w", "enter")
-        assert f"compared with {old[:8]}" in driver.text
-        head = story.git("rev-parse", "HEAD")
-        assert driver.app.screen.loader.span == (old, head)
-        assert f"from {old[:8]} to #13" in driver.text
-        assert old not in driver.text.replace("\n", "")
-
-
-async def test_since_the_person_last_looked(story):
+async def test_since_the_person_last_looked_and_since_a_commit_that_was_reset_away(story):
     async with driving(story.root, mode="6") as driver:
         await driver.press("w", "enter")
         assert driver.told
     story.write("shop/news.py", "def news():\n    return 1\n")
     story.commit("news")
+    old = story.git("rev-parse", "HEAD")
     async with driving(story.root, mode="6") as driver:
         await driver.press("w", "enter")
         assert rows(driver) == [("+", "news", "added")]
         assert "compared with #16" in driver.text
         await driver.press("w", "enter")
         assert rows(driver) == [("+", "news", "added")]
+    story.git("reset", "-q", "--hard", "HEAD~3")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("w", "enter")
+        assert f"compared with {old[:8]}" in driver.text
+        assert driver.app.screen.loader.span == (old, story.git("rev-parse", "HEAD"))
+        assert f"from {old[:8]} to #14" in driver.text
+        assert old not in driver.text.replace("\n", "")
 
 
 # --- the mouse ---
 
 
-async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(story):
-    async with driving(story.root, mode="6") as driver:
-        screen = driver.app.screen
+async def the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(driver, story):
+    screen = driver.app.screen
 
-        async def click(words: str) -> None:
-            lines = driver.text.split("\n")
-            y = next(index for index, line in enumerate(lines) if words in line)
-            await driver.pilot.click(offset=(lines[y].index(words) + 1, y))
-            await driver.settle()
+    async def click(words: str) -> None:
+        lines = driver.text.split("\n")
+        y = next(index for index, line in enumerate(lines) if words in line)
+        await driver.pilot.click(offset=(lines[y].index(words) + 1, y))
+        await driver.settle()
 
-        await click("close what is gone")
-        assert screen.point.ordinal == 3
-        assert driver.app.revision.moment is None
-        await click("ƒ gone")
-        assert screen.row.name == "gone"
-        assert "-def gone():" in driver.text
-        await click("Callers")
-        assert [row.name for row in screen.detail.relations.rows] == ["user"]
-        await click("Drift")
-        assert screen.panel.tabs.active == "drift"
-        await click("·  3 ")
-        assert driver.app.revision.moment.ordinal == 3
+    await click("close what is gone")
+    assert screen.point.ordinal == 3
+    assert driver.app.revision.moment is None
+    await click("ƒ gone")
+    assert screen.row.name == "gone"
+    assert "-def gone():" in driver.text
+    await click("Callers")
+    assert [row.name for row in screen.detail.relations.rows] == ["user"]
+    await click("Drift")
+    assert screen.panel.tabs.active == "drift"
+    await click("·  3 ")
+    assert driver.app.revision.moment.ordinal == 3
 
 
 # --- reading history, and what has none ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_history_is_read_by_key(fresh_story, size):
-    async with driving(fresh_story.root, mode="6", size=size) as driver:
-        await go_to(driver, "#2")
-        assert "b reads the rest" in driver.text
-        await driver.press("b")
-        assert "b reads the rest" not in driver.text
-        assert driver.app.project.history.complete
-        assert rows(driver) == [("~", "one", "changed")]
-
-
-async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_story):
+async def test_history_is_read_by_key_shows_how_far_it_is_and_can_be_stopped(fresh_story):
     reached, go = threading.Event(), threading.Event()
     engine = LocalEngine.open(fresh_story.root)
     original = engine.backfill
@@ -454,7 +404,9 @@ async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_stor
                 go.wait(PATIENCE)
 
     engine.backfill = slow
-    async with driving(fresh_story.root, mode="6", open_engine=lambda: engine) as driver:
+    async with driving(fresh_story.root, mode="6", size=SMALL, open_engine=lambda: engine) as driver:
+        await go_to(driver, "#2")
+        assert "b reads the rest" in driver.text
         await driver.pilot.press("b")
         await driver.until(lambda: reached.is_set() and driver.app.project.reading)
         await driver.pilot.pause()
@@ -466,13 +418,15 @@ async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_stor
         assert not driver.app.project.history.complete
         assert "x stops" not in driver.text
         await driver.press("b")
+        assert "b reads the rest" not in driver.text
         assert driver.app.project.history.complete
+        assert rows(driver) == [("~", "one", "changed")]
 
 
 async def test_a_folder_without_git_says_so(tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "a.py").write_text("def a(): pass\n")
-    async with driving(tmp_path / "plain", mode="6", size=SIZES[0]) as driver:
+    async with driving(tmp_path / "plain", mode="6", size=SMALL) as driver:
         assert "no git repository" in side(driver, right=False)
         await driver.press("b")
         assert any("no git repository" in words for words in driver.told)
@@ -481,7 +435,7 @@ async def test_a_folder_without_git_says_so(tmp_path):
 async def test_before_the_first_commit_there_is_no_line(tmp_path):
     repo = Repo(tmp_path / "unborn")
     repo.write("a.py", "def a(): pass\n")
-    async with driving(repo.root, mode="6", size=SIZES[0]) as driver:
+    async with driving(repo.root, mode="6", size=SMALL) as driver:
         assert "no commit" in driver.text.lower()
         await driver.press("colon")
         assert any("no commits yet" in words for words in driver.told)
@@ -497,16 +451,15 @@ async def test_a_shallow_clone_says_where_it_ends(fresh_story, tmp_path):
         assert driver.app.screen.point.ordinal == 1
 
 
-async def test_a_commit_made_meanwhile_comes_with_the_next_index_run(story):
-    async with driving(story.root, mode="6") as driver:
-        await driver.press("down")
-        story.write("step/m9.py", "def m9():\n    return 9\n")
-        story.commit("meanwhile")
-        await driver.press("i")
-        assert "17 commits" in driver.text
-        assert driver.app.screen.point.ordinal == 15
-        await driver.press("home")
-        assert rows(driver) == [("+", "m9", "added")]
+async def a_commit_made_meanwhile_comes_with_the_next_index_run(driver, story):
+    await driver.press("down")
+    story.write("step/m9.py", "def m9():\n    return 9\n")
+    story.commit("meanwhile")
+    await driver.press("i")
+    assert "17 commits" in driver.text
+    assert driver.app.screen.point.ordinal == 15
+    await driver.press("home")
+    assert rows(driver) == [("+", "m9", "added")]
 
 
 async def test_without_colour_signs_remain(story, monkeypatch):
@@ -519,11 +472,45 @@ async def test_without_colour_signs_remain(story, monkeypatch):
         assert "│◀ 14" in text
 
 
-@pytest.mark.parametrize("theme", ["cm-light", "nord"])
-async def test_themes_and_zoom(story, theme):
-    async with driving(story.root, mode="6") as driver:
+async def themes_and_zoom(driver, story):
+    for theme in ("cm-light", "nord", driver.app.theme):
         driver.app.theme = theme
         await driver.press("z")
         assert "Changes" not in driver.text
         await driver.press("z")
         assert "Changes" in driver.text
+
+
+async def test_the_line_its_commits_and_the_past_in_other_modes(story):
+    await each(
+        story,
+        the_line_and_what_the_newest_commit_changed,
+        moving_the_point_moves_every_panel,
+        the_first_commit_added_everything,
+        two_points_side_by_side,
+        refs_dates_and_what_is_off_the_line,
+        a_commit_off_the_line_is_named_as_a_whole_at_80_columns,
+        a_name_of_nothing_is_asked_again_with_the_reason,
+        commits_are_found_by_words,
+        standing_in_the_past_shows_everywhere_and_one_key_leads_back,
+        the_tree_shows_the_files_of_the_moment,
+        the_life_of_a_symbol_with_its_gap,
+        a_lifeline_stands_beside_a_symbol,
+        the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows,
+        themes_and_zoom,
+        at_the_smallest_size_the_footer_has_what_is_done_in_time,
+        mode="6",
+        root=story.root,
+    )
+
+
+async def test_what_changes_meanwhile_is_shown(story):
+    await each(
+        story,
+        a_commit_made_meanwhile_comes_with_the_next_index_run,
+        drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened,
+        drift_is_listed_and_mended_by_its_key,
+        who_called_what_is_gone,
+        mode="6",
+        root=story.root,
+    )

@@ -21,28 +21,37 @@ from cm_tui.tui.modes.pack.screen import PackScreen
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.entry_dialog import EntryDialog
 from cm_tui.tui.screens.messages import ProjectChanged
-from tests.tui.mode_driver import Driver, driving
+from tests.templates import Template, index
+from tests.tui.mode_driver import Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record_story, sha_of_head
 
-SIZES = [(80, 24), (120, 40), (200, 50)]
 ROUTER = "---\ntags: [net]\n---\n# Router\n\nThe router listens on port 8123.\n\nIt is restarted by hand.\n"
 EVIL = "[bold]load[/foo]\x1b[31m\x07 \u202egnp"
 
 
-@pytest.fixture
-def told(project: Path) -> Path:
-    """The project with entries of both scopes and notes of several kinds."""
-    topics = project / ".cm" / "notes" / "topics"
+def fill(engine: LocalEngine) -> None:
+    topics = engine.root / ".cm" / "notes" / "topics"
     topics.mkdir(parents=True)
     (topics / "router.md").write_text(ROUTER, encoding="utf-8")
     (topics.parent / "MEMORY.md").write_text("# What matters\n\nReleases on Tuesdays.\n", encoding="utf-8")
     (topics.parent / "bad.md").write_bytes(b"# Bad\n\xff\xfe broken")
-    with LocalEngine.open(project) as engine:
-        engine.remember("All SQL has parameters.\nNobody builds it by hand.", title="SQL", category="Rule")
-        engine.remember("Never push on fridays", category="Rule", scope="user")
-        engine.remember(f"Who owns what {EVIL}", category="Knowledge", actor="agent", agent="codex", session="s1")
-        engine.append_note("The cache is warmed at night.")
-    return project
+    engine.remember("All SQL has parameters.\nNobody builds it by hand.", title="SQL", category="Rule")
+    engine.remember("Never push on fridays", category="Rule", scope="user")
+    engine.remember(f"Who owns what {EVIL}", category="Knowledge", actor="agent", agent="codex", session="s1")
+    engine.append_note("The cache is warmed at night.")
+    index(engine)
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The project with entries of both scopes and notes of several kinds."""
+    return Template(tmp_path_factory.mktemp("written"), make_project, fill)
+
+
+@pytest.fixture
+def told(written: Template, cm_home: Path) -> Path:
+    """That project, as it was written."""
+    return written.put_back(cm_home)
 
 
 def screen_of(driver: Driver) -> MemoryScreen:
@@ -80,78 +89,75 @@ def entries(root: Path, **options) -> dict[str, Entry]:
 # --- what is listed ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_entries_and_notes_are_listed_by_group_with_honest_counts(told, size):
-    async with driving(told, size=size, mode="8") as driver:
-        assert titles(driver) == [
-            "Rules", "Never push on fridays", "SQL", "Knowledge", screen_of(driver).items.rows[4].item.title,
-            "Long-term memory", "What matters", "Logs of days", time.strftime("%Y-%m-%d"), "Topics", "Router",
-            "Notes of the project", "Bad",
-        ]  # fmt: skip
-        assert "3 entries · 4 notes" in driver.text
-        await to(driver, "SQL")
+@at((80, 24), (200, 50))
+async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told):
+    (day,) = (told / ".cm" / "memory").glob("*.md")
+    assert titles(driver) == [
+        "Rules", "Never push on fridays", "SQL", "Knowledge", screen_of(driver).items.rows[4].item.title,
+        "Long-term memory", "What matters", "Logs of days", day.stem, "Topics", "Router",
+        "Notes of the project", "Bad",
+    ]  # fmt: skip
+    assert "3 entries · 4 notes" in driver.text
+    await to(driver, "SQL")
+    await driver.press("enter")
+    text = " ".join(driver.text.split())
+    assert "Nobody builds it by hand." in text
+    for fact in ("Rule", "for this project", "a person", "tokens when injected", "not recalled yet"):
+        assert fact in text, fact
+    await driver.press("escape")
+    await to(driver, "Router")
+    await driver.press("enter")
+    assert "The router listens on port 8123." in driver.text
+    assert "topics/router.md" in driver.text
+    assert "#net" in driver.text
+    await driver.press("escape")
+    assert screen_of(driver).focused is screen_of(driver).items
+
+
+@at((60, 20))
+async def in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered(driver, told):
+    for title, words in (
+        ("SQL", "Nobody builds it by hand."),
+        ("What matters", "Releases on Tuesdays."),
+        ("SQL", "Nobody"),
+    ):
+        await to(driver, title)
         await driver.press("enter")
-        text = " ".join(driver.text.split())
-        assert "Nobody builds it by hand." in text
-        for fact in ("Rule", "for this project", "a person", "just now", "tokens when injected", "not recalled yet"):
-            assert fact in text, fact
+        assert words in driver.text
+        assert title in driver.text
         await driver.press("escape")
-        await to(driver, "Router")
-        await driver.press("enter")
-        assert "The router listens on port 8123." in driver.text
-        assert "topics/router.md" in driver.text
-        assert "#net" in driver.text
-        await driver.press("escape")
-        assert screen_of(driver).focused is screen_of(driver).items
 
 
-async def test_in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered(told):
-    async with driving(told, size=(60, 20), mode="8") as driver:
-        for title, words in (
-            ("SQL", "Nobody builds it by hand."),
-            ("What matters", "Releases on Tuesdays."),
-            ("SQL", "Nobody"),
-        ):
-            await to(driver, title)
-            await driver.press("enter")
-            assert words in driver.text
-            assert title in driver.text
-            await driver.press("escape")
+async def the_text_of_strangers_is_never_markup(driver, told):
+    await driver.press("right_square_bracket")
+    assert "[bold]load[/foo]" in driver.text
+    assert "codex" in driver.text
+    assert not {"\x1b", "\x07", "\u202e"} & {*driver.text}
 
 
-async def test_the_text_of_strangers_is_never_markup(told):
-    async with driving(told, mode="8") as driver:
-        await driver.press("right_square_bracket")
-        assert "[bold]load[/foo]" in driver.text
-        assert "codex" in driver.text
-        assert not {"\x1b", "\x07", "\u202e"} & {*driver.text}
+async def nothing_was_written_down_yet(driver, project):
+    assert "Nothing was written down yet." in driver.text
+    await driver.press("e", "p", "d")
+    assert any("nothing under the cursor" in words for words in driver.told)
 
 
-async def test_nothing_was_written_down_yet(project):
-    async with driving(project, mode="8") as driver:
-        assert "Nothing was written down yet." in driver.text
-        await driver.press("e", "p", "d")
-        assert any("nothing under the cursor" in words for words in driver.told)
-
-
-async def test_the_filter_leaves_what_fits_and_says_what_it_cannot_read(told):
-    async with driving(told, mode="8") as driver:
-        await driver.press("slash")
-        await driver.type("kind:rule push")
-        assert titles(driver) == ["Rules", "Never push on fridays"]
-        assert "1 entry · 0 notes" in driver.text
-        await driver.type(" state:lost")
-        assert "there is no 'lost'" in driver.text
-        assert titles(driver) == ["Rules", "Never push on fridays"]
-        await driver.press("escape", "escape")
-        assert len(titles(driver)) == 13
-        await driver.press("f")
-        assert "3 entries" in driver.text
-        assert "Topics" not in titles(driver)
-        await driver.press("f")
-        assert "Rules" not in titles(driver)
-        await driver.press("f", "S", "S")
-        assert titles(driver) == ["Rules", "Never push on fridays"]
+async def the_filter_leaves_what_fits_and_says_what_it_cannot_read(driver, told):
+    await driver.press("slash")
+    await driver.type("kind:rule push")
+    assert titles(driver) == ["Rules", "Never push on fridays"]
+    assert "1 entry · 0 notes" in driver.text
+    await driver.type(" state:lost")
+    assert "there is no 'lost'" in driver.text
+    assert titles(driver) == ["Rules", "Never push on fridays"]
+    await driver.press("escape", "escape")
+    assert len(titles(driver)) == 13
+    await driver.press("f")
+    assert "3 entries" in driver.text
+    assert "Topics" not in titles(driver)
+    await driver.press("f")
+    assert "Rules" not in titles(driver)
+    await driver.press("f", "S", "S")
+    assert titles(driver) == ["Rules", "Never push on fridays"]
 
 
 def test_a_line_is_a_filter():
@@ -165,74 +171,71 @@ def test_a_line_is_a_filter():
     assert with_field("a show:notes b", "show", "") == "a b"
 
 
-async def test_a_long_group_is_read_as_far_as_somebody_looks(project, monkeypatch):
+async def a_long_group_is_read_as_far_as_somebody_looks(driver, project):
     folder = project / ".cm" / "notes"
-    folder.mkdir(parents=True)
+    (folder / "long.md").unlink()
     many = PAGE + 150
     for number in range(many):
         (folder / f"n{number:04}.md").write_text(f"# Note {number}\n\nText.\n", encoding="utf-8")
-    async with driving(project, mode="8") as driver:
-        screen = screen_of(driver)
-        assert f"{many:,} notes" in driver.text
-        assert f"{PAGE:,} of {many:,}" in driver.text
-        assert sum(isinstance(row, ItemRow) for row in screen.items.rows) == PAGE
-        await driver.press("end")
-        assert screen.items.cursor == many
-        assert isinstance(screen.item, Note)
-        assert f"{PAGE:,} of" not in driver.text
+    await driver.anew("8")
+    screen = screen_of(driver)
+    assert f"{many:,} notes" in driver.text
+    assert f"{PAGE:,} of {many:,}" in driver.text
+    assert sum(isinstance(row, ItemRow) for row in screen.items.rows) == PAGE
+    await driver.press("end")
+    assert screen.items.cursor == many
+    assert isinstance(screen.item, Note)
+    assert f"{PAGE:,} of" not in driver.text
 
 
-async def test_a_long_note_is_read_by_pages(project):
+async def a_long_note_is_read_by_pages(driver, project):
     folder = project / ".cm" / "notes"
     folder.mkdir(parents=True)
     (folder / "long.md").write_text("\n".join(f"line {number} of it" for number in range(6_000)), encoding="utf-8")
-    async with driving(project, mode="8") as driver:
-        panel = screen_of(driver).panel
-        assert "400 of 6,000 lines" in driver.text
-        assert not panel.is_whole
-        await driver.press("enter", "end", "end")
-        assert "1,200 of 6,000 lines" in driver.text
-        assert panel.prose.current.text == "line 799 of it"
-        while not panel.is_whole:
-            await driver.press("end")
+    await driver.anew("8")
+    panel = screen_of(driver).panel
+    assert "400 of 6,000 lines" in driver.text
+    assert not panel.is_whole
+    await driver.press("enter", "end", "end")
+    assert "1,200 of 6,000 lines" in driver.text
+    assert panel.prose.current.text == "line 799 of it"
+    while not panel.is_whole:
         await driver.press("end")
-        assert "line 5999 of it" in driver.text
+    await driver.press("end")
+    assert "line 5999 of it" in driver.text
 
 
-async def test_a_note_that_is_no_text_says_so_and_stays(told):
-    async with driving(told, mode="8") as driver:
-        await to(driver, "Bad")
-        assert "UTF-8" in driver.text
-        await driver.press("e")
-        assert any("E opens its file" in words for words in driver.told)
-        assert (told / ".cm/notes/bad.md").read_bytes() == b"# Bad\n\xff\xfe broken"
+async def a_note_that_is_no_text_says_so_and_stays(driver, told):
+    await to(driver, "Bad")
+    assert "UTF-8" in driver.text
+    await driver.press("e")
+    assert any("E opens its file" in words for words in driver.told)
+    assert (told / ".cm/notes/bad.md").read_bytes() == b"# Bad\n\xff\xfe broken"
 
 
-async def test_a_note_that_is_gone_meanwhile_says_so(told):
-    async with driving(told, mode="8") as driver:
-        (told / ".cm/notes/topics/router.md").unlink()
-        await to(driver, "Router")
-        assert "There is no note" in driver.text
-        screen_of(driver).reload()
-        await driver.settle()
-        assert "Router" not in titles(driver)
+async def a_note_that_is_gone_meanwhile_says_so(driver, told):
+    (told / ".cm/notes/topics/router.md").unlink()
+    await to(driver, "Router")
+    assert "There is no note" in driver.text
+    screen_of(driver).reload()
+    await driver.settle()
+    assert "Router" not in titles(driver)
 
 
 # --- what others write ---
 
 
-async def test_what_others_write_appears_without_a_key(told):
-    async with driving(told, mode="8") as driver:
-        screen = screen_of(driver)
-        await to(driver, "SQL")
-        with LocalEngine.open(told) as engine:
-            engine.remember("Written elsewhere", category="Rule")
-        (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
-        driver.app.project.index_news += 1
-        screen.post_message(ProjectChanged())
-        await driver.settle()
-        assert {"Written elsewhere", "Newly edited"} <= {*titles(driver)}
-        assert screen.item.title == "SQL"
+async def what_others_write_appears_without_a_key(driver, told):
+    screen = screen_of(driver)
+    await to(driver, "SQL")
+    with LocalEngine.open(told) as engine:
+        engine.remember("Written elsewhere", category="Rule")
+    (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
+    driver.app.project.index_news += 1
+    screen.post_message(ProjectChanged())
+    await driver.settle()
+    assert {"Written elsewhere", "Newly edited"} <= {*titles(driver)}
+    assert screen.item.title == "SQL"
 
 
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
@@ -246,237 +249,255 @@ async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(t
 # --- writing ---
 
 
-async def test_an_entry_is_written_and_listed(told):
-    async with driving(told, mode="8") as driver:
-        await driver.press("n")
-        dialog = driver.app.screen
-        assert isinstance(dialog, EntryDialog)
-        await driver.press("ctrl+s")
-        assert "There is nothing to write down yet." in driver.text
-        await driver.type("Tests need redis")
-        dialog.query_one("#entry-category").focus()
-        await driver.press("right", "right", "ctrl+s")
-        assert driver.app.screen is screen_of(driver)
-        assert screen_of(driver).item.title == "Tests need redis"
-        assert any("u takes it back" in words for words in driver.told)
-        await driver.press("u")
-        assert "Tests need redis" not in titles(driver)
+async def an_entry_is_written_and_listed(driver, told):
+    await driver.press("n")
+    dialog = driver.app.screen
+    assert isinstance(dialog, EntryDialog)
+    await driver.press("ctrl+s")
+    assert "There is nothing to write down yet." in driver.text
+    await driver.type("Tests need redis")
+    dialog.query_one("#entry-category").focus()
+    await driver.press("right", "right", "ctrl+s")
+    assert driver.app.screen is screen_of(driver)
+    assert screen_of(driver).item.title == "Tests need redis"
+    assert any("u takes it back" in words for words in driver.told)
+    await driver.press("u")
+    assert "Tests need redis" not in titles(driver)
     assert "Tests need redis" not in entries(told)
 
 
-async def test_what_was_typed_is_thrown_away_after_a_question_alone(told):
-    async with driving(told, mode="8") as driver:
-        await driver.press("n", "escape")
-        assert driver.app.screen is screen_of(driver)
-        await driver.press("n")
-        await driver.type("half a")
-        await driver.press("escape")
-        assert isinstance(driver.app.screen, ConfirmScreen)
-        await driver.press("n")
-        assert driver.app.screen.query_one(TextArea).text == "half a"
+async def what_was_typed_is_thrown_away_after_a_question_alone(driver, told):
+    await driver.press("n", "escape")
+    assert driver.app.screen is screen_of(driver)
+    await driver.press("n")
+    await driver.type("half a")
+    await driver.press("escape")
+    assert isinstance(driver.app.screen, ConfirmScreen)
+    await driver.press("n")
+    assert driver.app.screen.query_one(TextArea).text == "half a"
 
 
-async def test_a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails(told):
-    async with driving(told, mode="8") as driver:
-        entry = await to(driver, "SQL")
-        await driver.press("e")
-        area = driver.app.screen.query_one(TextArea)
-        area.text = "All SQL has parameters, always."
-        with LocalEngine.open(told) as engine:
-            engine.update_entry(entry.id, EntryEdit(pinned=True))
-        await driver.press("ctrl+s")
-        changed = entries(told)["SQL"]
-        assert (changed.content, changed.pinned) == ("All SQL has parameters, always.", True)
-        await driver.press("e")
-        driver.app.screen.query_one(TextArea).text = "too late"
-        with LocalEngine.open(told) as engine:
-            engine.forget_memory(entry.id)
-        await driver.press("ctrl+s")
-        assert driver.app.screen.query_one(TextArea).text == "too late"
-        assert "forgotten" in driver.text
+async def a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails(driver, told):
+    entry = await to(driver, "SQL")
+    await driver.press("e")
+    area = driver.app.screen.query_one(TextArea)
+    area.text = "All SQL has parameters, always."
+    with LocalEngine.open(told) as engine:
+        engine.update_entry(entry.id, EntryEdit(pinned=True))
+    await driver.press("ctrl+s")
+    changed = entries(told)["SQL"]
+    assert (changed.content, changed.pinned) == ("All SQL has parameters, always.", True)
+    await driver.press("e")
+    driver.app.screen.query_one(TextArea).text = "too late"
+    with LocalEngine.open(told) as engine:
+        engine.forget_memory(entry.id)
+    await driver.press("ctrl+s")
+    assert driver.app.screen.query_one(TextArea).text == "too late"
+    assert "forgotten" in driver.text
 
 
-async def test_a_paragraph_goes_into_the_log_of_today_or_another_note(told):
-    async with driving(told, mode="8") as driver:
-        await driver.press("w")
-        await driver.type("found the leak")
-        await driver.press("ctrl+s")
-        log = told / ".cm" / "memory" / f"{time.strftime('%Y-%m-%d')}.md"
-        assert "found the leak" in log.read_text(encoding="utf-8")
-        assert screen_of(driver).item.kind == "day"
-        await to(driver, "Router")
-        await driver.press("w")
-        assert driver.app.screen.query_one("#note-name", Input).value == ".cm/notes/topics/router.md"
-        driver.app.screen.query_one("#note-name", Input).value = "../../etc/passwd"
-        await driver.type("evil")
-        await driver.press("ctrl+s")
-        assert driver.app.screen.query_one(TextArea).text == "evil"
-        assert driver.app.screen.query_one("#writing-hint").has_class("-wrong")
+async def a_paragraph_goes_into_the_log_of_today_or_another_note(driver, told):
+    await driver.press("w")
+    await driver.type("found the leak")
+    await driver.press("ctrl+s")
+    log = told / ".cm" / "memory" / f"{time.strftime('%Y-%m-%d')}.md"
+    assert "found the leak" in log.read_text(encoding="utf-8")
+    assert screen_of(driver).item.kind == "day"
+    await to(driver, "Router")
+    await driver.press("w")
+    assert driver.app.screen.query_one("#note-name", Input).value == ".cm/notes/topics/router.md"
+    driver.app.screen.query_one("#note-name", Input).value = "../../etc/passwd"
+    await driver.type("evil")
+    await driver.press("ctrl+s")
+    assert driver.app.screen.query_one(TextArea).text == "evil"
+    assert driver.app.screen.query_one("#writing-hint").has_class("-wrong")
 
 
-async def test_a_note_is_changed_in_place_and_what_others_change_meanwhile_stays(told):
+async def a_note_is_changed_in_place_and_what_others_change_meanwhile_stays(driver, told):
     file = told / ".cm/notes/topics/router.md"
-    async with driving(told, mode="8") as driver:
-        await to(driver, "Router")
-        await driver.press("e")
-        assert isinstance(driver.app.screen, NoteEditScreen)
-        area = driver.app.screen.query_one(TextArea)
-        area.text = area.text.replace("8123", "9000")
-        file.write_text(ROUTER.replace("by hand", "by systemd"), encoding="utf-8")
-        await driver.press("ctrl+s")
-        assert driver.app.screen is screen_of(driver)
-        assert file.read_text(encoding="utf-8") == ROUTER.replace("8123", "9000").replace("by hand", "by systemd")
-        assert "port 9000" in driver.text
-        await driver.press("u")
-        assert "port 8123" in driver.text
+    await to(driver, "Router")
+    await driver.press("e")
+    assert isinstance(driver.app.screen, NoteEditScreen)
+    area = driver.app.screen.query_one(TextArea)
+    area.text = area.text.replace("8123", "9000")
+    file.write_text(ROUTER.replace("by hand", "by systemd"), encoding="utf-8")
+    await driver.press("ctrl+s")
+    assert driver.app.screen is screen_of(driver)
+    assert file.read_text(encoding="utf-8") == ROUTER.replace("8123", "9000").replace("by hand", "by systemd")
+    assert "port 9000" in driver.text
+    await driver.press("u")
+    assert "port 8123" in driver.text
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_both_sides_of_the_same_lines_are_shown_and_neither_is_lost(told, size):
+@at((80, 24), (200, 50))
+async def both_sides_of_the_same_lines_are_shown_and_neither_is_lost(driver, told):
     file = told / ".cm/notes/topics/router.md"
-    async with driving(told, mode="8", size=size) as driver:
-        await to(driver, "Router")
-        await driver.press("e")
-        area = driver.app.screen.query_one(TextArea)
-        area.text = area.text.replace("8123", "9000")
-        file.write_text(ROUTER.replace("8123", "7000"), encoding="utf-8")
-        await driver.press("ctrl+s")
-        assert isinstance(driver.app.screen, ConflictScreen)
-        assert "port 9000" in driver.text
-        assert "port 7000" in driver.text
-        await driver.press("escape")
-        assert "9000" in driver.app.screen.query_one(TextArea).text
-        assert "7000" in file.read_text(encoding="utf-8")
-        await driver.press("ctrl+s", "b")
-        assert driver.app.screen is screen_of(driver)
-        text = file.read_text(encoding="utf-8")
-        assert "port 9000" in text
-        assert "port 7000" in text
+    file.write_text(ROUTER, encoding="utf-8")
+    await driver.anew("8")
+    await to(driver, "Router")
+    await driver.press("e")
+    area = driver.app.screen.query_one(TextArea)
+    area.text = area.text.replace("8123", "9000")
+    file.write_text(ROUTER.replace("8123", "7000"), encoding="utf-8")
+    await driver.press("ctrl+s")
+    assert isinstance(driver.app.screen, ConflictScreen)
+    assert "port 9000" in driver.text
+    assert "port 7000" in driver.text
+    await driver.press("escape")
+    assert "9000" in driver.app.screen.query_one(TextArea).text
+    assert "7000" in file.read_text(encoding="utf-8")
+    await driver.press("ctrl+s", "b")
+    assert driver.app.screen is screen_of(driver)
+    text = file.read_text(encoding="utf-8")
+    assert "port 9000" in text
+    assert "port 7000" in text
 
 
 # --- what becomes of them ---
 
 
-async def test_pin_never_recall_move_and_forget_and_back(told):
-    async with driving(told, mode="8") as driver:
-        screen = screen_of(driver)
-        await to(driver, "SQL")
-        await driver.press("p")
-        assert entries(told)["SQL"].pinned
-        await driver.press("r")
-        assert entries(told)["SQL"].never_recall
-        assert "never recalled" in driver.text
-        await driver.press("r", "m", "y")
-        assert entries(told)["SQL"].scope == "user"
-        assert "for all projects" in driver.text
-        await to(driver, "SQL")
-        await driver.press("d")
-        assert "SQL" not in titles(driver)
-        screen.filter_input.value = "state:forgotten"
-        await driver.settle()
-        assert titles(driver) == ["Rules", "SQL"]
-        assert "forgotten by a person" in " ".join(driver.text.split())
-        await driver.press("p")
-        assert any("d brings it back" in words for words in driver.told)
-        await driver.press("d")
-        assert "SQL" in entries(told)
+async def pin_never_recall_move_and_forget_and_back(driver, told):
+    screen = screen_of(driver)
+    await to(driver, "SQL")
+    await driver.press("p")
+    assert entries(told)["SQL"].pinned
+    await driver.press("r")
+    assert entries(told)["SQL"].never_recall
+    assert "never recalled" in driver.text
+    await driver.press("r", "m", "y")
+    assert entries(told)["SQL"].scope == "user"
+    assert "for all projects" in driver.text
+    await to(driver, "SQL")
+    await driver.press("d")
+    assert "SQL" not in titles(driver)
+    screen.filter_input.value = "state:forgotten"
+    await driver.settle()
+    assert titles(driver) == ["Rules", "SQL"]
+    assert "forgotten by a person" in " ".join(driver.text.split())
+    await driver.press("p")
+    assert any("d brings it back" in words for words in driver.told)
+    await driver.press("d")
+    assert "SQL" in entries(told)
 
 
-async def test_a_note_is_moved_and_deleted_and_comes_back(told):
-    async with driving(told, mode="8") as driver:
-        await to(driver, "Router")
-        await driver.press("m")
-        driver.app.screen.query_one(Input).value = "user:router.md"
-        await driver.press("enter")
-        assert screen_of(driver).item.id == "user:router.md"
-        await driver.press("d", "n")
-        assert screen_of(driver).item.id == "user:router.md"
-        await driver.press("d", "y")
-        assert "Router" not in titles(driver)
-        await driver.press("u", "u")
-        assert (told / ".cm/notes/topics/router.md").read_text(encoding="utf-8") == ROUTER
+async def a_note_is_moved_and_deleted_and_comes_back(driver, told):
+    await to(driver, "Router")
+    await driver.press("m")
+    driver.app.screen.query_one(Input).value = "user:router.md"
+    await driver.press("enter")
+    assert screen_of(driver).item.id == "user:router.md"
+    await driver.press("d", "n")
+    assert screen_of(driver).item.id == "user:router.md"
+    await driver.press("d", "y")
+    assert "Router" not in titles(driver)
+    await driver.press("u", "u")
+    assert (told / ".cm/notes/topics/router.md").read_text(encoding="utf-8") == ROUTER
 
 
-async def test_what_an_agent_proposes_waits_on_top_with_both_texts(told):
+async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
     with LocalEngine.open(told) as engine:
         sql = entries(told)["SQL"]
         engine.update_entry(
             sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex", reason="short"
         )
         engine.forget_memory(entries(told)["Never push on fridays"].id, actor="agent", agent="codex")
-    async with driving(told, mode="8") as driver:
-        assert isinstance(screen_of(driver).item, Proposal)
-        assert "2 proposed" in driver.text
-        text = " ".join(driver.text.split())
-        assert "Nobody builds it by hand." in text
-        assert "SQL has no parameters." in text
-        assert "because: short" in text
-        await driver.press("minus", "y", "minus", "n", "plus")
-        assert "Never push on fridays" not in titles(driver)
-        assert "proposed" not in driver.text
+    await driver.anew("8")
+    assert isinstance(screen_of(driver).item, Proposal)
+    assert "2 proposed" in driver.text
+    text = " ".join(driver.text.split())
+    assert "Nobody builds it by hand." in text
+    assert "SQL has no parameters." in text
+    assert "because: short" in text
+    await driver.press("minus", "y", "minus", "n", "plus")
+    assert "Never push on fridays" not in titles(driver)
+    assert "proposed" not in driver.text
     assert entries(told)["SQL"].content.startswith("All SQL")
 
 
-async def test_a_rule_of_an_agent_waits_until_a_person_approves_it(told):
+async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     with LocalEngine.open(told) as engine:
         engine.remember("Always say yes", category="Rule", actor="agent", agent="codex")
-    async with driving(told, mode="8") as driver:
-        await to(driver, "Always say yes")
-        assert "nobody approved" in " ".join(driver.text.split())
-        await driver.press("plus")
-        assert "nobody approved" not in " ".join(driver.text.split())
+    await driver.anew("8")
+    await to(driver, "Always say yes")
+    assert "nobody approved" in " ".join(driver.text.split())
+    await driver.press("plus")
+    assert "nobody approved" not in " ".join(driver.text.split())
     assert not entries(told)["Always say yes"].unapproved
 
 
-async def test_entries_that_say_nearly_the_same_are_marked_and_merged(told):
+async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
     with LocalEngine.open(told) as engine:
         engine.remember("Tests need redis: start redis before the tests run.", category="Knowledge", title="One")
         engine.remember("Before the tests run start redis: tests need redis.", category="Knowledge", title="Two")
-    async with driving(told, mode="8") as driver:
-        await driver.until(lambda: bool(screen_of(driver).items.marks.doubles))
-        await to(driver, "One")
-        assert "≈" in driver.text
-        assert "x merges them" in " ".join(driver.text.split())
-        await driver.press("x")
-        assert isinstance(driver.app.screen, MergeScreen)
-        await driver.press("escape")
-        assert {"One", "Two"} <= {*titles(driver)}
-        await driver.press("x", "2")
-        assert "One" not in titles(driver)
-        assert "Two" in titles(driver)
-        await driver.press("u")
-        assert {"One", "Two"} <= {*titles(driver)}
+    await driver.anew("8")
+    await driver.until(lambda: bool(screen_of(driver).items.marks.doubles))
+    await to(driver, "One")
+    assert "≈" in driver.text
+    assert "x merges them" in " ".join(driver.text.split())
+    await driver.press("x")
+    assert isinstance(driver.app.screen, MergeScreen)
+    await driver.press("escape")
+    assert {"One", "Two"} <= {*titles(driver)}
+    await driver.press("x", "2")
+    assert "One" not in titles(driver)
+    assert "Two" in titles(driver)
+    await driver.press("u")
+    assert {"One", "Two"} <= {*titles(driver)}
 
 
 # --- questions, and the ways from and to here ---
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_question_is_answered_with_why(told, size):
-    async with driving(told, mode="8", size=size) as driver:
-        screen = screen_of(driver)
-        await driver.press("s")
-        await driver.type("which port does the router use")
-        await driver.press("enter")
-        assert screen.hits.current.path == "note/.cm/notes/topics/router.md"
-        assert "Answers by recall" in driver.text
-        if size[0] < 100:
-            await driver.press("v")
-        assert "Why #1" in driver.text
-        assert "vector" in driver.text
-        if size[0] < 100:
-            await driver.press("v")
-        await driver.press("enter")
-        assert "port 8123" in driver.text
-        assert screen.item.title == "Router"
-        await driver.press("escape", "f")
-        assert "Answers by notes" in driver.text
-        await driver.press("escape")
-        assert not screen.is_asking
-        assert "entries" in driver.text
+@at((80, 24), (200, 50))
+async def a_question_is_answered_with_why(driver, told):
+    size = driver.app.size
+    screen = screen_of(driver)
+    await driver.press("s")
+    await driver.type("which port does the router use")
+    await driver.press("enter")
+    assert screen.hits.current.path == "note/.cm/notes/topics/router.md"
+    assert "Answers by recall" in driver.text
+    if size[0] < 100:
+        await driver.press("v")
+    assert "Why #1" in driver.text
+    assert "vector" in driver.text
+    if size[0] < 100:
+        await driver.press("v")
+    await driver.press("enter")
+    assert "port 8123" in driver.text
+    assert screen.item.title == "Router"
+    await driver.press("escape", "f")
+    assert "Answers by notes" in driver.text
+    await driver.press("escape")
+    assert not screen.is_asking
+    assert "entries" in driver.text
 
 
-async def test_an_answer_of_a_past_session_leads_to_it(told):
+async def search_leads_here_and_back(driver, told):
+    await driver.press("2")
+    await driver.type("router listens on port")
+    await driver.press("escape", "b")
+    assert driver.app.screen.hit.source == "note"
+    assert "Router" in driver.text
+    await driver.press("enter")
+    assert screen_of(driver).item.title == "Router"
+    await driver.press("escape", "escape", "o")
+    assert driver.app.screen.query_one("#query", Input).value == "Router"
+
+
+async def entries_and_notes_go_into_the_pack(driver, told):
+    await to(driver, "SQL")
+    await driver.press("a")
+    await to(driver, "Router")
+    await driver.press("a", "4")
+    assert isinstance(driver.app.screen, PackScreen)
+    text = " ".join(driver.text.split())
+    assert "The router listens on port 8123." in text
+    assert "Nobody builds it by hand." in text
+    assert "Router" in text
+
+
+async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(told):
     record_story(told, sha_of_head(told), now=time.time())
     async with driving(told, mode="8") as driver:
         await driver.press("s")
@@ -487,38 +508,7 @@ async def test_an_answer_of_a_past_session_leads_to_it(told):
         assert any("nothing under the cursor" in words for words in driver.told)
         await driver.press("enter")
         assert isinstance(driver.app.screen, EpisodesScreen)
-
-
-async def test_search_leads_here_and_back(told):
-    with LocalEngine.open(told) as engine:
-        list(engine.index())
-    async with driving(told, mode="2") as driver:
-        await driver.type("router listens on port")
-        await driver.press("escape", "b")
-        assert driver.app.screen.hit.source == "note"
-        assert "Router" in driver.text
-        await driver.press("enter")
-        assert screen_of(driver).item.title == "Router"
-        await driver.press("escape", "escape", "o")
-        assert driver.app.screen.query_one("#query", Input).value == "Router"
-
-
-async def test_entries_and_notes_go_into_the_pack(told):
-    async with driving(told, mode="8") as driver:
-        await to(driver, "SQL")
-        await driver.press("a")
-        await to(driver, "Router")
-        await driver.press("a", "4")
-        assert isinstance(driver.app.screen, PackScreen)
-        text = " ".join(driver.text.split())
-        assert "The router listens on port 8123." in text
-        assert "Nobody builds it by hand." in text
-        assert "Router" in text
-
-
-async def test_an_episode_is_written_down(told):
-    record_story(told, sha_of_head(told), now=time.time())
-    async with driving(told, mode="7") as driver:
+        await driver.anew("7")
         await driver.press("g", "enter", "w")
         assert isinstance(driver.app.screen, EntryDialog)
         assert driver.app.screen.query_one(TextArea).text
@@ -555,3 +545,48 @@ async def test_a_note_that_was_saved_over_shows_both_sides_and_a_key_decides(tol
         await driver.until(lambda: "port 9000" in note.read_text())
         await driver.until(lambda: not screen.items.marks.conflicts)
     assert "Nobody knows" not in note.read_text()
+
+
+async def test_entries_and_notes_are_read_filtered_and_asked(told):
+    await each(
+        told,
+        entries_and_notes_are_listed_by_group_with_honest_counts,
+        in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered,
+        the_text_of_strangers_is_never_markup,
+        the_filter_leaves_what_fits_and_says_what_it_cannot_read,
+        a_note_that_is_no_text_says_so_and_stays,
+        a_question_is_answered_with_why,
+        search_leads_here_and_back,
+        entries_and_notes_go_into_the_pack,
+        what_was_typed_is_thrown_away_after_a_question_alone,
+        what_others_write_appears_without_a_key,
+        a_note_that_is_gone_meanwhile_says_so,
+        what_an_agent_proposes_waits_on_top_with_both_texts,
+        mode="8",
+    )
+
+
+async def test_entries_and_notes_are_written_and_decided_on(told):
+    await each(
+        told,
+        an_entry_is_written_and_listed,
+        a_paragraph_goes_into_the_log_of_today_or_another_note,
+        pin_never_recall_move_and_forget_and_back,
+        a_note_is_moved_and_deleted_and_comes_back,
+        a_note_is_changed_in_place_and_what_others_change_meanwhile_stays,
+        both_sides_of_the_same_lines_are_shown_and_neither_is_lost,
+        a_rule_of_an_agent_waits_until_a_person_approves_it,
+        entries_that_say_nearly_the_same_are_marked_and_merged,
+        a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails,
+        mode="8",
+    )
+
+
+async def test_a_project_of_which_nothing_or_very_long_notes_are_written_down(project):
+    await each(
+        project,
+        nothing_was_written_down_yet,
+        a_long_note_is_read_by_pages,
+        a_long_group_is_read_as_far_as_somebody_looks,
+        mode="8",
+    )

@@ -25,11 +25,10 @@ WORDS = (
 
 @pytest.fixture
 def taught(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project with three sessions in which a person says the same things."""
+    """The project, in whose sessions the narrator finds what a person says."""
     use(monkeypatch, Sayings())
     # No language model is meant here, whatever the settings of this machine say.
     monkeypatch.setattr(LocalEngine, "narrator_cost", lambda _: ModelCost())
-    teach(project, WORDS)
     return project
 
 
@@ -56,7 +55,8 @@ def texts(driver: Driver) -> list[str]:
     return [getattr(row, "text", "?") for row in screen_of(driver).proposals.rows]
 
 
-async def test_a_pass_proposes_and_its_evidence_is_told(taught: Path):
+async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_they_were_shown(taught: Path):
+    teach(taught, WORDS)
     async with driving(taught, mode="9") as driver:
         assert "Nothing is proposed" in " ".join(driver.text.replace("│", " ").split())
         await driver.press("n")
@@ -70,31 +70,32 @@ async def test_a_pass_proposes_and_its_evidence_is_told(taught: Path):
         assert asked in driver.app.screen.story.episode.prompts
         await driver.press("1")
         await driver.until(lambda: f"{len(WORDS)} proposals wait" in driver.text)
-
-
-async def test_twenty_are_decided_in_a_row_and_written_as_they_were_shown(taught: Path):
-    async with driving(taught, mode="9") as driver:
-        await driver.press("n")
-        shown = texts(driver)
-        for _ in range(20):
-            await driver.pilot.press("a")
-        await driver.settle()
-        assert not any("▲" in words for words in driver.told)
-        assert texts(driver) == shown[20:]
-        written = (taught / NOTE).read_text(encoding="utf-8")
-        assert [one for one in shown[:20] if f"- {one} <!-- cm:narrator" not in written] == []
-        assert [one for one in shown[20:] if one in written] == []
-        await driver.press("x", "1", "d")
-        assert not texts(driver)
-        await driver.press("u", "u")
-        assert {*texts(driver)} == {*shown[20:]}
-        await driver.press("u")
-        assert shown[19] not in (taught / NOTE).read_text(encoding="utf-8")
+        await driver.press("9")
+        await twenty_are_decided_in_a_row(driver, taught)
     with LocalEngine.open(taught) as engine:
         assert engine.narrated(NarratedFilter(("approved",))).total == 19
 
 
+async def twenty_are_decided_in_a_row(driver: Driver, taught: Path) -> None:
+    shown = texts(driver)
+    for _ in range(20):
+        await driver.pilot.press("a")
+    await driver.settle()
+    assert not any("▲" in words for words in driver.told)
+    assert texts(driver) == shown[20:]
+    written = (taught / NOTE).read_text(encoding="utf-8")
+    assert [one for one in shown[:20] if f"- {one} <!-- cm:narrator" not in written] == []
+    assert [one for one in shown[20:] if one in written] == []
+    await driver.press("x", "1", "d")
+    assert not texts(driver)
+    await driver.press("u", "u")
+    assert {*texts(driver)} == {*shown[20:]}
+    await driver.press("u")
+    assert shown[19] not in (taught / NOTE).read_text(encoding="utf-8")
+
+
 async def test_a_note_that_was_changed_meanwhile_is_shown_again_and_nothing_is_written(taught: Path):
+    teach(taught, WORDS[:2])
     note = taught / NOTE
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text("# Project\n\n## Rules\n\n- Be kind.\n", encoding="utf-8")

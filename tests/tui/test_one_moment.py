@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -21,7 +17,9 @@ from cm_tui.tui.screens.messages import OpenSymbol
 from cm_tui.tui.widgets import paged
 from cm_tui.tui.widgets.waiting import WAITING
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import Driver, driving, git
+from tests.templates import Template, index_with_history
+from tests.tiers import examples
+from tests.tui.mode_driver import Driver, driving, each, git
 
 COMMITS = 5
 LATE = frozenset({
@@ -50,27 +48,19 @@ def outer_{ordinal}() -> str:
 '''
 
 
-@pytest.fixture(scope="session")
-def told_moments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `moments`, each commit of which has names of its own, and its index in `home`."""
-    folder = tmp_path_factory.mktemp("moments")
-    repo = Repo(folder / "moments")
+def make_moments(root: Path) -> None:
+    """Make a repository each commit of which has names of its own."""
+    repo = Repo(root)
     for ordinal in range(1, COMMITS + 1):
         repo.write("src/shop.py", text_at(ordinal))
         (repo.root / f"only_{ordinal - 1}.py").unlink(missing_ok=True)
         repo.write(f"only_{ordinal}.py", f"HERE = {ordinal}\n")
         repo.commit(f"commit {ordinal}")
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(repo.root) as engine:
-        for _ in (*engine.index(), *engine.backfill()):
-            pass
-    return folder
 
 
-@pytest.fixture
-def moments(told_moments: Path, tmp_path: Path, cm_home: Path) -> Path:
-    """The copy."""
-    shutil.copytree(told_moments / "home", cm_home, dirs_exist_ok=True)
-    return Path(shutil.copytree(told_moments / "moments", tmp_path / "moments"))
+@pytest.fixture(scope="session")
+def prepared_moments(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return Template(tmp_path_factory.mktemp("moments"), make_moments, index_with_history)
 
 
 class Held:
@@ -116,18 +106,8 @@ class Held:
 
 
 @pytest.fixture
-def held(moments: Path) -> Held:
-    return Held(LocalEngine.open(moments))
-
-
-@asynccontextmanager
-async def opening(root: Path, engine: Held, **options) -> AsyncIterator[Driver]:
-    """The application over answers that come late; at its end nothing is held back that it would wait for."""
-    async with driving(root, open_engine=lambda: engine, **options) as driver:
-        try:
-            yield driver
-        finally:
-            engine.stop_holding()
+def held(prepared_moments: Template, cm_home: Path) -> Held:
+    return Held(LocalEngine.open(prepared_moments.put_back(cm_home)))
 
 
 def moments_in(driver: Driver, widget_id: str) -> set[int]:
@@ -176,99 +156,95 @@ async def pause_until_held(driver: Driver, held: Held, name: str) -> None:
     await driver.until(lambda: any(waiting == name for waiting, _ in held.waiting))
 
 
-async def test_callers_of_today_do_not_stand_beside_the_source_of_the_past(moments, held):
-    async with opening(moments, held, mode="3") as driver:
-        await show_target(driver)
-        await driver.press("d")
-        assert {"caller_5", "outer_5"} <= {row.name for row in driver.app.screen.relation_list.rows}
-        held.holding = True
-        await stand_at(driver, 2)
-        await pause_until_held(driver, held, "symbols_at")
-        assert "Reading #2…" in driver.text
-        assert not {1, 3, 4, 5} & moments_in(driver, "symbol-detail")
-        check(driver, ["past"])
-        held.stop_holding()
-        await driver.settle()
-        assert {"caller_2", "outer_2"} <= {row.name for row in driver.app.screen.relation_list.rows}
-        assert moments_in(driver, "source-panel") == {2}
+async def callers_of_today_do_not_stand_beside_the_source_of_the_past(driver, held):
+    await driver.press("3")
+    await show_target(driver)
+    await driver.press("d")
+    assert {"caller_5", "outer_5"} <= {row.name for row in driver.app.screen.relation_list.rows}
+    held.holding = True
+    await stand_at(driver, 2)
+    await pause_until_held(driver, held, "symbols_at")
+    assert "Reading #2…" in driver.text
+    assert not {1, 3, 4, 5} & moments_in(driver, "symbol-detail")
+    check(driver, ["past"])
+    held.stop_holding()
+    await driver.settle()
+    assert {"caller_2", "outer_2"} <= {row.name for row in driver.app.screen.relation_list.rows}
+    assert moments_in(driver, "source-panel") == {2}
 
 
-async def test_an_answer_of_now_that_comes_late_does_not_reach_the_past(moments, held):
-    async with opening(moments, held, mode="3") as driver:
-        await show_target(driver)
-        held.holding = True
-        await driver.pilot.press("d")
-        await pause_until_held(driver, held, "callers")
-        await stand_at(driver, 2)
-        held.hand_over()
-        await driver.pilot.pause()
-        check(driver, ["d", "past"])
-        held.stop_holding()
-        await driver.settle()
-        assert {"caller_2", "outer_2"} <= {row.name for row in driver.app.screen.relation_list.rows}
+async def an_answer_of_now_that_comes_late_does_not_reach_the_past(driver, held):
+    await driver.press("3")
+    await show_target(driver)
+    held.holding = True
+    await driver.pilot.press("d")
+    await pause_until_held(driver, held, "callers")
+    await stand_at(driver, 2)
+    held.hand_over()
+    await driver.pilot.pause()
+    check(driver, ["d", "past"])
+    held.stop_holding()
+    await driver.settle()
+    assert {"caller_2", "outer_2"} <= {row.name for row in driver.app.screen.relation_list.rows}
 
 
-async def test_symbols_of_another_commit_are_not_kept_for_the_next_look(moments, held):
-    async with opening(moments, held, mode="6") as driver:
-        await driver.press("t")
-        assert driver.app.screen.panel.tabs.active == "symbols"
-        held.holding = True
-        await driver.pilot.press("down")
-        await pause_until_held(driver, held, "symbols_at")
-        driver.app.screen.panel.activate("changes")
-        await driver.pilot.press("down")
-        await driver.pilot.pause(0.2)
-        held.stop_holding()
-        await driver.settle()
-        driver.app.screen.panel.activate("symbols")
-        await driver.settle()
-        assert moments_in(driver, "history-panel") == {3}
+async def symbols_of_another_commit_are_not_kept_for_the_next_look(driver, held):
+    await driver.press("6")
+    await driver.press("t")
+    assert driver.app.screen.panel.tabs.active == "symbols"
+    held.holding = True
+    await driver.pilot.press("down")
+    await pause_until_held(driver, held, "symbols_at")
+    driver.app.screen.panel.activate("changes")
+    await driver.pilot.press("down")
+    await driver.hurry()
+    held.stop_holding()
+    await driver.settle()
+    driver.app.screen.panel.activate("symbols")
+    await driver.settle()
+    assert moments_in(driver, "history-panel") == {3}
 
 
 # --- what is checked out ---
 
 
-async def test_the_header_names_the_branch_that_is_checked_out_while_the_index_is_of_another(moments, held):
-    async with opening(moments, held) as driver:
-        top = lambda: driver.text.splitlines()[0]  # noqa: E731 - read again and again
-        await driver.until(lambda: "⎇ main" in top())
-        assert "behind" not in top()
-        held.late = LATE | {"status"}
-        held.holding = True
-        git(moments, "checkout", "-q", "-b", "feature", "HEAD~2")
-        await driver.until(lambda: "⎇ feature" in top() and "behind" in top())
-        assert driver.app.project.status.branch == "main"
-        held.stop_holding()
-        driver.app.lifecycle.start_index()
-        await driver.until(lambda: "behind" not in top())
-        assert "⎇ feature" in top()
-        git(moments, "checkout", "-q", "main")
-        await driver.until(lambda: "⎇ main" in top() and "behind" in top())
+async def the_header_names_the_branch_that_is_checked_out_while_the_index_is_of_another(driver, held):
+    top = lambda: driver.text.splitlines()[0]  # noqa: E731 - read again and again
+    await driver.until(lambda: "⎇ main" in top())
+    assert "behind" not in top()
+    held.late = LATE | {"status"}
+    held.holding = True
+    git(held.root, "checkout", "-q", "-b", "feature", "HEAD~2")
+    await driver.until(lambda: "⎇ feature" in top() and "behind" in top())
+    assert driver.app.project.status.branch == "main"
+    held.stop_holding()
+    driver.app.lifecycle.start_index()
+    await driver.until(lambda: "behind" not in top())
+    assert "⎇ feature" in top()
+    git(held.root, "checkout", "-q", "main")
+    await driver.until(lambda: "⎇ main" in top() and "behind" in top())
 
 
 # --- the line ---
 
 
-async def test_a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(moments, held):
-    async with opening(moments, held, mode="6") as driver:
-        held.holding = True
-        # What an index run tells of: the line is read again.
-        driver.app.screen.commit_panel.refill()
-        await pause_until_held(driver, held, "mainline")
-        await driver.pilot.press("down", "down")
-        await driver.pilot.pause()
-        assert driver.app.screen.point.ordinal == 3
-        held.stop_holding()
-        await driver.settle()
-        assert driver.app.screen.point.ordinal == 3
+async def a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(driver, held):
+    await driver.press("6")
+    held.holding = True
+    # What an index run tells of: the line is read again.
+    driver.app.screen.commit_panel.refill()
+    await pause_until_held(driver, held, "mainline")
+    await driver.pilot.press("down", "down")
+    await driver.pilot.pause()
+    assert driver.app.screen.point.ordinal == 3
+    held.stop_holding()
+    await driver.settle()
+    assert driver.app.screen.point.ordinal == 3
 
 
-async def test_a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again(
-    moments, held, monkeypatch
-):
-    for module in (paged, commit_panel):
-        monkeypatch.setattr(module, "PAGE", 2)
-    async with opening(moments, held, mode="6") as driver:
+async def a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again(driver, held):
+    with mock.patch.object(paged, "PAGE", 2), mock.patch.object(commit_panel, "PAGE", 2):
+        await driver.anew("6")
         await driver.press("end")
         held.holding = True
         driver.app.screen.commit_panel.refill()
@@ -281,54 +257,77 @@ async def test_a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the
         driver.app.screen.commit_panel.refill()
         await driver.until(lambda: len(held.waiting) > pages and held.waiting[-1][0] == "mainline")
         held.waiting.pop()[1].set()
-        await driver.pilot.pause(0.2)
+        await driver.hurry()
         held.stop_holding()
         await driver.settle()
         assert driver.app.screen.point.ordinal == 1
 
 
-async def test_a_line_that_cannot_be_read_for_a_moment_comes_back_where_the_cursor_was(moments, held, monkeypatch):
-    async with opening(moments, held, mode="6") as driver:
-        await driver.press("down", "down", "down")
+async def a_line_that_cannot_be_read_for_a_moment_comes_back_where_the_cursor_was(driver, held):
+    await driver.press("6")
+    await driver.press("down", "down", "down")
 
-        def fails(**_):
-            raise StoreError("The index is being made anew.")
-
-        monkeypatch.setattr(held, "mainline", fails, raising=False)
+    with mock.patch.object(held, "mainline", side_effect=StoreError("The index is being made anew."), create=True):
         driver.app.screen.commit_panel.refill()
         await driver.settle()
         assert "The index is being made anew." in driver.text
-        monkeypatch.delattr(held, "mainline")
-        driver.app.lifecycle.refresh_status()
-        await driver.settle()
-        assert driver.app.screen.point.ordinal == 2
+    driver.app.lifecycle.refresh_status()
+    await driver.settle()
+    assert driver.app.screen.point.ordinal == 2
 
 
 KEYS = ("0", "d", "t", "down", "down", "up", "tab", "enter", "v", "3", "6", "3", "6", "left_square_bracket", "s")
 
 
-@pytest.mark.parametrize("seed", range(6))
-async def test_whatever_is_pressed_and_however_late_answers_are_one_moment_is_on_screen(moments, held, seed):
+@pytest.mark.parametrize("seed", range(examples(6) // 3))
+async def test_whatever_is_pressed_and_however_late_answers_are_one_moment_is_on_screen(held, seed):
     chance, steps = random.Random(seed), []
-    async with opening(moments, held, mode="3", size=chance.choice([(80, 24), (120, 40), (200, 50)])) as driver:
+    size = chance.choice([(80, 24), (120, 40), (200, 50)])
+    async with driving(held.root, open_engine=lambda: held, mode="3", size=size) as driver:
         await show_target(driver)
         held.holding = True
-        for _ in range(60):
-            what = chance.random()
-            if what < 0.45:
-                steps.append("answer")
-                held.hand_over(chance)
-            elif what < 0.65:
-                steps.append(f"#{(ordinal := chance.randint(1, COMMITS))}")
-                await stand_at(driver, ordinal)
-            else:
-                # In History, d asks what to drop.
-                key = chance.choice([key for key in KEYS if key != "d" or driver.app.current_mode == "symbols"])
-                steps.append(key)
-                await driver.pilot.press(key)
-            await driver.pilot.pause(chance.choice([0, 0, 0.1]))
-            check(driver, steps)
-        held.stop_holding()
+        try:
+            await press_anything(driver, held, chance, steps)
+        finally:
+            held.stop_holding()
         await driver.settle()
         check(driver, [*steps, "rest"])
         assert not driver.app.screen.query(f".{WAITING}")
+
+
+async def press_anything(driver: Driver, held: Held, chance: random.Random, steps: list[str]) -> None:
+    """Press keys, stand at other moments and let answers through, in any order; check what is on screen each time."""
+    for _ in range(60):
+        what = chance.random()
+        if what < 0.45:
+            steps.append("answer")
+            held.hand_over(chance)
+        elif what < 0.65:
+            steps.append(f"#{(ordinal := chance.randint(1, COMMITS))}")
+            await stand_at(driver, ordinal)
+        else:
+            # In History, d asks what to drop.
+            key = chance.choice([key for key in KEYS if key != "d" or driver.app.current_mode == "symbols"])
+            steps.append(key)
+            await driver.pilot.press(key)
+        if chance.random() < 0.3:
+            await driver.hurry()
+        else:
+            await driver.pilot.pause()
+        check(driver, steps)
+
+
+async def test_what_comes_late_is_of_the_moment_that_is_shown(held):
+    await each(
+        held,
+        callers_of_today_do_not_stand_beside_the_source_of_the_past,
+        an_answer_of_now_that_comes_late_does_not_reach_the_past,
+        symbols_of_another_commit_are_not_kept_for_the_next_look,
+        a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back,
+        a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again,
+        a_line_that_cannot_be_read_for_a_moment_comes_back_where_the_cursor_was,
+        the_header_names_the_branch_that_is_checked_out_while_the_index_is_of_another,
+        root=held.root,
+        open_engine=lambda: held,
+        before=held.stop_holding,
+    )

@@ -10,7 +10,6 @@ import pytest
 
 from cm_tui.daemon import bootstrap, subscribe
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.errors import CancelledError
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.pack.screen import PackScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
@@ -22,98 +21,99 @@ def results(driver: Driver) -> list[str]:
     return [hit.symbol for hit in driver.app.modes.screen(SearchScreen).results.rows]
 
 
-async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(owned):
-    async with driving(owned, open_engine=through_daemon(owned)) as driver:
-        await connected(driver)
-        await driver.press("2")
-        await driver.type("load record")
-        await driver.press("escape", "down")
-        here = driver.app.modes.screen(SearchScreen).hit
-        (owned / "src/fresh.py").write_text("def load_record_freshly(record):\n    return record\n")
-        with open_engine(owned) as other:
-            list(other.index())
-        await driver.until(lambda: "load_record_freshly" in results(driver))
-        screen = driver.app.modes.screen(SearchScreen)
-        assert screen.query_input.value == "load record"
-        assert (screen.hit.path, screen.hit.symbol) == (here.path, here.symbol)
-        await driver.until(lambda: driver.app.project.status.files == 6)
-
-
-async def test_symbols_and_pack_follow_another_client(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="3") as driver:
-        await connected(driver)
-        assert "fresh.py" not in driver.text
-        driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
-        await driver.press("4")
-        screen = driver.app.modes.screen(PackScreen)
-        await driver.until(lambda: screen.pack is not None and "return None" in screen.pack.markdown)
-        (owned / "fresh.py").write_text("def fresh():\n    return 1\n")
-        text = (owned / "src/remote.py").read_text()
-        (owned / "src/remote.py").write_text(text.replace("return None", "return 'afar'"))
-        with open_engine(owned) as other:
-            list(other.index())
-        await driver.until(lambda: "afar" in screen.pack.markdown)
-        await driver.press("3")
-        await driver.until(lambda: "fresh.py" in driver.text)
-
-
-async def test_a_run_of_another_client_shows_how_far_it_is_and_is_stopped_here(owned):
-    for number in range(4000):
-        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
+@pytest.mark.process
+async def test_what_other_clients_index_and_save_is_followed(owned, tmp_path):
     async with driving(owned, open_engine=through_daemon(owned)) as driver:
         await connected(driver)
         with open_engine(owned) as other:
-            steps = other.index(full=True)
-            next(steps)
-            await driver.until(lambda: bool(driver.app.project.job) and "◐" in driver.text.splitlines()[0])
-            await driver.pilot.press("ctrl+g")
-            with pytest.raises(CancelledError):
-                list(steps)
-        await driver.until(lambda: not driver.app.project.job and driver.app.project.progress is None)
-        assert any("another client" in line.text for line in driver.app.activity_log.lines)
+            await symbols_and_pack_follow_another_client(driver, owned, other)
+            await what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(driver, owned, other)
+            await profiles_that_another_door_saves_are_known_here(driver, other)
+    await a_project_that_was_never_indexed_is_indexed_by_itself(tmp_path)
 
 
-@pytest.mark.parametrize("how", ["kill -9", "serve --stop", "hand-over"])
-async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
+async def symbols_and_pack_follow_another_client(driver, owned, other):
+    await driver.press("3")
+    assert "fresh.py" not in driver.text
+    driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
+    await driver.press("4")
+    screen = driver.app.modes.screen(PackScreen)
+    await driver.until(lambda: screen.pack is not None and "return None" in screen.pack.markdown)
+    (owned / "fresh.py").write_text("def fresh():\n    return 1\n")
+    text = (owned / "src/remote.py").read_text()
+    (owned / "src/remote.py").write_text(text.replace("return None", "return 'afar'"))
+    list(other.index())
+    await driver.until(lambda: "afar" in screen.pack.markdown)
+    await driver.press("3")
+    await driver.until(lambda: "fresh.py" in driver.text)
+
+
+async def what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(driver, owned, other):
+    await driver.press("2")
+    await driver.type("load record")
+    await driver.press("escape", "down")
+    screen = driver.app.modes.screen(SearchScreen)
+    here = screen.hit
+    (owned / "src/fresh.py").write_text("def load_record_freshly(record):\n    return record\n")
+    list(other.index())
+    await driver.until(lambda: "load_record_freshly" in results(driver))
+    assert screen.query_input.value == "load record"
+    assert (screen.hit.path, screen.hit.symbol) == (here.path, here.symbol)
+    await driver.until(lambda: driver.app.project.status.files == 7)
+
+
+async def profiles_that_another_door_saves_are_known_here(driver, other):
+    screen = driver.app.modes.screen(SearchScreen)
+    other.save_profile(replace(other.profiles()["code"], limit=3))
+    await driver.until(lambda: screen.session.profiles["code"].limit == 3)
+    await driver.settle()
+    assert screen.query_input.value == "load record"
+
+
+async def a_project_that_was_never_indexed_is_indexed_by_itself(tmp_path):
+    root = make_project(tmp_path / "new")
+    (root / "extra.py").write_text("def extra():\n    return 1\n")
+    async with driving(root, open_engine=through_daemon(root)) as driver:
+        await connected(driver)
+        await driver.until(lambda: bool(driver.app.project.status and driver.app.project.status.files == 6))
+        assert "● hybrid" in driver.text
+
+
+@pytest.mark.process
+async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="2") as driver:
         await connected(driver)
-        await driver.type("load rec")
-        before = results(driver)
         driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
         await driver.settle()
-        old = pid_of_daemon()
-        if how == "kill -9":
-            os.kill(old, signal.SIGKILL)
-        else:
-            bootstrap.request("POST", "/v1/shutdown", {"handover": how == "hand-over"})
-        await driver.until(lambda: "reconnecting" in driver.text.splitlines()[0])
-        assert results(driver) == before
-        if how == "hand-over":
-            # What the newer version does that asked for it.
-            bootstrap.start_daemon()
-        await driver.pilot.press("o")
-        await connected(driver)
-        assert pid_of_daemon() != old
-        await driver.type("rd")
-        screen = driver.app.modes.screen(SearchScreen)
-        assert screen.query_input.value == "load record"
-        assert screen.session.problem is None
-        assert results(driver)
-        assert len(driver.app.pack_selection) == 1
-        assert any("Connected to the daemon again." in line.text for line in driver.app.activity_log.lines)
+        for how in ("kill -9", "serve --stop", "hand-over"):
+            await an_owner_is_lost(driver, how)
 
 
-async def test_profiles_that_another_door_saves_are_known_here(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="2") as driver:
-        await connected(driver)
-        await driver.type("load")
-        screen = driver.app.modes.screen(SearchScreen)
-        with open_engine(owned) as other:
-            profile = other.profiles()["code"]
-            other.save_profile(replace(profile, limit=3))
-        await driver.until(lambda: screen.session.profiles["code"].limit == 3)
-        await driver.settle()
-        assert screen.query_input.value == "load"
+async def an_owner_is_lost(driver: Driver, how: str) -> None:
+    screen = driver.app.modes.screen(SearchScreen)
+    screen.query_input.value = ""
+    await driver.type("load rec")
+    before = results(driver)
+    old = pid_of_daemon()
+    if how == "kill -9":
+        os.kill(old, signal.SIGKILL)
+    else:
+        bootstrap.request("POST", "/v1/shutdown", {"handover": how == "hand-over"})
+    await driver.until(lambda: "reconnecting" in driver.text.splitlines()[0])
+    assert results(driver) == before, how
+    if how == "hand-over":
+        # What the newer version does that asked for it.
+        bootstrap.start_daemon()
+    await driver.pilot.press("o")
+    await connected(driver)
+    assert pid_of_daemon() != old, how
+    await driver.type("rd")
+    assert screen.query_input.value == "load record", how
+    assert screen.session.problem is None, how
+    assert results(driver), how
+    assert len(driver.app.pack_selection) == 1, how
+    assert any("Connected to the daemon again." in line.text for line in driver.app.activity_log.lines)
+    driver.app.activity_log.lines.clear()
 
 
 async def test_without_an_owner_nobody_listens_and_all_works(project):
@@ -122,12 +122,3 @@ async def test_without_an_owner_nobody_listens_and_all_works(project):
         assert results(driver)
         assert driver.app.project.daemon == "none"
         assert subscribe.jobs() == []
-
-
-async def test_a_project_that_was_never_indexed_is_indexed_by_itself(owned, tmp_path):
-    root = make_project(tmp_path / "new")
-    (root / "extra.py").write_text("def extra():\n    return 1\n")
-    async with driving(root, open_engine=through_daemon(root)) as driver:
-        await connected(driver)
-        await driver.until(lambda: bool(driver.app.project.status and driver.app.project.status.files == 6))
-        assert "● hybrid" in driver.text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import PackRequest
 from cm_tui.tui.state.pack_selection import readable
 from cm_tui.tui.state.remembered import load_state
 from cm_tui.tui.terminal import clipboard
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, driving, each
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 LOAD = PackRequest("src/store.py", 8, 10, "Store.load", "chosen in Symbols")
@@ -21,143 +22,130 @@ def titles(driver) -> list[str]:
     return [item.title for item in driver.app.pack_selection.items]
 
 
-async def test_pieces_tokens_bar_and_preview_at_every_size(project):
-    async with driving(project, mode="4", size=SIZES[0]) as driver:
-        assert "Nothing is collected yet." in driver.text
-        driver.app.pack_selection.add([LOAD, MAKE])
-        await driver.settle()
-        pack = driver.app.screen.pack
-        assert tokens(pack.markdown) == pack.tokens
-        for size in SIZES:
-            await driver.resize(size)
-            assert "Store.load" in driver.text
-            assert f"{pack.tokens:,} of 4,000 tokens" in driver.text
-            assert "### `src/store.py:8-10`" in driver.text
+@at((80, 24))
+async def pieces_tokens_bar_and_preview_at_every_size(driver, project):
+    assert "Nothing is collected yet." in driver.text
+    driver.app.pack_selection.add([LOAD, MAKE])
+    await driver.settle()
+    pack = driver.app.screen.pack
+    assert tokens(pack.markdown) == pack.tokens
+    for size in SIZES:
+        await driver.resize(size)
+        assert "Store.load" in driver.text
+        assert f"{pack.tokens:,} of 4,000 tokens" in driver.text
+        assert "### `src/store.py:8-10`" in driver.text
 
 
-async def test_reorder_drop_and_undo(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
-        await driver.settle()
-        await driver.press("J")
-        assert titles(driver) == ["make_store", "Store.load", "report"]
-        assert driver.app.screen.pieces.cursor == 1
-        await driver.press("d")
-        assert titles(driver) == ["make_store", "report"]
-        await driver.press("u", "u")
-        assert titles(driver) == ["Store.load", "make_store", "report"]
-        await driver.press("u")
-        assert any("nothing was changed yet" in words for words in driver.told)
+async def reorder_drop_and_undo(driver, project):
+    driver.app.pack_selection.add([LOAD, MAKE, REPORT])
+    await driver.settle()
+    await driver.press("J")
+    assert titles(driver) == ["make_store", "Store.load", "report"]
+    assert driver.app.screen.pieces.cursor == 1
+    await driver.press("d")
+    assert titles(driver) == ["make_store", "report"]
+    await driver.press("u", "u")
+    assert titles(driver) == ["Store.load", "make_store", "report"]
+    await driver.press("u")
+    assert any("nothing was changed yet" in words for words in driver.told)
 
 
-async def test_keys_pressed_faster_than_counting_hit_the_right_piece(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
-        await driver.settle()
-        await driver.pilot.press("d", "plus", "J", "J")
-        await driver.settle()
-        assert [(i.title, i.start_line, i.end_line) for i in driver.app.pack_selection.items] == [
-            ("report", 9, 11),
-            ("make_store", 1, 9),
-        ]
+async def keys_pressed_faster_than_counting_hit_the_right_piece(driver, project):
+    driver.app.pack_selection.add([LOAD, MAKE, REPORT])
+    await driver.settle()
+    await driver.pilot.press("d", "plus", "J", "J")
+    await driver.settle()
+    assert [(i.title, i.start_line, i.end_line) for i in driver.app.pack_selection.items] == [
+        ("report", 9, 11),
+        ("make_store", 1, 9),
+    ]
 
 
-async def test_grow_shrink_and_set_lines(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD])
-        await driver.settle()
-        await driver.press("plus")
-        assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (5, 13)
-        await driver.press("minus", "minus")
-        assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (9, 9)
-        await driver.press("e")
-        await driver.type("nonsense")
-        await driver.press("enter")
-        assert "Give two lines" in driver.text
-        await driver.press(*["backspace"] * 8)
-        await driver.type("2-4")
-        await driver.press("enter")
-        assert driver.app.pack_selection.items[0].start_line == 2
-        assert "import json" in driver.app.screen.pack.markdown
+async def grow_shrink_and_set_lines(driver, project):
+    driver.app.pack_selection.add([LOAD])
+    await driver.settle()
+    await driver.press("plus")
+    assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (5, 13)
+    await driver.press("minus", "minus")
+    assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (9, 9)
+    await driver.press("e")
+    await driver.type("nonsense")
+    await driver.press("enter")
+    assert "Give two lines" in driver.text
+    await driver.press(*["backspace"] * 8)
+    await driver.type("2-4")
+    await driver.press("enter")
+    assert driver.app.pack_selection.items[0].start_line == 2
+    assert "import json" in driver.app.screen.pack.markdown
 
 
-async def test_over_budget_is_cut_and_said(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
-        await driver.settle()
-        await driver.press("b")
-        await driver.type("110")
-        await driver.press("enter")
-        pack = driver.app.screen.pack
-        assert 0 < pack.tokens <= 110
-        assert not all(item.included for item in pack.items)
-        assert "Left out" in driver.text
-        assert "fit" in driver.text
+async def over_budget_is_cut_and_said(driver, project):
+    driver.app.pack_selection.add([LOAD, MAKE, REPORT])
+    await driver.settle()
+    await driver.press("b")
+    await driver.type("110")
+    await driver.press("enter")
+    pack = driver.app.screen.pack
+    assert 0 < pack.tokens <= 110
+    assert not all(item.included for item in pack.items)
+    assert "Left out" in driver.text
+    assert "fit" in driver.text
 
 
-async def test_automatic_pack_takes_the_place_and_undo_brings_back(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([REPORT])
-        await driver.settle()
-        await driver.press("slash")
-        await driver.type("load a record by name")
-        await driver.press("enter")
-        assert any(item.path == "src/store.py" for item in driver.app.pack_selection.items)
-        assert driver.app.screen.pack.markdown.startswith("load a record by name\n\n### ")
-        await driver.press("u")
-        assert titles(driver) == ["report"]
-        assert driver.app.screen.draft.question == ""
+async def automatic_pack_takes_the_place_and_undo_brings_back(driver, project):
+    driver.app.pack_selection.add([REPORT])
+    await driver.settle()
+    await driver.press("slash")
+    await driver.type("load a record by name")
+    await driver.press("enter")
+    assert any(item.path == "src/store.py" for item in driver.app.pack_selection.items)
+    assert driver.app.screen.pack.markdown.startswith("load a record by name\n\n### ")
+    await driver.press("u")
+    assert titles(driver) == ["report"]
+    assert driver.app.screen.draft.question == ""
 
 
-async def test_neighbours_come_after_all_that_was_chosen(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([MAKE, LOAD])
-        await driver.settle()
-        await driver.press("n")
-        names = titles(driver)
-        assert names[:2] == ["make_store", "Store.load"]
-        assert "report" in names[2:]
+async def neighbours_come_after_all_that_was_chosen(driver, project):
+    driver.app.pack_selection.add([MAKE, LOAD])
+    await driver.settle()
+    await driver.press("n")
+    names = titles(driver)
+    assert names[:2] == ["make_store", "Store.load"]
+    assert "report" in names[2:]
 
 
-async def test_copy_says_which_way(project, monkeypatch):
-    copied: list[str] = []
-
-    def copy(text, write):
-        copied.append(text)
-        return clipboard.Copied("Sent to the terminal.", sure=False, file=Path("/x/clipboard.md"))
-
-    monkeypatch.setattr(clipboard, "copy", copy)
-    async with driving(project, mode="4") as driver:
+async def copy_says_which_way(driver, project):
+    way = clipboard.Copied("Sent to the terminal.", sure=False, file=Path("/x/clipboard.md"))
+    with mock.patch.object(clipboard, "copy", return_value=way) as copy:
         await driver.press("c")
-        assert copied == []
+        assert not copy.mock_calls
         assert any("nothing in the pack" in words for words in driver.told)
         driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("c")
-        assert copied == [driver.app.screen.pack.markdown]
+        assert [call.args[0] for call in copy.mock_calls] == [driver.app.screen.pack.markdown]
         assert any("Sent to the terminal." in words for words in driver.told)
 
 
-async def test_save_asks_before_it_replaces(project):
+async def save_asks_before_it_replaces(driver, project):
     target = project / "out.md"
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD])
-        await driver.settle()
-        await driver.press("w")
-        await driver.type("out.md")
-        await driver.press("enter")
-        assert target.read_text() == driver.app.screen.pack.markdown + "\n"
-        target.write_text("mine")
-        await driver.press("w", "enter")
-        assert "exists" in driver.text
-        await driver.press("n")
-        assert target.read_text() == "mine"
-        await driver.press("w", "enter", "y")
-        assert target.read_text() == driver.app.screen.pack.markdown + "\n"
-        await driver.press("w")
-        await driver.type("no/such/folder/x.md")
-        await driver.press("enter")
-        assert "There is no folder" in driver.text
+    driver.app.pack_selection.add([LOAD])
+    await driver.settle()
+    await driver.press("w")
+    await driver.type("out.md")
+    await driver.press("enter")
+    assert target.read_text() == driver.app.screen.pack.markdown + "\n"
+    target.write_text("mine")
+    await driver.press("w", "enter")
+    assert "exists" in driver.text
+    await driver.press("n")
+    assert target.read_text() == "mine"
+    await driver.press("w", "enter", "y")
+    assert target.read_text() == driver.app.screen.pack.markdown + "\n"
+    await driver.press("w")
+    await driver.type("no/such/folder/x.md")
+    await driver.press("enter")
+    assert "There is no folder" in driver.text
 
 
 async def test_pack_budget_and_question_survive_a_kill(project):
@@ -179,21 +167,19 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         assert driver.app.screen.pack.markdown.startswith("Why?")
 
 
-async def test_vanished_file_is_named(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD, PackRequest("gone.py", 1, 5)])
-        await driver.settle()
-        assert "gone.py:1-5 left out" in driver.text
-        assert driver.app.screen.pack.items[0].included
+async def vanished_file_is_named(driver, project):
+    driver.app.pack_selection.add([LOAD, PackRequest("gone.py", 1, 5)])
+    await driver.settle()
+    assert "gone.py:1-5 left out" in driver.text
+    assert driver.app.screen.pack.items[0].included
 
 
-async def test_enter_goes_to_the_source(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD])
-        await driver.settle()
-        await driver.press("enter")
-        assert driver.app.current_mode == "symbols"
-        assert "def load(self, name: str) -> dict:" in driver.text
+async def enter_goes_to_the_source(driver, project):
+    driver.app.pack_selection.add([LOAD])
+    await driver.settle()
+    await driver.press("enter")
+    assert driver.app.current_mode == "symbols"
+    assert "def load(self, name: str) -> dict:" in driver.text
 
 
 def test_only_pieces_that_can_be_read_are_taken_up():
@@ -201,3 +187,21 @@ def test_only_pieces_that_can_be_read_are_taken_up():
     found = readable([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])
     assert found == (PackRequest("a.py", 1, 2, "t"),)
     assert readable({"not": "a list"}) == ()
+
+
+async def test_pieces_are_collected_moved_cut_and_taken_away(project):
+    await each(
+        project,
+        pieces_tokens_bar_and_preview_at_every_size,
+        reorder_drop_and_undo,
+        keys_pressed_faster_than_counting_hit_the_right_piece,
+        grow_shrink_and_set_lines,
+        automatic_pack_takes_the_place_and_undo_brings_back,
+        neighbours_come_after_all_that_was_chosen,
+        copy_says_which_way,
+        save_asks_before_it_replaces,
+        vanished_file_is_named,
+        enter_goes_to_the_source,
+        over_budget_is_cut_and_said,
+        mode="4",
+    )

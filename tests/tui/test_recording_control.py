@@ -12,7 +12,7 @@ from cm_tui.engine.api import links, recording
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
-from tests.tui.mode_driver import driving, make_project
+from tests.tui.mode_driver import at, driving, each, make_project
 
 
 def titles(driver) -> list[str]:
@@ -23,49 +23,47 @@ def head(driver) -> str:
     return driver.text.splitlines()[0]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_every_mode_says_whether_anything_is_recorded(project: Path, size: tuple[int, int]):
-    async with driving(project, size=size) as driver:
-        for mode in driver.app.titles:
-            driver.app.go(mode)
-            await driver.settle()
-            assert "◉" in head(driver)
-        recording.pause(project)
-        await driver.until(lambda: "‖ paused" in head(driver))
-        for mode in driver.app.titles:
-            driver.app.go(mode)
-            await driver.settle()
-            assert "‖ paused" in head(driver)
+@at((80, 24))
+async def every_mode_says_whether_anything_is_recorded(driver, project):
+    for mode in driver.app.titles:
+        driver.app.go(mode)
+        await driver.settle()
+        assert "◉" in head(driver)
+    recording.pause(project)
+    await driver.until(lambda: "‖ paused" in head(driver))
+    for mode in driver.app.titles:
+        driver.app.go(mode)
+        await driver.settle()
+        assert "‖ paused" in head(driver)
 
 
-async def test_a_key_pauses_for_a_time_and_goes_on(project: Path):
-    async with driving(project, mode="2") as driver:
-        await driver.press("f8")
-        assert "Pause recording for how long?" in driver.text
-        await driver.type("soon")
-        await driver.press("enter")
-        assert "is no time to pause for" in driver.text
-        await driver.press(*["backspace"] * 4)
-        await driver.type("90m")
-        await driver.press("enter")
-        await driver.until(lambda: "until " in head(driver))
-        assert recording.recording_state(project).until is not None
-        await driver.press("f8")
-        await driver.until(lambda: "◉" in head(driver))
-        assert recording.recording_state(project).state == "on"
+async def a_key_pauses_for_a_time_and_goes_on(driver, project):
+    await driver.press("2")
+    await driver.press("f8")
+    assert "Pause recording for how long?" in driver.text
+    await driver.type("soon")
+    await driver.press("enter")
+    assert "is no time to pause for" in driver.text
+    await driver.press(*["backspace"] * 4)
+    await driver.type("90m")
+    await driver.press("enter")
+    await driver.until(lambda: "until " in head(driver))
+    assert recording.recording_state(project).until is not None
+    await driver.press("f8")
+    await driver.until(lambda: "◉" in head(driver))
+    assert recording.recording_state(project).state == "on"
 
 
-async def test_a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_read(project: Path):
+async def a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_read(driver, project):
     recording.pause(None)
-    async with driving(project) as driver:
-        await driver.until(lambda: "‖ paused" in head(driver))
-        await driver.press("f8")
-        await driver.until(lambda: "◉" in head(driver))
-        pauses.file().write_text("nonsense")
-        await driver.until(lambda: "‖ not recorded" in head(driver))
-        await driver.press("f8")
-        await driver.until(lambda: "◉" in head(driver))
-        assert recording.recording_state(project).state == "on"
+    await driver.until(lambda: "‖ paused" in head(driver))
+    await driver.press("f8")
+    await driver.until(lambda: "◉" in head(driver))
+    pauses.file().write_text("nonsense")
+    await driver.until(lambda: "‖ not recorded" in head(driver))
+    await driver.press("f8")
+    await driver.until(lambda: "◉" in head(driver))
+    assert recording.recording_state(project).state == "on"
 
 
 async def test_a_folder_that_is_never_recorded_says_so(project: Path, monkeypatch: pytest.MonkeyPatch):
@@ -76,39 +74,31 @@ async def test_a_folder_that_is_never_recorded_says_so(project: Path, monkeypatc
         assert any("ever recorded in this folder" in text for text in driver.told)
 
 
-async def test_the_list_of_projects_opens_one(project: Path, tmp_path: Path):
-    other = tmp_path / "basket"
-    (other / ".cm").mkdir(parents=True)
-    (other / "a.py").write_text("x = 1\n")
-    with LocalEngine.open(other) as engine:
-        list(engine.index())
-    async with driving(project, mode="2") as driver:
-        await driver.press("ctrl+e")
-        assert "basket" in driver.text
-        assert project.name in driver.text
-        await driver.type("basket")
-        await driver.pilot.press("enter")
-        await driver.until(lambda: driver.app.next_project is not None)
-        assert driver.app.next_project == other
-
-
-async def test_what_cannot_be_opened_is_told(project: Path, tmp_path: Path):
-    broken, gone = tmp_path / "broken", tmp_path / "gone"
-    for root in (broken, gone):
+async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp_path: Path):
+    broken, gone, other = (tmp_path / name for name in ("broken", "gone", "basket"))
+    for root in (broken, gone, other):
         (root / ".cm").mkdir(parents=True)
         (root / "a.py").write_text("x = 1\n")
         with LocalEngine.open(root) as engine:
             list(engine.index())
     (broken / ".cm" / "config.toml").write_text("[index]\nnonsense = 1\n")
     shutil.rmtree(gone)
-    async with driving(project) as driver:
+    async with driving(project, mode="2") as driver:
         for name, words in (("broken", "nonsense"), ("gone", "no longer where it was"), (project.name, "open already")):
             await driver.press("ctrl+e")
             await driver.type(name)
             await driver.press("enter")
             assert any(words in text for text in titles(driver)), name
-        await driver.press("ctrl+e", "escape")
+        await driver.press("ctrl+e")
+        assert "basket" in driver.text
+        assert project.name in driver.text
+        await driver.press("escape")
         assert driver.app.next_project is None
+        await driver.press("ctrl+e")
+        await driver.type("basket")
+        await driver.pilot.press("enter")
+        await driver.until(lambda: driver.app.next_project is not None)
+        assert driver.app.next_project == other
 
 
 async def test_a_moved_project_gets_its_memory_when_a_person_says_so(tmp_path: Path):
@@ -135,3 +125,12 @@ async def test_a_copy_is_not_asked_about(project: Path, tmp_path: Path):
     copy = Path(shutil.copytree(project, tmp_path / "copy"))
     async with driving(copy) as driver:
         assert "Was this project moved?" not in driver.text
+
+
+async def test_recording_is_paused_and_goes_on(project):
+    await each(
+        project,
+        a_key_pauses_for_a_time_and_goes_on,
+        a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_read,
+        every_mode_says_whether_anything_is_recorded,
+    )

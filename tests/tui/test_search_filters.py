@@ -2,84 +2,77 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from tests.tui.mode_driver import driving, make_project
+from tests.tui.mode_driver import at, each
 from tests.tui.test_search_mode import ask, screen_of
 
-SIZES = [(80, 24), (120, 40), (200, 50)]
+
+@at((80, 24))
+async def filters_narrow_the_results_and_are_shown(driver, project):
+    screen = await ask(driver, "sync path:src/remote.py")
+    assert {hit.path for hit in screen.session.hits} == {"src/remote.py"}
+    assert "path:src/remote.py" in driver.text.split("Results")[1]
+    assert "· path:src/remote.py" in driver.text
+    await driver.press(*["backspace"] * len(" path:src/remote.py"))
+    assert {hit.path for hit in screen.session.hits} > {"src/remote.py"}
+    assert "path:src" not in driver.text
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return make_project(tmp_path / "project")
+@at((120, 40))
+async def kinds_alone_are_listed(driver, project):
+    screen = await ask(driver, "kind:class")
+    assert [hit.symbol for hit in screen.session.hits] == ["Remote", "Store"]
+    assert "▲ There are no words to rank by: 2 passages pass, listed by path and line." in " ".join(driver.text.split())
+    await driver.press("enter", "down", "enter")
+    assert driver.app.current_mode == "symbols"
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_filters_narrow_the_results_and_are_shown(project, size):
-    async with driving(project, size=size) as driver:
-        screen = await ask(driver, "sync path:src/remote.py")
-        assert {hit.path for hit in screen.session.hits} == {"src/remote.py"}
-        assert "path:src/remote.py" in driver.text.split("Results")[1]
-        assert "· path:src/remote.py" in driver.text
-        await driver.press(*["backspace"] * len(" path:src/remote.py"))
-        assert {hit.path for hit in screen.session.hits} > {"src/remote.py"}
-        assert "path:src" not in driver.text
+@at((80, 24), (200, 50))
+async def an_unknown_kind_is_said_with_those_that_there_are(driver, project):
+    await ask(driver, "sync kind:clas")
+    words = " ".join(driver.text.split())
+    assert "Did you mean kind:class? Known are module," in words
+    assert "macro, section." in words
+    assert screen_of(driver).session.hits
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_kinds_alone_are_listed(project, size):
-    async with driving(project, size=size) as driver:
-        screen = await ask(driver, "kind:class")
-        assert [hit.symbol for hit in screen.session.hits] == ["Remote", "Store"]
-        assert "▲ There are no words to rank by: 2 passages pass, listed by path and line." in " ".join(
-            driver.text.split()
-        )
-        await driver.press("enter", "down", "enter")
-        assert driver.app.current_mode == "symbols"
+@at((80, 24))
+async def a_suggestion_is_taken_by_a_key_while_typing_and_from_the_results(driver, project):
+    screen = await ask(driver, "how does make_stroe work")
+    assert "▲ Did you mean make_store? ^b takes it." in driver.text
+    assert "^b Correct" in driver.text
+    await driver.press("ctrl+b")
+    assert screen.query_input.value == "how does make_store work"
+    assert "Did you mean" not in driver.text
+    assert "Correct" not in driver.text
+    assert "src/service.py" in {hit.path for hit in screen.session.hits}
+    screen.query_input.value = "make_stroe path:src"
+    await driver.settle()
+    await driver.press("escape", "c")
+    assert screen.query_input.value == "path:src make_store"
+    await driver.press("c")
+    assert any("every name in the query is known" in text for text in driver.told)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_an_unknown_kind_is_said_with_those_that_there_are(project, size):
-    async with driving(project, size=size) as driver:
-        await ask(driver, "sync kind:clas")
-        words = " ".join(driver.text.split())
-        assert "Did you mean kind:class? Known are module," in words
-        assert "macro, section." in words
-        assert screen_of(driver).session.hits
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_suggestion_is_taken_by_a_key_while_typing_and_from_the_results(project, size):
-    async with driving(project, size=size) as driver:
-        screen = await ask(driver, "how does make_stroe work")
-        assert "▲ Did you mean make_store? ^b takes it." in driver.text
-        assert "^b Correct" in driver.text
-        await driver.press("ctrl+b")
-        assert screen.query_input.value == "how does make_store work"
-        assert "Did you mean" not in driver.text
-        assert "Correct" not in driver.text
-        assert "src/service.py" in {hit.path for hit in screen.session.hits}
-        screen.query_input.value = "make_stroe path:src"
-        await driver.settle()
-        await driver.press("escape", "c")
-        assert screen.query_input.value == "path:src make_store"
-        await driver.press("c")
-        assert any("every name in the query is known" in text for text in driver.told)
-
-
-@pytest.mark.parametrize(
-    "query", ["path:../../etc", "path:[", 'path:"src', "path:[bold]x[/] store", "in:" + "x" * 3000]
-)
-async def test_hostile_filters_leave_the_screen_whole(project, query):
-    async with driving(project, size=(80, 24)) as driver:
-        await driver.press("2")
-        screen = screen_of(driver)
+@at((80, 24))
+async def hostile_filters_leave_the_screen_whole(driver, project):
+    await driver.press("2")
+    screen = screen_of(driver)
+    for query in ("path:../../etc", "path:[", 'path:"src', "path:[bold]x[/] store", "in:" + "x" * 3000):
         screen.query_input.value = query
         await driver.settle()
-        assert screen.session.problem is None
+        assert driver.text, query
+        assert screen.session.problem is None, query
         screen.query_input.value = "load path:src"
         await driver.settle()
-        assert screen.hit is not None
+        assert screen.hit is not None, query
+
+
+async def test_filters_and_suggestions(project):
+    await each(
+        project,
+        filters_narrow_the_results_and_are_shown,
+        kinds_alone_are_listed,
+        an_unknown_kind_is_said_with_those_that_there_are,
+        a_suggestion_is_taken_by_a_key_while_typing_and_from_the_results,
+        hostile_filters_leave_the_screen_whole,
+    )

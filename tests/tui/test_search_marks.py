@@ -6,10 +6,10 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from tests.tui.mode_driver import at, driving, each
+from tests.tui.test_search_why import ASKED, ask, coins, project
 
-from tests.tui.mode_driver import driving
-from tests.tui.test_search_why import ASKED, SIZES, ask, project  # noqa: F401 - the fixture
+__all__ = ["coins", "project"]
 
 
 def file_of(root: Path) -> Path:
@@ -21,24 +21,23 @@ def marks_in(root: Path) -> list[tuple[str, bool]]:
     return [(row["symbol"], row["right"]) for row in rows]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_key_marks_and_the_same_key_takes_it_back(project, size):  # noqa: F811
-    async with driving(project, size=size) as driver:
-        screen = await ask(driver)
-        first, second = screen.session.hits[:2]
-        await driver.press("plus", "down", "minus")
-        assert marks_in(project) == sorted([(first.symbol, True), (second.symbol, False)])
-        text = driver.text
-        assert re.search(r" 1 ✓ ", text)
-        assert re.search(r" 2 ✗ ", text)
-        await driver.press("plus")
-        assert marks_in(project) == sorted([(first.symbol, True), (second.symbol, True)])
-        await driver.press("plus", "up", "plus")
-        assert marks_in(project) == []
-        assert "✓" not in driver.text.replace("sum of the parts", "").split("score")[0]
+@at((80, 24), (200, 50))
+async def a_key_marks_and_the_same_key_takes_it_back(driver, project):
+    screen = await ask(driver)
+    first, second = screen.session.hits[:2]
+    await driver.press("plus", "down", "minus")
+    assert marks_in(project) == sorted([(first.symbol, True), (second.symbol, False)])
+    text = driver.text
+    assert re.search(r" 1 ✓ ", text)
+    assert re.search(r" 2 ✗ ", text)
+    await driver.press("plus")
+    assert marks_in(project) == sorted([(first.symbol, True), (second.symbol, True)])
+    await driver.press("plus", "up", "plus")
+    assert marks_in(project) == []
+    assert "✓" not in driver.text.replace("sum of the parts", "").split("score")[0]
 
 
-async def test_marks_are_those_of_the_question_and_are_there_again(project):  # noqa: F811
+async def test_marks_are_those_of_the_question_and_are_there_again(project):
     async with driving(project) as driver:
         await ask(driver)
         await driver.press("plus", "slash")
@@ -58,65 +57,75 @@ async def test_marks_are_those_of_the_question_and_are_there_again(project):  # 
         assert re.search(r" 1 ✓ ", driver.text)
 
 
-async def test_a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(project):  # noqa: F811
-    (project / ".cm").mkdir(exist_ok=True)
+async def a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(driver, project):
+    file_of(project).unlink()
     (project / "elsewhere.json").write_text("{}")
     file_of(project).symlink_to(project / "elsewhere.json")
-    async with driving(project) as driver:
-        screen = await ask(driver)
+    await driver.anew()
+    screen = await ask(driver)
+    await driver.press("plus")
+    assert any("is a link" in told for told in driver.told)
+    assert screen.session.marked == {}
+    assert (project / "elsewhere.json").read_text() == "{}"
+
+
+@at((200, 50))
+async def proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away(driver, project):
+    screen = await ask(driver)
+    await driver.press("P")
+    assert any("nothing is marked yet" in told for told in driver.told)
+    tests = [hit for hit in screen.session.hits if hit.path.startswith("tests/")]
+    for hit in tests[:2]:
+        screen.results.cursor = screen.session.hits.index(hit)
         await driver.press("plus")
-        assert any("is a link" in told for told in driver.told)
-        assert screen.session.marked == {}
-        assert (project / "elsewhere.json").read_text() == "{}"
+    before = dict(screen.session.saved.adjustments)
+    await driver.press("P")
+    text = driver.text
+    assert "Proposed weights" in text
+    assert re.search(r"before +after +left out", text)
+    assert "1 marked question is little to go by" in screen.hit_panel.proposal.advice
+    assert screen.hit_panel.proposal.advice[:30] in text
+    assert any("is little to go by" in told for told in driver.told)
+    assert screen.has_class("-tuning")
+    assert screen.session.profile.adjustments["tests"] < before["tests"]
+    assert "moved" in text
+    assert not (project / ".cm/config.toml").exists()
+    await driver.press("P")
+    assert any("numbers were changed" in told for told in driver.told)
+    await driver.press("r")
+    assert screen.session.tuned == {}
+    assert "Proposed weights" not in driver.text
+    await driver.press("P", "s")
+    assert "[profiles.code.adjustments]" in (project / ".cm/config.toml").read_text()
+    assert "Proposed weights" not in driver.text
 
 
-async def test_proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away(project):  # noqa: F811
-    async with driving(project, size=(200, 50)) as driver:
-        screen = await ask(driver)
-        await driver.press("P")
-        assert any("nothing is marked yet" in told for told in driver.told)
-        tests = [hit for hit in screen.session.hits if hit.path.startswith("tests/")]
-        for hit in tests[:2]:
-            screen.results.cursor = screen.session.hits.index(hit)
-            await driver.press("plus")
-        before = dict(screen.session.saved.adjustments)
-        await driver.press("P")
-        text = driver.text
-        assert "Proposed weights" in text
-        assert re.search(r"before +after +left out", text)
-        assert "1 marked question is little to go by" in screen.hit_panel.proposal.advice
-        assert screen.hit_panel.proposal.advice[:30] in text
-        assert any("is little to go by" in told for told in driver.told)
-        assert screen.has_class("-tuning")
-        assert screen.session.profile.adjustments["tests"] < before["tests"]
-        assert "moved" in text
-        assert not (project / ".cm/config.toml").exists()
-        await driver.press("P")
-        assert any("numbers were changed" in told for told in driver.told)
-        await driver.press("r")
-        assert screen.session.tuned == {}
-        assert "Proposed weights" not in driver.text
-        await driver.press("P", "s")
-        assert "[profiles.code.adjustments]" in (project / ".cm/config.toml").read_text()
-        assert "Proposed weights" not in driver.text
-
-
-async def test_a_saved_profile_is_taken_back_after_a_question(project):  # noqa: F811
+async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     file = project / ".cm/config.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text('# mine\n[profiles.code]\nlimit = 3\n\n[tui]\ntheme = "nord" # dark\n')
-    async with driving(project, size=(120, 40)) as driver:
-        screen = await ask(driver)
-        await driver.press("R")
-        assert any("the knobs are not open" in told for told in driver.told)
-        await driver.press("t", "R")
-        assert "Take back what .cm/config.toml changes" in driver.text
-        await driver.press("n")
-        assert "limit = 3" in file.read_text()
-        await driver.press("R", "y")
-        assert file.read_text() == '# mine\n\n[tui]\ntheme = "nord" # dark\n' or "limit" not in file.read_text()
-        assert "# dark" in file.read_text()
-        assert "# mine" in file.read_text()
-        assert screen.session.profile == screen.session.factory
-        await driver.press("R")
-        assert any("as they come with cm" in told for told in driver.told)
+    await driver.anew()
+    screen = await ask(driver)
+    await driver.press("R")
+    assert any("the knobs are not open" in told for told in driver.told)
+    await driver.press("t", "R")
+    assert "Take back what .cm/config.toml changes" in driver.text
+    await driver.press("n")
+    assert "limit = 3" in file.read_text()
+    await driver.press("R", "y")
+    assert file.read_text() == '# mine\n\n[tui]\ntheme = "nord" # dark\n' or "limit" not in file.read_text()
+    assert "# dark" in file.read_text()
+    assert "# mine" in file.read_text()
+    assert screen.session.profile == screen.session.factory
+    await driver.press("R")
+    assert any("as they come with cm" in told for told in driver.told)
+
+
+async def test_hits_are_marked_and_weights_proposed(project):
+    await each(
+        project,
+        a_key_marks_and_the_same_key_takes_it_back,
+        proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away,
+        a_saved_profile_is_taken_back_after_a_question,
+        a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -13,32 +14,38 @@ from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, rows_of
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.memory_hit import answering_line
-from tests.tui.mode_driver import Driver, driving
+from tests.templates import Template, index
+from tests.tui.mode_driver import Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record, record_story, sha_of_head
 from tests.tui.test_search_mode import make_hit
 
-SIZES = [(80, 24), (120, 40), (200, 50)]
 ASKED = "load a record by name"
 EVIL = "[bold]load[/foo] a record by name\x1b[31m\x07 \u202egnp \ud800"
 FOUR_DAYS = 4 * 86_400
 
 
-@pytest.fixture
-def told(project: Path) -> Path:
-    """The project with sessions and an entry about what its code does."""
-    record_story(project, sha_of_head(project), now=time.time())
+def fill(engine: LocalEngine) -> None:
+    record_story(engine.root, sha_of_head(engine.root), now=time.time())
     record(
-        project, "how do we load a record by name", session="loading", agent="claude-code", title="Loading", turn=1,
+        engine.root, "how do we load a record by name", session="loading", agent="claude-code", title="Loading", turn=1,
         answer="Words before.\n\nStore.load reads a record by name, and that is decided.\n\nWords behind.",
         at=time.time() - FOUR_DAYS,
     )  # fmt: skip
-    with LocalEngine.open(project) as engine:
-        engine.remember(
-            "A record is loaded by name.\nNames have no slash at the end.", title="Record names", category="Rule"
-        )
-        for _ in engine.index():
-            pass
-    return project
+    engine.remember(
+        "A record is loaded by name.\nNames have no slash at the end.", title="Record names", category="Rule"
+    )
+    index(engine)
+
+
+@pytest.fixture(scope="session")
+def loading(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The project with sessions and an entry about what its code does."""
+    return Template(tmp_path_factory.mktemp("loading"), make_project, fill)
+
+
+@pytest.fixture
+def told(loading: Template, cm_home: Path) -> Path:
+    return loading.put_back(cm_home)
 
 
 def screen_of(driver: Driver) -> SearchScreen:
@@ -67,30 +74,30 @@ async def to(driver: Driver, source: str) -> Hit:
     return screen.hit
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_code_comes_first_and_what_is_remembered_below_a_quiet_heading(told, size):
-    async with driving(told, size=size) as driver:
-        screen = await ask(driver)
-        rows = sources(screen)
-        place = rows.index(FROM_MEMORY)
-        assert set(rows[:place]) == {"code"}
-        assert place == min(screen.session.profile.limit, len(screen.session.hits))
-        assert {"episode", "entry"} == set(rows[place + 1 : place + 1 + len(screen.session.result.beside)])
-        assert screen.hit.source == "code"
-        assert "2 remembered (b)" in driver.text
-        await to(driver, "episode")
-        assert FROM_MEMORY in driver.text
-        assert "episode · 4 days ago" in driver.text
-        assert "claude-code" in driver.text
-        assert "entry · just now" in driver.text
-        assert "load a record by name" in " ".join(driver.text.split())
-        assert "that is decided" in " ".join(line.text for line in screen.hit_panel.prose.rows)
-        if size[0] < 100:
-            await driver.press("v")
-        assert "Why memory #" in driver.text
-        assert "keyword" in driver.text
-        await driver.press("b")
-        assert screen.results.cursor == 0
+@at((80, 24), (200, 50))
+async def code_comes_first_and_what_is_remembered_below_a_quiet_heading(driver, told):
+    size = driver.app.size
+    screen = await ask(driver)
+    rows = sources(screen)
+    place = rows.index(FROM_MEMORY)
+    assert set(rows[:place]) == {"code"}
+    assert place == min(screen.session.profile.limit, len(screen.session.hits))
+    assert {"episode", "entry"} == set(rows[place + 1 : place + 1 + len(screen.session.result.beside)])
+    assert screen.hit.source == "code"
+    assert "2 remembered (b)" in driver.text
+    await to(driver, "episode")
+    assert FROM_MEMORY in driver.text
+    assert "episode · 4 days ago" in driver.text
+    assert "claude-code" in driver.text
+    assert re.search(r"entry · (just now|\d+ min)", driver.text)
+    assert "load a record by name" in " ".join(driver.text.split())
+    assert "that is decided" in " ".join(line.text for line in screen.hit_panel.prose.rows)
+    if size[0] < 100:
+        await driver.press("v")
+    assert "Why memory #" in driver.text
+    assert "keyword" in driver.text
+    await driver.press("b")
+    assert screen.results.cursor == 0
 
 
 async def test_no_heading_where_nothing_is_remembered(project):
@@ -102,17 +109,16 @@ async def test_no_heading_where_nothing_is_remembered(project):
         assert any("nothing that is remembered" in words for words in driver.told)
 
 
-async def test_enter_opens_the_episode_in_its_session(told):
-    async with driving(told) as driver:
-        await ask(driver)
-        await to(driver, "episode")
-        await driver.press("enter")
-        screen = driver.app.screen
-        assert isinstance(screen, EpisodesScreen)
-        assert screen.session_key == "loading"
-        assert screen.turn_list.current.prompts == ("how do we load a record by name",)
-        assert screen.focused is screen.turn_list
-        await driver.until(lambda: "that is decided" in driver.text and "turn 1" in driver.text)
+async def enter_opens_the_episode_in_its_session(driver, told):
+    await ask(driver)
+    await to(driver, "episode")
+    await driver.press("enter")
+    screen = driver.app.screen
+    assert isinstance(screen, EpisodesScreen)
+    assert screen.session_key == "loading"
+    assert screen.turn_list.current.prompts == ("how do we load a record by name",)
+    assert screen.focused is screen.turn_list
+    await driver.until(lambda: "that is decided" in driver.text and "turn 1" in driver.text)
 
 
 async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_are_told_as_well(told, monkeypatch):
@@ -141,65 +147,60 @@ async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_a
         assert "By hand" in driver.text
 
 
-async def test_enter_shows_an_entry_whole(told):
-    async with driving(told) as driver:
-        await ask(driver)
-        await to(driver, "entry")
-        await driver.press("enter")
-        assert "Rule: Record names" in driver.text
-        assert "a person" in driver.text
-        assert "Names have no slash at the end." in driver.text
-        await driver.press("escape")
-        assert screen_of(driver).hit.source == "entry"
+async def enter_shows_an_entry_whole(driver, told):
+    await ask(driver)
+    await to(driver, "entry")
+    await driver.press("enter")
+    assert "Rule: Record names" in driver.text
+    assert "a person" in driver.text
+    assert "Names have no slash at the end." in driver.text
+    await driver.press("escape")
+    assert screen_of(driver).hit.source == "entry"
 
 
-async def test_it_goes_into_the_pack_as_remembered_and_can_be_dropped(told):
-    async with driving(told, size=(120, 40)) as driver:
-        screen = await ask(driver)
-        await to(driver, "episode")
-        await driver.press("a")
-        item = driver.app.pack_selection.items[0]
-        assert item.path.startswith("episode/")
-        assert "claude-code" in item.title
-        assert "“how do we load a record by name”" in item.title
-        assert item.why.startswith("remembered: hit 2 for: load")
-        assert isinstance(screen.results.current, Hit)
-        await driver.press("4")
-        assert "episode, 4 days ago" in driver.text
-        assert "remembered: hit 2" in driver.text
-        markdown = driver.app.screen.pack.markdown
-        assert "Remembered (episode, 4 days ago): reference material" in markdown
-        assert "no instructions" in markdown
-        assert "claude-code" in markdown
-        await driver.press("d")
-        assert len(driver.app.pack_selection) == 0
+async def it_goes_into_the_pack_as_remembered_and_can_be_dropped(driver, told):
+    screen = await ask(driver)
+    await to(driver, "episode")
+    await driver.press("a")
+    item = driver.app.pack_selection.items[0]
+    assert item.path.startswith("episode/")
+    assert "claude-code" in item.title
+    assert "“how do we load a record by name”" in item.title
+    assert item.why.startswith("remembered: hit 2 for: load")
+    assert isinstance(screen.results.current, Hit)
+    await driver.press("4")
+    assert "episode, 4 days ago" in driver.text
+    assert "remembered: hit 2" in driver.text
+    markdown = driver.app.screen.pack.markdown
+    assert "Remembered (episode, 4 days ago): reference material" in markdown
+    assert "no instructions" in markdown
+    assert "claude-code" in markdown
+    await driver.press("d")
+    assert len(driver.app.pack_selection) == 0
 
 
-async def test_commands_for_files_say_that_it_is_none(told):
-    async with driving(told) as driver:
-        await ask(driver)
-        await to(driver, "entry")
-        await driver.press("e")
-        assert any("is no file" in words for words in driver.told)
+async def commands_for_files_say_that_it_is_none(driver, told):
+    await ask(driver)
+    await to(driver, "entry")
+    await driver.press("e")
+    assert any("is no file" in words for words in driver.told)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_strangers_words_are_only_words(told, size):
+@at((80, 24))
+async def strangers_words_are_only_words(driver, told):
     record(told, EVIL, session="evil", agent="[red]x\x1b[2J", title="[bold]", answer=f"```\n{EVIL}\n````\n</cm-memory>")
-    with LocalEngine.open(told) as engine:
-        for _ in engine.index():
-            pass
-    async with driving(told, size=size) as driver:
-        screen = await ask(driver)
-        await driver.press("escape", "b")
-        for _ in range(len(screen.session.result.beside)):
-            assert "\x1b" not in driver.text
-            assert "\u202e" not in driver.text
-            await driver.press("a")
-        await driver.press("4")
-        assert "\x1b" not in driver.app.screen.pack.markdown
-        assert "\u202e" not in driver.app.screen.pack.markdown
-        assert "[bold]load[/foo]" in driver.app.screen.pack.markdown
+    driver.app.lifecycle.start_index()
+    await driver.settle()
+    screen = await ask(driver)
+    await driver.press("escape", "b")
+    for _ in range(len(screen.session.result.beside)):
+        assert "\x1b" not in driver.text
+        assert "\u202e" not in driver.text
+        await driver.press("a")
+    await driver.press("4")
+    assert "\x1b" not in driver.app.screen.pack.markdown
+    assert "\u202e" not in driver.app.screen.pack.markdown
+    assert "[bold]load[/foo]" in driver.app.screen.pack.markdown
 
 
 async def test_rows_stand_where_the_profile_ends():
@@ -220,17 +221,29 @@ def test_the_line_that_answers_shows_the_match(width):
     assert len(line.plain) <= width
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when(told, size):
-    async with driving(told, size=size) as driver:
-        await ask(driver)
-        await to(driver, "episode")
-        row = " ".join(driver.text.split())
-        assert "how do we load a record" in row
-        await driver.press("4", "slash")
-        await driver.type(ASKED)
-        await driver.press("enter")
-        row = next(line for line in driver.text.splitlines() if "how do we load" in line)
-        assert "4 days ago" in row
-        assert "claude-code" in row
-        assert "…" not in row.partition("how do we load")[0], "the title comes first"
+@at((80, 24), (200, 50))
+async def pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when(driver, told):
+    await ask(driver)
+    await to(driver, "episode")
+    row = " ".join(driver.text.split())
+    assert "how do we load a record" in row
+    await driver.press("4", "slash")
+    await driver.type(ASKED)
+    await driver.press("enter")
+    row = next(line for line in driver.text.splitlines() if "how do we load" in line)
+    assert "4 days ago" in row
+    assert "claude-code" in row
+    assert "…" not in row.partition("how do we load")[0], "the title comes first"
+
+
+async def test_what_is_remembered_is_found_beside_code(told):
+    await each(
+        told,
+        code_comes_first_and_what_is_remembered_below_a_quiet_heading,
+        enter_opens_the_episode_in_its_session,
+        enter_shows_an_entry_whole,
+        it_goes_into_the_pack_as_remembered_and_can_be_dropped,
+        commands_for_files_say_that_it_is_none,
+        pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when,
+        strangers_words_are_only_words,
+    )

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import re
 import threading
-from pathlib import Path
+from unittest import mock
 
 import pytest
 from textual.app import App
 
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.screen import SearchScreen
+from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.widgets.bars import cells_of, score_bar
 from cm_tui.tui.widgets.score_explanation import explain
-from tests.tui.mode_driver import driving, make_project
-
-SIZES = [(80, 24), (120, 40), (200, 50)]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return make_project(tmp_path / "project")
+from tests.tui.mode_driver import PATIENCE, at, driving, each
 
 
 def screen_of(driver) -> SearchScreen:
@@ -37,34 +30,34 @@ async def ask(driver, words: str) -> SearchScreen:
     return screen_of(driver)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_answers_come_while_typing(project, size):
-    async with driving(project, size=size) as driver:
-        screen = await ask(driver, "read a record by name")
-        text = driver.text
-        assert " Store class " in text
-        assert re.search(r"src/store\.py:\d+-\d+", text)
-        assert re.search(r"\d+ of \d+ candidates", text)
-        assert screen.hit.path == "src/store.py"
-        assert "def load(self, name: str) -> dict:" in text  # the preview, at its place
-        if size[0] < 100:
-            assert "sum of the parts" not in text
-            await driver.press("escape", "v")
-        assert "Why #1" in driver.text
-        assert "keyword" in driver.text
+@at((80, 24), (200, 50))
+async def answers_come_while_typing(driver, project):
+    size = driver.app.size
+    screen = await ask(driver, "read a record by name")
+    text = driver.text
+    assert " Store class " in text
+    assert re.search(r"src/store\.py:\d+-\d+", text)
+    assert re.search(r"\d+ of \d+ candidates", text)
+    assert screen.hit.path == "src/store.py"
+    assert "def load(self, name: str) -> dict:" in text  # the preview, at its place
+    if size[0] < 100:
+        assert "sum of the parts" not in text
+        await driver.press("escape", "v")
+    assert "Why #1" in driver.text
+    assert "keyword" in driver.text
 
 
-async def test_the_parts_on_screen_add_up_to_the_score(project):
-    async with driving(project, size=(200, 50)) as driver:
-        screen = await ask(driver, "load record")
-        for _ in range(3):
-            hit = screen.hit
-            assert sum(part.contribution for part in hit.parts) == pytest.approx(hit.score, abs=1e-6)
-            text = explain(hit, 100).plain
-            assert f"{hit.score:+.4f}  ✓" in text
-            for part in hit.parts:
-                assert part.name in text
-            await driver.press("escape", "down")
+@at((200, 50))
+async def the_parts_on_screen_add_up_to_the_score(driver, project):
+    screen = await ask(driver, "load record")
+    for _ in range(3):
+        hit = screen.hit
+        assert sum(part.contribution for part in hit.parts) == pytest.approx(hit.score, abs=1e-6)
+        text = explain(hit, 100).plain
+        assert f"{hit.score:+.4f}  ✓" in text
+        for part in hit.parts:
+            assert part.name in text
+        await driver.press("escape", "down")
 
 
 async def test_a_sum_that_does_not_add_up_is_shown_as_such():
@@ -72,35 +65,26 @@ async def test_a_sum_that_does_not_add_up_is_shown_as_such():
     assert "≠" in explain(hit, 100).plain
 
 
-async def test_mode_and_profile_switch(project):
-    async with driving(project) as driver:
-        screen = await ask(driver, "store")
-        await driver.press("escape", "m")
-        assert screen.session.asked.result.mode == "keyword"
-        assert all(part.group != "vector" for part in screen.hit.parts)
-        await driver.press("m")
-        assert screen.session.asked.result.mode == "vector"
-        before = screen.session.profile.name
-        await driver.press("p")
-        assert screen.session.profile.name != before
+async def mode_and_profile_switch(driver, project):
+    screen = await ask(driver, "store")
+    await driver.press("escape", "m")
+    assert screen.session.asked.result.mode == "keyword"
+    assert all(part.group != "vector" for part in screen.hit.parts)
+    await driver.press("m")
+    assert screen.session.asked.result.mode == "vector"
+    before = screen.session.profile.name
+    await driver.press("p")
+    assert screen.session.profile.name != before
 
 
-async def test_tuning_ranks_again_without_retrieving(project):
-    retrieved = []
-    engine = LocalEngine.open(project)
-    original = engine.retrieve
-
-    def counting(query, **options):
-        retrieved.append(query)
-        return original(query, **options)
-
-    engine.retrieve = counting
-    async with driving(project, open_engine=lambda: engine) as driver:
+async def tuning_ranks_again_without_retrieving(driver, project):
+    engine = driver.app.tasks.engine
+    with mock.patch.object(engine, "retrieve", wraps=engine.retrieve) as retrieve:
         screen = await ask(driver, "load record")
         await driver.press("escape", "t", "down")
-        questions, score = len(retrieved), screen.hit.score
+        questions, score = retrieve.call_count, screen.hit.score
         await driver.press("right", "right")
-        assert len(retrieved) == questions
+        assert 0 < retrieve.call_count == questions
         assert screen.session.profile.keyword_weight == pytest.approx(0.56)
         assert screen.hit.score != score
         assert "1 changed" in driver.text
@@ -112,129 +96,97 @@ async def test_tuning_ranks_again_without_retrieving(project):
         assert screen.session.profile.keyword_weight == pytest.approx(0.46)
 
 
-async def test_the_pool_is_retrieved_again(project):
-    async with driving(project) as driver:
-        screen = await ask(driver, "load record")
-        await driver.press("escape", "t", *["down"] * 4, "left")
-        assert screen.session.profile.pool == 190
-        assert screen.session.asked is not None
+async def the_pool_is_retrieved_again(driver, project):
+    screen = await ask(driver, "load record")
+    await driver.press("escape", "t", *["down"] * 4, "left")
+    assert screen.session.profile.pool == 190
+    assert screen.session.asked is not None
 
 
-async def test_tuning_is_saved_to_the_project(project):
-    async with driving(project) as driver:
-        await ask(driver, "load")
-        await driver.press("escape", "t", "s")
-        assert any("nothing was changed" in text for text in driver.told)
-        await driver.press("down", "right", "s")
-        assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
-        assert not screen_of(driver).session.tuned
-        assert "code ·" in driver.text
-        assert "code *" not in driver.text
+async def tuning_is_saved_to_the_project(driver, project):
+    await ask(driver, "load")
+    await driver.press("escape", "t", "s")
+    assert any("nothing was changed" in text for text in driver.told)
+    await driver.press("down", "right", "s")
+    assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
+    assert not screen_of(driver).session.tuned
+    assert "code ·" in driver.text
+    assert "code *" not in driver.text
 
 
-async def test_a_rejected_number_is_an_error_where_the_results_are(project):
-    engine = LocalEngine.open(project)
-
-    def full(*_args, **_options):
-        raise StoreError("The disk is full.", hint="Make room.")
-
-    engine.rank = full
-    async with driving(project, open_engine=lambda: engine) as driver:
+async def what_the_engine_cannot_do_is_an_error_where_the_results_are(driver, project):
+    full = StoreError("The disk is full.", hint="Make room.")
+    with mock.patch.object(driver.app.tasks.engine, "rank", side_effect=full):
         await ask(driver, "load")
         assert "✖ The disk is full. Make room." in driver.text
 
 
-async def test_open_add_and_leave(project):
-    async with driving(project) as driver:
-        await ask(driver, "read a record by name")
-        await driver.press("enter", "a")
-        assert [item.title for item in driver.app.pack_selection.items] == ["Store"]
-        assert "Pack 1" in driver.text
-        await driver.press("up", "a")
-        assert len(driver.app.pack_selection) == 1
-        await driver.press("up", "enter")
-        assert driver.app.current_mode == "symbols"
-        assert "Where records are kept." in driver.text
+async def open_add_and_leave(driver, project):
+    await ask(driver, "read a record by name")
+    await driver.press("enter", "a")
+    assert [item.title for item in driver.app.pack_selection.items] == ["Store"]
+    assert "Pack 1" in driver.text
+    await driver.press("up", "a")
+    assert len(driver.app.pack_selection) == 1
+    await driver.press("up", "enter")
+    assert driver.app.current_mode == "symbols"
+    assert "Where records are kept." in driver.text
 
 
-async def test_copy_goes_through_the_clipboard(project, monkeypatch):
-    copied = []
-
-    def copy(text, write):
-        from cm_tui.tui.terminal.clipboard import Copied
-
-        copied.append(text)
-        return Copied("Copied.", sure=True)
-
-    monkeypatch.setattr("cm_tui.tui.terminal.clipboard.copy", copy)
-    async with driving(project) as driver:
+async def copy_goes_through_the_clipboard(driver, project):
+    with mock.patch.object(clipboard, "copy", return_value=clipboard.Copied("Copied.", sure=True)) as copy:
         screen = await ask(driver, "read a record by name")
         hit = screen.hit
         await driver.press("escape", "y")
-        assert copied == [f"src/store.py:{hit.start_line}-{hit.end_line}"]
+        assert [call.args[0] for call in copy.mock_calls] == [f"src/store.py:{hit.start_line}-{hit.end_line}"]
 
 
-async def test_without_a_result_commands_say_why_not(project):
-    async with driving(project) as driver:
-        await driver.press("2", "escape", "a")
-        assert any("there is no result" in text for text in driver.told)
-        assert len(driver.app.pack_selection) == 0
+async def without_a_result_commands_say_why_not(driver, project):
+    await driver.press("2", "escape", "a")
+    assert any("there is no result" in text for text in driver.told)
+    assert len(driver.app.pack_selection) == 0
 
 
-@pytest.mark.parametrize("query", ["[bold]x[/foo]", "';drop table passage--", "???", "list[int]", "漢字かな " * 20])
-async def test_odd_queries_and_names_are_only_text(project, query):
-    async with driving(project, size=(80, 24)) as driver:
-        await driver.press("2")
-        screen = screen_of(driver)
+@at((80, 24))
+async def odd_queries_and_names_are_only_text(driver, project):
+    await driver.press("2")
+    screen = screen_of(driver)
+    for query in ("[bold]x[/foo]", "';drop table passage--", "???", "list[int]", "漢字かな " * 20):
         screen.query_input.value = query
         await driver.settle()
-        assert driver.app.is_running
+        assert driver.text, query
         screen.query_input.value = "odd value"
         await driver.settle()
-        assert "we[ird]" in driver.text
+        assert "we[ird]" in driver.text, query
 
 
-async def test_the_query_is_found_again_next_time(project):
-    async with driving(project) as driver:
-        await ask(driver, "record")
-        driver.app.state_writer.flush()
-    async with driving(project, mode="") as driver:
-        assert driver.app.current_mode == "search"
-        assert screen_of(driver).query_input.value == "record"
-        assert screen_of(driver).hit is not None
+async def clearing_the_query_clears_the_answers(driver, project):
+    screen = await ask(driver, "ab")
+    await driver.press("backspace", "backspace")
+    assert screen.results.rows == ()
+    assert "Type a question or a name" in driver.text
 
 
-async def test_clearing_the_query_clears_the_answers(project):
-    async with driving(project) as driver:
-        screen = await ask(driver, "ab")
-        await driver.press("backspace", "backspace")
-        assert screen.results.rows == ()
-        assert "Type a question or a name" in driver.text
-
-
-async def test_rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time(project):
-    engine, slow, go_on = LocalEngine.open(project), threading.Event(), threading.Event()
+async def rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time(driver, project):
+    engine, go_on = driver.app.tasks.engine, threading.Event()
     retrieve = engine.retrieve
 
     def retrieve_slowly(query, **options):
-        if slow.is_set():
-            go_on.wait(60)
+        go_on.wait(PATIENCE)
         return retrieve(query, **options)
 
-    engine.retrieve = retrieve_slowly
-    async with driving(project, open_engine=lambda: engine) as driver:
-        screen = await ask(driver, "store")
-        panel = screen.query_one("#results-panel")
-        assert not panel.has_class("-waiting")
-        slow.set()
+    screen = await ask(driver, "store")
+    panel = screen.query_one("#results-panel")
+    assert not panel.has_class("-waiting")
+    with mock.patch.object(engine, "retrieve", retrieve_slowly):
         await driver.pilot.press("x")
         await driver.until(lambda: panel.has_class("-waiting"))
         assert "Searching…" in driver.text
         assert "Store class" in driver.text, "what was there stays until the answer comes"
         go_on.set()
         await driver.settle()
-        assert not panel.has_class("-waiting")
-        assert "Searching…" not in driver.text
+    assert not panel.has_class("-waiting")
+    assert "Searching…" not in driver.text
 
 
 # --- the list itself ---
@@ -276,12 +228,11 @@ async def test_a_hundred_thousand_rows_draw_only_what_is_seen():
         rows = app.query_one(Counting)
         rows.focus()
         rows.show(hits, limit=10, keep=False)
-        await pilot.pause()
-        assert rows.drawn <= 6 * 24
-        for key in ("end", "home", "pagedown", "down"):
-            rows.drawn = 0
+        for key in ("up", "end", "home", "pagedown", "down"):
             await pilot.press(key)
-            assert rows.drawn <= 6 * 24
+            rows.drawn = 0
+            assert app.screen._compositor.render_strips()
+            assert 0 < rows.drawn <= 6 * 24
         await pilot.press("end")
         assert rows.current.rank == 100_000
         assert rows.virtual_size.height == 200_000
@@ -345,33 +296,56 @@ def test_bars_are_as_long_as_scores():
 # --- what is remembered ---
 
 
-async def test_tuned_numbers_are_found_again_though_they_were_not_saved(project):
+def first_panel(driver) -> int:
+    """Return the height or the width of the panel of the results, whichever the border beside it changes."""
+    area = screen_of(driver).results.size
+    return area.height if driver.app.size.width < 100 else area.width
+
+
+@at((80, 24), (200, 50))
+async def the_border_between_the_panels_is_moved(driver, project):
+    await driver.press("2", "escape")
+    before = first_panel(driver)
+    await driver.press("greater_than_sign", "greater_than_sign")
+    assert first_panel(driver) > before
+    await driver.press("less_than_sign", "less_than_sign")
+    assert first_panel(driver) == before
+
+
+async def test_question_borders_and_tuned_numbers_are_found_again_next_time(project):
     async with driving(project) as driver:
         await ask(driver, "load record")
-        await driver.press("escape", "t", "down", "right")
+        await driver.press("escape", "greater_than_sign", "t", "down", "right")
+        wider = first_panel(driver)
         driver.app.state_writer.flush()
     async with driving(project) as driver:
+        assert driver.app.current_mode == "search"
         screen = screen_of(driver)
-        assert screen.session.tuned == {"keyword_weight": 0.51}
+        assert screen.query_input.value == "load record"
+        assert screen.hit is not None
+        assert screen.session.tuned == {"keyword_weight": 0.51}, "though it was not saved"
         assert "1 changed" in driver.text
-        await driver.press("escape", "t", "r")
+        await driver.press("escape", "t")
+        assert first_panel(driver) == wider
+        await driver.press("r")
         assert not screen.session.tuned
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_border_between_the_panels_can_be_moved_and_stays(project, size):
-    def first(driver):
-        area = screen_of(driver).results.size
-        return area.height if size[0] < 100 else area.width
-
-    async with driving(project, mode="2", size=size) as driver:
-        await driver.press("escape")
-        before = first(driver)
-        await driver.press("greater_than_sign", "greater_than_sign")
-        wider = first(driver)
-        assert wider > before
-        driver.app.state_writer.flush()
-    async with driving(project, size=size) as driver:
-        assert first(driver) == wider
-        await driver.press("escape", "less_than_sign", "less_than_sign")
-        assert first(driver) == before
+async def test_questions_are_answered_explained_and_followed(project):
+    await each(
+        project,
+        answers_come_while_typing,
+        the_parts_on_screen_add_up_to_the_score,
+        mode_and_profile_switch,
+        tuning_ranks_again_without_retrieving,
+        the_pool_is_retrieved_again,
+        what_the_engine_cannot_do_is_an_error_where_the_results_are,
+        odd_queries_and_names_are_only_text,
+        rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time,
+        the_border_between_the_panels_is_moved,
+        open_add_and_leave,
+        copy_goes_through_the_clipboard,
+        without_a_result_commands_say_why_not,
+        clearing_the_query_clears_the_answers,
+        tuning_is_saved_to_the_project,
+    )

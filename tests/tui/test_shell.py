@@ -22,34 +22,23 @@ from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
-from tests.tui.mode_driver import PATIENCE, Driver, driving, make_project, starting
+from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return make_project(tmp_path / "project")
+def fresh(tmp_path: Path) -> Path:
+    """A project that was never indexed."""
+    return make_project(tmp_path / "fresh")
 
 
 # --- overview ---
 
 
-@pytest.mark.parametrize("size_", SIZES)
-async def test_a_new_project_is_indexed_by_itself(project, size_):
-    async with driving(project, size=size_) as driver:
-        text = driver.text
-        assert "1 Overview" in text
-        assert "● hybrid" in text
-        assert "files       5" in text
-        await driver.press("end")
-        assert "python" in driver.text
-        assert driver.app.project.plan.files == 5
-
-
-async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(project):
+async def test_a_first_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(fresh):
     reached, go = threading.Event(), threading.Event()
-    engine = LocalEngine.open(project)
+    engine = LocalEngine.open(fresh)
     original = engine.index
 
     def slow(**options):
@@ -60,7 +49,7 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
                 go.wait(PATIENCE)
 
     engine.index = slow
-    async with starting(project, open_engine=lambda: engine) as driver:
+    async with starting(fresh, open_engine=lambda: engine, size=(80, 24)) as driver:
         await driver.until(lambda: reached.is_set() and driver.app.project.progress)
         await driver.until(lambda: all(words in driver.text for words in ("about", "5 files", "◐")))
         await driver.pilot.press("x")
@@ -68,54 +57,49 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
         await driver.settle()
         assert "Stopped. What was done is kept" in driver.text
         await driver.press("i")
-        assert "Up to date" in driver.text
+        for size_ in SIZES:
+            await driver.resize(size_)
+            await driver.press("home")
+            text = driver.text
+            assert "Up to date" in text
+            assert "1 Overview" in text
+            assert "● hybrid" in text
+            assert "files       5" in text
+            await driver.press("end")
+            assert "python" in driver.text
+        assert driver.app.project.plan.files == 5
 
 
-async def test_files_left_out_can_be_listed(project):
+async def files_left_out_can_be_listed(driver, project):
     (project / "package-lock.json").write_text("{}")
     (project / "picture.bin").write_bytes(bytes(range(256)) * 10)
-    async with driving(project) as driver:
-        await driver.press("s")
-        assert "picture.bin" in driver.text
-        await driver.press("escape")
-        assert "picture.bin" not in driver.text
+    await driver.press("i")
+    await driver.press("s")
+    assert "picture.bin" in driver.text
+    await driver.press("escape")
+    assert "picture.bin" not in driver.text
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+async def test_a_project_that_does_not_open_says_why_and_a_damaged_store_is_built_anew_by_key(project):
+    errors = (
         StoreBusyError("Another cm has this project open (process 12).", hint="Close it, then try again."),
         RefusedError("/ is not a project.", hint="Choose a folder of your own."),
         StoreDamagedError("The store is damaged.", hint="Build it anew."),
-    ],
-)
-async def test_a_project_that_does_not_open_says_why(project, error):
-    failing = [error]
+    )
+    failing, mended = list(errors), []
 
     def open_engine():
-        if failing:
+        if failing and not mended:
             raise failing[0]
         return LocalEngine.open(project)
 
-    async with driving(project, open_engine=open_engine, size=(80, 24)) as driver:
-        text = driver.text
-        assert error.message in text
-        assert error.hint in text
-        assert "✖ not open" in text
-        failing.clear()
-        await driver.press("r")
-        assert "● hybrid" in driver.text
-
-
-async def test_a_damaged_store_is_built_anew_by_key(project):
-    mended = []
-
-    def open_engine():
-        if not mended:
-            raise StoreDamagedError("The store is damaged.", hint="Build it anew.")
-        return LocalEngine.open(project)
-
-    async with driving(project, open_engine=open_engine, mend=lambda: mended.append(True)) as driver:
+    async with driving(project, open_engine=open_engine, mend=lambda: mended.append(True), size=(80, 24)) as driver:
+        for number, error in enumerate(errors):
+            failing[:] = errors[number:]
+            await driver.press("r")
+            assert error.message in driver.text
+            assert error.hint in driver.text
+            assert "✖ not open" in driver.text
         await driver.press("b")
         assert "Throw this project's index away" in driver.text
         await driver.press("n")
@@ -128,33 +112,30 @@ async def test_a_damaged_store_is_built_anew_by_key(project):
 # --- commands, keys, help ---
 
 
-@pytest.mark.parametrize("size_", SIZES)
-async def test_help_lists_every_command_of_a_mode(project, size_):
-    async with driving(project, size=size_) as driver:
-        await driver.press("question_mark")
-        assert "Help · Overview" in driver.text
-        seen = driver.text
-        for _ in range(45):
-            await driver.press("down")
-            seen += driver.text
-        for command in APP_COMMANDS:
-            assert command.help in seen
-        await driver.press("escape")
-        assert "Help · Overview" not in driver.text
+@at((80, 24))
+async def help_lists_every_command_of_a_mode(driver, project):
+    await driver.press("question_mark")
+    assert "Help · Overview" in driver.text
+    seen = driver.text
+    for _ in range(6):
+        await driver.press("pagedown")
+        seen += driver.text
+    for command in APP_COMMANDS:
+        assert command.help in seen
+    await driver.press("escape")
+    assert "Help · Overview" not in driver.text
 
 
-async def test_the_palette_finds_commands_and_runs_them(project):
-    async with driving(project) as driver:
-        await driver.press("ctrl+p")
-        await driver.type("Health")
-        await driver.until(lambda: "Daemon, jobs, freshness" in driver.text)
-        await driver.press("enter")
-        assert driver.app.current_mode == "health"
+async def the_palette_finds_commands_and_runs_them(driver, project):
+    await driver.press("ctrl+p")
+    await driver.type("Health")
+    await driver.until(lambda: "Daemon, jobs, freshness" in driver.text)
+    await driver.press("enter")
+    assert driver.app.current_mode == "health"
 
 
-async def test_what_a_mode_and_the_application_both_offer_is_listed_once(project):
-    async with driving(project) as driver:
-        labels = [label for label, *_ in CommandPalette(driver.app.screen)._rows()]
+async def what_a_mode_and_the_application_both_offer_is_listed_once(driver, project):
+    labels = [label for label, *_ in CommandPalette(driver.app.screen)._rows()]
     assert labels.count("Search") == 1
     assert "Update" in labels
     assert "Update index" not in labels
@@ -171,15 +152,14 @@ async def test_keys_come_from_the_configuration(project):
         assert "x Tune" in driver.text
 
 
-async def test_tabs_and_key_bar_take_clicks(project):
-    async with driving(project) as driver:
-        await driver.pilot.click("Header", offset=(driver.text.splitlines()[0].index("2 Sear"), 0))
-        await driver.settle()
-        assert driver.app.current_mode == "search"
-        await driver.press("escape")
-        await driver.pilot.click("KeyBar", offset=(driver.text.splitlines()[-1].index("Tune"), 0))
-        await driver.settle()
-        assert driver.app.screen.has_class("-tuning")
+async def tabs_and_key_bar_take_clicks(driver, project):
+    await driver.pilot.click("Header", offset=(driver.text.splitlines()[0].index("2 Sear"), 0))
+    await driver.settle()
+    assert driver.app.current_mode == "search"
+    await driver.press("escape")
+    await driver.pilot.click("KeyBar", offset=(driver.text.splitlines()[-1].index("Tune"), 0))
+    await driver.settle()
+    assert driver.app.screen.has_class("-tuning")
 
 
 def test_key_names():
@@ -189,12 +169,13 @@ def test_key_names():
 # --- themes, state ---
 
 
-@pytest.mark.parametrize("theme", ["cm-light", "nord", "ansi-dark"])
-async def test_other_themes_draw_every_mode(project, theme):
+async def test_other_themes_draw_every_mode(project):
     async with driving(project) as driver:
-        driver.app.theme = theme
-        for key in ("2", "f3", "f4", "f5", "f1"):
-            await driver.press(key)
+        for theme in ("cm-light", "nord", "ansi-dark"):
+            driver.app.theme = theme
+            for key in ("2", "f3", "f4", "f5", "f1"):
+                await driver.press(key)
+                assert driver.text
         driver.app.state_writer.flush()
     async with driving(project) as driver:
         assert driver.app.theme == theme
@@ -286,6 +267,7 @@ def test_style_sheets_are_found():
     assert "app.tcss" in {Path(sheet).name for sheet in style_sheets()}
 
 
+@pytest.mark.process
 def test_the_first_frame_waits_for_nothing_heavy():
     heavy = ["duckdb", "numpy", "onnxruntime", "hnswlib", "pygit2", "tree_sitter", "fastembed", "pygments.lexers"]
     code = f"import sys, cm_tui.tui.app.app, cm_tui.tui.modes.overview.screen; print([m for m in {heavy} if m in sys.modules])"
@@ -315,3 +297,14 @@ async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
             assert not driver.told
     finally:
         app.tasks.close()
+
+
+async def test_commands_keys_and_mouse(project):
+    await each(
+        project,
+        files_left_out_can_be_listed,
+        help_lists_every_command_of_a_mode,
+        the_palette_finds_commands_and_runs_them,
+        what_a_mode_and_the_application_both_offer_is_listed_once,
+        tabs_and_key_bar_take_clicks,
+    )

@@ -14,6 +14,7 @@ if sys.platform == "win32":
 
 from tests.tui.terminal import Terminal
 
+pytestmark = pytest.mark.process
 CTRL_O = "\x0f"
 LEFT_SCREEN = b"\x1b[?1049l"
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry
 from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.terminal.editor import command_for
 from cm_tui.tui.widgets.code_nodes import FileIndex, highlighted
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import at, driving, each
 
 
 async def find(driver, letters: str) -> None:
@@ -24,202 +24,183 @@ async def find(driver, letters: str) -> None:
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
-async def test_find_a_symbol_and_see_who_calls_it_at_every_size(project):
-    async with driving(project, mode="3", size=SIZES[0]) as driver:
-        assert "src/" in driver.text
-        assert "5 files" in driver.text
-        await driver.press("slash")
-        await driver.type("mkstor")
-        assert "make_store" in driver.text
-        await driver.press("enter")
-        for size in SIZES:
-            await driver.resize(size)
-            text = driver.text
-            assert "def make_store() -> Store:" in text
-            assert "A fresh store." in text
-            assert "report" in text
-            assert "service.py:10" in text
-            assert "same-file" in text
+@at((80, 24))
+async def find_a_symbol_and_see_who_calls_it_at_every_size(driver, project):
+    assert "src/" in driver.text
+    assert "5 files" in driver.text
+    await driver.press("slash")
+    await driver.type("mkstor")
+    assert "make_store" in driver.text
+    await driver.press("enter")
+    for size in SIZES:
+        await driver.resize(size)
+        text = driver.text
+        assert "def make_store() -> Store:" in text
+        assert "A fresh store." in text
+        assert "report" in text
+        assert "service.py:10" in text
+        assert "same-file" in text
 
 
-async def test_jump_along_a_call_and_back(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        await driver.press("tab")
-        assert "store = make_store()" in driver.text
-        await driver.press("enter")
-        screen = driver.app.screen
-        assert screen.shown.symbol.qualname == "report"
-        assert screen.code.current.number == 10
-        await driver.press("left_square_bracket")
-        assert screen.shown.symbol.qualname == "make_store"
-        await driver.press("right_square_bracket")
-        assert screen.shown.symbol.qualname == "report"
+async def jump_along_a_call_and_back(driver, project):
+    await find(driver, "make_store")
+    await driver.press("tab")
+    assert "store = make_store()" in driver.text
+    await driver.press("enter")
+    screen = driver.app.screen
+    assert screen.shown.symbol.qualname == "report"
+    assert screen.code.current.number == 10
+    await driver.press("left_square_bracket")
+    assert screen.shown.symbol.qualname == "make_store"
+    await driver.press("right_square_bracket")
+    assert screen.shown.symbol.qualname == "report"
 
 
-async def test_depth_follows_callers_of_callers(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        before = [row.name for row in driver.app.screen.relation_list.rows]
-        await driver.press("d")
-        after = [row.name for row in driver.app.screen.relation_list.rows]
-        assert before == ["report"]
-        assert after == ["report", "everything"]
-        assert "depth 2" in driver.text
+async def depth_follows_callers_of_callers(driver, project):
+    await find(driver, "make_store")
+    before = [row.name for row in driver.app.screen.relation_list.rows]
+    await driver.press("d")
+    after = [row.name for row in driver.app.screen.relation_list.rows]
+    assert before == ["report"]
+    assert after == ["report", "everything"]
+    assert "depth 2" in driver.text
 
 
-async def test_calls_that_could_not_be_resolved_are_counted_and_listed(project):
+async def calls_that_could_not_be_resolved_are_counted_and_listed(driver, project):
     (project / "src/basket.py").write_text(
         "class Basket:\n    def put(self, item):\n        pass\n\n\ndef load(basket: Basket, first, second):\n"
         "    basket.put(1)\n    first.put(2)\n    second.put(3)\n"
     )
-    with LocalEngine.open(project) as engine:
-        for _ in engine.index():
-            pass
-    async with driving(project, mode="3", size=(120, 40)) as driver:
-        await find(driver, "Basket.put")
-        screen = driver.app.screen
-        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
-        assert "2 more sites could not be resolved" in driver.text
-        assert "u Unresolved" in driver.text.splitlines()[-1]
-        await driver.press("u")
-        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:8", "src/basket.py:9"]
-        assert "calls by that name, not resolved" in driver.text
-        assert [key.qualname for key in screen.relation_list.rows[0].candidates] == ["Basket.put"]
-        await driver.press("u")
-        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
-        await driver.press("u")
-        await find(driver, "make_store")
-        assert [row.name for row in screen.relation_list.rows] == ["report"]
-        assert "Unresolved" not in driver.text.splitlines()[-1]
+    driver.app.lifecycle.start_index()
+    await driver.settle()
+    await find(driver, "Basket.put")
+    screen = driver.app.screen
+    assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
+    assert "2 more sites could not be resolved" in driver.text
+    assert "u Unresolved" in driver.text.splitlines()[-1]
+    await driver.press("u")
+    assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:8", "src/basket.py:9"]
+    assert "calls by that name, not resolved" in driver.text
+    assert [key.qualname for key in screen.relation_list.rows[0].candidates] == ["Basket.put"]
+    await driver.press("u")
+    assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
+    await driver.press("u")
+    await find(driver, "make_store")
+    assert [row.name for row in screen.relation_list.rows] == ["report"]
+    assert "Unresolved" not in driver.text.splitlines()[-1]
 
 
-async def test_ambiguous_call_opens_its_candidates(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "everything")
-        await driver.press("t", "tab")
-        relation_list = driver.app.screen.relation_list
-        ambiguous = next(i for i, row in enumerate(relation_list.rows) if row.resolution == "ambiguous")
-        relation_list.cursor = ambiguous
-        await driver.press("space")
-        names = {(row.path, row.name) for row in relation_list.rows if row.candidate}
-        assert names == {("src/store.py", "Store.sync"), ("src/remote.py", "Remote.sync")}
-        await driver.press("down", "enter")
-        assert driver.app.screen.shown.symbol.name == "sync"
+async def ambiguous_call_opens_its_candidates(driver, project):
+    await find(driver, "everything")
+    await driver.press("t", "tab")
+    relation_list = driver.app.screen.relation_list
+    ambiguous = next(i for i, row in enumerate(relation_list.rows) if row.resolution == "ambiguous")
+    relation_list.cursor = ambiguous
+    await driver.press("space")
+    names = {(row.path, row.name) for row in relation_list.rows if row.candidate}
+    assert names == {("src/store.py", "Store.sync"), ("src/remote.py", "Remote.sync")}
+    await driver.press("down", "enter")
+    assert driver.app.screen.shown.symbol.name == "sync"
 
 
-async def test_imports_and_importers_jump_to_files(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        await driver.press("t", "t", "tab", "enter")
-        assert driver.app.screen.shown.place.path == "src/store.py"
-        await driver.press("t")
-        assert [row.path for row in driver.app.screen.relation_list.rows] == ["src/service.py"]
+async def imports_and_importers_jump_to_files(driver, project):
+    await find(driver, "make_store")
+    await driver.press("t", "t", "tab", "enter")
+    assert driver.app.screen.shown.place.path == "src/store.py"
+    await driver.press("t")
+    assert [row.path for row in driver.app.screen.relation_list.rows] == ["src/service.py"]
 
 
-async def test_tree_opens_folders_files_and_classes(project):
-    async with driving(project, mode="3") as driver:
-        await driver.press("home")
-        while "Store" not in [node.name for node in driver.app.screen.code_tree.rows]:
-            node = driver.app.screen.code_tree.current
-            if node.path in {"src/", "src/store.py"}:
-                await driver.press("right")
-            await driver.press("down")
-        tree = driver.app.screen.code_tree
-        tree.cursor = next(i for i, node in enumerate(tree.rows) if node.name == "Store")
-        await driver.press("right")
-        names = [node.name for node in tree.rows if node.symbol]
-        assert names == ["Store", "load", "_read", "sync"]
-        assert "Where records are kept." in driver.text
-        await driver.press("left")
-        assert [node.name for node in tree.rows if node.symbol] == ["Store"]
+async def tree_opens_folders_files_and_classes(driver, project):
+    await driver.press("home")
+    while "Store" not in [node.name for node in driver.app.screen.code_tree.rows]:
+        node = driver.app.screen.code_tree.current
+        if node.path in {"src/", "src/store.py"}:
+            await driver.press("right")
+        await driver.press("down")
+    tree = driver.app.screen.code_tree
+    tree.cursor = next(i for i, node in enumerate(tree.rows) if node.name == "Store")
+    await driver.press("right")
+    names = [node.name for node in tree.rows if node.symbol]
+    assert names == ["Store", "load", "_read", "sync"]
+    assert "Where records are kept." in driver.text
+    await driver.press("left")
+    assert [node.name for node in tree.rows if node.symbol] == ["Store"]
 
 
-async def test_names_with_brackets_are_shown_as_they_are(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "odd")
-        assert "x[b]y.py" in driver.text
-        assert "def odd[T](value: list[int]) -> T:" in driver.text
+async def names_with_brackets_are_shown_as_they_are(driver, project):
+    await find(driver, "odd")
+    assert "x[b]y.py" in driver.text
+    assert "def odd[T](value: list[int]) -> T:" in driver.text
 
 
-async def test_add_row_and_symbol_to_the_pack(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        await driver.press("a", "tab", "a")
-        assert [(i.path, i.title) for i in driver.app.pack_selection.items] == [
-            ("src/service.py", "make_store"),
-            ("src/service.py", "report"),
-        ]
-        assert "Pack 2" in driver.text
+async def add_row_and_symbol_to_the_pack(driver, project):
+    await find(driver, "make_store")
+    await driver.press("a", "tab", "a")
+    assert [(i.path, i.title) for i in driver.app.pack_selection.items] == [
+        ("src/service.py", "make_store"),
+        ("src/service.py", "report"),
+    ]
+    assert "Pack 2" in driver.text
 
 
-async def test_copy_place(project, monkeypatch):
-    copied: list[str] = []
-
-    def copy(text, write):
-        copied.append(text)
-        return clipboard.Copied("Copied with xsel.", sure=True)
-
-    monkeypatch.setattr(clipboard, "copy", copy)
-    async with driving(project, mode="3") as driver:
+async def copy_place(driver, project):
+    with mock.patch.object(clipboard, "copy", return_value=clipboard.Copied("Copied with xsel.", sure=True)) as copy:
         await find(driver, "make_store")
         await driver.press("down", "y")
-        assert copied == ["src/service.py:5"]
+        assert [call.args[0] for call in copy.mock_calls] == ["src/service.py:5"]
         assert any("Copied with xsel." in words for words in driver.told)
 
 
-async def test_no_match_says_so_and_escape_brings_the_tree_back(project):
-    async with driving(project, mode="3") as driver:
-        await driver.press("slash")
-        await driver.type("zzqqxx")
-        assert "No symbol matches zzqqxx." in driver.text
-        await driver.press("escape")
-        assert "src/" in driver.text
+async def no_match_says_so_and_escape_brings_the_tree_back(driver, project):
+    await driver.press("slash")
+    await driver.type("zzqqxx")
+    assert "No symbol matches zzqqxx." in driver.text
+    await driver.press("escape")
+    assert "src/" in driver.text
 
 
-async def test_what_letters_found_stays_when_the_index_has_news(project):
-    async with driving(project, mode="3") as driver:
-        await driver.press("slash")
-        await driver.type("zzqqxx")
-        driver.app.lifecycle.refresh_status()
-        await driver.settle()
-        assert "No symbol matches zzqqxx." in driver.text
-        for _ in "zzqqxx":
-            await driver.press("backspace")
-        await driver.type("sync")
-        await driver.press("down", "down")
-        chosen, shown = driver.app.screen.code_tree.current.path, driver.app.screen.shown
-        assert driver.app.screen.code_tree.cursor == 1
-        (project / "src" / "store.py").write_text("def sync(): ...\ndef sync_all(): ...\n")
-        driver.app.lifecycle.start_index()
-        await driver.until(lambda: "sync_all" in {node.name for node in driver.app.screen.code_tree.rows})
-        assert driver.app.screen.code_tree.current.path == chosen
-        assert driver.app.screen.shown.place.path == shown.place.path
+async def what_letters_found_stays_when_the_index_has_news(driver, project):
+    await driver.press("slash")
+    await driver.type("zzqqxx")
+    driver.app.lifecycle.refresh_status()
+    await driver.settle()
+    assert "No symbol matches zzqqxx." in driver.text
+    for _ in "zzqqxx":
+        await driver.press("backspace")
+    await driver.type("sync")
+    await driver.press("down", "down")
+    chosen, shown = driver.app.screen.code_tree.current.path, driver.app.screen.shown
+    assert driver.app.screen.code_tree.cursor == 1
+    (project / "src" / "store.py").write_text("def sync(): ...\ndef sync_all(): ...\n")
+    driver.app.lifecycle.start_index()
+    await driver.until(lambda: "sync_all" in {node.name for node in driver.app.screen.code_tree.rows})
+    assert driver.app.screen.code_tree.current.path == chosen
+    assert driver.app.screen.shown.place.path == shown.place.path
 
 
-async def test_mouse_chooses_a_tab_and_a_row(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        lines = driver.text.split("\n")
-        y = next(i for i, line in enumerate(lines) if "Callees" in line)
-        await driver.pilot.click(offset=(lines[y].index("Callees") + 1, y))
-        await driver.settle()
-        assert driver.app.screen.relations.tabs.active == "callees"
-        await driver.pilot.click(offset=(lines[y].index("Callers") + 1, y))
-        await driver.settle()
-        await driver.pilot.click(offset=(lines[y].index("Callers") + 4, y + 1))
-        await driver.settle()
-        assert driver.app.screen.shown.symbol.qualname == "report"
+async def mouse_chooses_a_tab_and_a_row(driver, project):
+    await find(driver, "make_store")
+    lines = driver.text.split("\n")
+    y = next(i for i, line in enumerate(lines) if "Callees" in line)
+    await driver.pilot.click(offset=(lines[y].index("Callees") + 1, y))
+    await driver.settle()
+    assert driver.app.screen.relations.tabs.active == "callees"
+    await driver.pilot.click(offset=(lines[y].index("Callers") + 1, y))
+    await driver.settle()
+    await driver.pilot.click(offset=(lines[y].index("Callers") + 4, y + 1))
+    await driver.settle()
+    assert driver.app.screen.shown.symbol.qualname == "report"
 
 
-async def test_zoom_shows_one_panel(project):
-    async with driving(project, mode="3", size=(80, 24)) as driver:
-        await find(driver, "make_store")
-        await driver.press("z")
-        assert "Files and symbols" not in driver.text
-        assert "def make_store() -> Store:" in driver.text
-        await driver.press("z")
-        assert "Files and symbols" in driver.text
+@at((80, 24))
+async def zoom_shows_one_panel(driver, project):
+    await find(driver, "make_store")
+    await driver.press("z")
+    assert "Files and symbols" not in driver.text
+    assert "def make_store() -> Store:" in driver.text
+    await driver.press("z")
+    assert "Files and symbols" in driver.text
 
 
 async def test_place_is_found_again_after_a_restart(project):
@@ -231,14 +212,13 @@ async def test_place_is_found_again_after_a_restart(project):
         assert driver.app.screen.shown.symbol.qualname == "make_store"
 
 
-async def test_vanished_file_is_said_where_the_source_would_be(project):
-    async with driving(project, mode="3") as driver:
-        await find(driver, "make_store")
-        from cm_tui.tui.screens.messages import OpenPath
+async def vanished_file_is_said_where_the_source_would_be(driver, project):
+    await find(driver, "make_store")
+    from cm_tui.tui.screens.messages import OpenPath
 
-        driver.app.post_message(OpenPath("gone/away.py", 3))
-        await driver.settle()
-        assert "gone/away.py" in driver.text
+    driver.app.post_message(OpenPath("gone/away.py", 3))
+    await driver.settle()
+    assert "gone/away.py" in driver.text
 
 
 async def test_before_there_is_an_index_the_tree_says_why(tmp_path):
@@ -285,3 +265,25 @@ def test_editor_commands(tmp_path):
         run("nosuch")
     with pytest.raises(CmError, match="No editor is set"):
         command_for(file, 7, {})
+
+
+async def test_symbols_are_found_followed_and_taken(project):
+    await each(
+        project,
+        find_a_symbol_and_see_who_calls_it_at_every_size,
+        jump_along_a_call_and_back,
+        depth_follows_callers_of_callers,
+        ambiguous_call_opens_its_candidates,
+        imports_and_importers_jump_to_files,
+        tree_opens_folders_files_and_classes,
+        names_with_brackets_are_shown_as_they_are,
+        add_row_and_symbol_to_the_pack,
+        copy_place,
+        no_match_says_so_and_escape_brings_the_tree_back,
+        mouse_chooses_a_tab_and_a_row,
+        zoom_shows_one_panel,
+        vanished_file_is_said_where_the_source_would_be,
+        calls_that_could_not_be_resolved_are_counted_and_listed,
+        what_letters_found_stays_when_the_index_has_news,
+        mode="3",
+    )

@@ -6,7 +6,7 @@ import asyncio
 
 from textual import events
 
-from tests.tui.mode_driver import PATIENCE, Driver, driving
+from tests.tui.mode_driver import PATIENCE, Driver, each
 from tests.tui.test_pack_mode import LOAD, MAKE
 
 
@@ -17,46 +17,54 @@ async def type_ahead(driver: Driver, *keys: str) -> None:
     await driver.settle()
 
 
-async def test_a_key_after_one_that_leaves_a_mode_does_nothing_in_it(project):
-    async with driving(project, mode="4") as driver:
-        driver.app.pack_selection.add([LOAD, MAKE])
-        await driver.settle()
-        await type_ahead(driver, "2", "d", "u")
-        assert driver.app.current_mode == "search"
-        assert driver.app.screen.query_input.value == "du"
-        assert len(driver.app.pack_selection.items) == 2
+async def a_key_after_one_that_leaves_a_mode_does_nothing_in_it(driver, project):
+    await driver.press("4")
+    driver.app.pack_selection.add([LOAD, MAKE])
+    await driver.settle()
+    await type_ahead(driver, "2", "d", "u")
+    assert driver.app.current_mode == "search"
+    assert driver.app.screen.query_input.value == "du"
+    assert len(driver.app.pack_selection.items) == 2
 
 
-async def test_words_after_the_key_to_the_query_are_typed_into_it(project):
-    async with driving(project, mode="2") as driver:
-        await driver.type("store")
-        await driver.press("escape")
-        assert driver.app.screen.results.has_focus
-        await type_ahead(driver, "slash", *"xadp")
-        assert driver.app.screen.query_input.value == "xadp"
-        assert not driver.app.pack_selection.items
+async def words_after_the_key_to_the_query_are_typed_into_it(driver, project):
+    await driver.press("2")
+    await driver.type("store")
+    await driver.press("escape")
+    assert driver.app.screen.results.has_focus
+    await type_ahead(driver, "slash", *"xadp")
+    assert driver.app.screen.query_input.value == "xadp"
+    assert not driver.app.pack_selection.items
 
 
-async def test_rows_that_are_passed_quickly_are_passed(project):
-    async with driving(project, mode="2") as driver:
-        await driver.type("store")
-        await driver.press("escape")
-        third = driver.app.screen.results.rows[2]
-        await type_ahead(driver, "down", "down", "a")
-        assert [(one.path, one.start_line) for one in driver.app.pack_selection.items] == [
-            (third.path, third.start_line)
-        ]
+async def rows_that_are_passed_quickly_are_passed(driver, project):
+    await driver.press("2")
+    await driver.type("store")
+    await driver.press("escape")
+    third = driver.app.screen.results.rows[2]
+    await type_ahead(driver, "down", "down", "a")
+    assert [(one.path, one.start_line) for one in driver.app.pack_selection.items] == [(third.path, third.start_line)]
 
 
-async def test_keys_while_messages_wait_for_long_are_late_and_not_lost(project):
-    async with driving(project, mode="2") as driver:
-        done, list_ = asyncio.Event(), driver.app.screen.results
-        list_.call_later(done.wait)
-        list_.call_later(lambda: None)
-        for key in "abc":
-            driver.app.post_message(events.Key(key, key))
-        async with asyncio.timeout(PATIENCE):
-            while driver.app.screen.query_input.value != "abc":  # noqa: ASYNC110 - whatever else waits is not over here
-                await asyncio.sleep(0.01)
-        done.set()
-        await driver.settle()
+async def keys_while_messages_wait_for_long_are_late_and_not_lost(driver, project):
+    await driver.press("2")
+    done, list_ = asyncio.Event(), driver.app.screen.results
+    list_.call_later(done.wait)
+    list_.call_later(lambda: None)
+    for key in "abc":
+        driver.app.post_message(events.Key(key, key))
+    async with asyncio.timeout(PATIENCE):
+        while driver.app.screen.query_input.value != "abc":  # noqa: ASYNC110 - whatever else waits is not over here
+            await asyncio.sleep(0)
+    done.set()
+    await driver.settle()
+
+
+async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project):
+    await each(
+        project,
+        a_key_after_one_that_leaves_a_mode_does_nothing_in_it,
+        words_after_the_key_to_the_query_are_typed_into_it,
+        rows_that_are_passed_quickly_are_passed,
+        keys_while_messages_wait_for_long_are_late_and_not_lost,
+    )

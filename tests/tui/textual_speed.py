@@ -1,15 +1,19 @@
-"""Two costs of Textual under test that say nothing about the application: waiting by the clock, and reading styles.
+"""Costs of Textual under test that say nothing about the application: waiting by the clock, styles, unseen drawing.
 
 Textual's pilot takes an application for idle once the process needs little time, which costs 20 ms for every key and
 says little where threads work. Here messages are counted instead: nothing is on its way once no queue holds one.
 Styles are parsed for every application that starts; here, the same text with the same colours is parsed once.
+Every change is drawn for a terminal that is not there; here, the screen is drawn when a test reads it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual._context import active_app
 from textual.app import App
 from textual.css.model import RuleSet
@@ -55,9 +59,20 @@ async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
 
 
 def apply(patch: pytest.MonkeyPatch) -> None:
-    """Wait for messages, not for the clock; parse a style once."""
+    """Wait for messages, not for the clock; parse a style once; draw what is read."""
     patch.setattr("textual.app.wait_for_idle", messages_handled)
     patch.setattr("textual.pilot.wait_for_idle", messages_handled)
+    draw = Compositor.render_update
+
+    def draw_what_is_exported(compositor: Compositor, full: bool = False, **options: Any) -> RenderableType | None:
+        if full:
+            return draw(compositor, full, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    patch.setattr(Compositor, "render_update", draw_what_is_exported)
+    # As it is, by identity; but a call of Python code for each, a hundred thousand times in a start.
+    patch.setattr(RuleSet, "__hash__", object.__hash__)
     parse = Stylesheet._parse_rules
     parsed: dict[Key, list[RuleSet]] = {}
 

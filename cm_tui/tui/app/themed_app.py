@@ -15,6 +15,9 @@ class ThemedApp(App[int]):
         super().__init__(css_path=style_sheets())
         self.register_theme(CM_DARK)
         self.register_theme(CM_LIGHT)
+        # From the beginning: every widget is styled again when another theme is put on later.
+        self.set_reactive(App.theme, CM_DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Colours of score parts for themes that have none."""

@@ -29,7 +29,7 @@ class DelayedRequests:
         self._target = target
         self._send = send
         self._follow = follow
-        self._held: dict[str, tuple[Timer, Future[None]]] = {}
+        self._held: dict[str, tuple[Timer, Future[None], Callable[[], None]]] = {}
 
     def hold(self, topic: str, seconds: float, work: Callable[[], None]) -> None:
         """Send work off later, unless a newer request of the topic comes first."""
@@ -43,14 +43,21 @@ class DelayedRequests:
                 self._send(work)
                 self.release(topic)
 
-        self._held[topic] = (self._target.set_timer(seconds, leave), held)
+        self._held[topic] = (self._target.set_timer(seconds, leave), held, work)
 
     def release(self, topic: str) -> None:
         """Forget a request that did not leave yet."""
         if topic in self._held:
-            timer, held = self._held.pop(topic)
+            timer, held, _ = self._held.pop(topic)
             timer.stop()
             held.set_result(None)
+
+    def send_all(self) -> None:
+        """Send off everything that waits."""
+        for topic, (_, held, work) in list(self._held.items()):
+            if not held.done():
+                self._send(work)
+            self.release(topic)
 
     def release_all(self) -> None:
         """Forget everything that waits."""

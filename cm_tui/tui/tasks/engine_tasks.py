@@ -208,8 +208,13 @@ class EngineTasks(LongTasks):
     # --- the end ---
 
     async def settled(self) -> None:
-        """Wait until nothing is running (for tests and pictures)."""
+        """Wait until nothing is running; what is delayed leaves at once (for tests and pictures)."""
+        self.hurry()
         await self._workers.settled()
+
+    def hurry(self) -> None:
+        """Have everything that is delayed leave at once (for tests and pictures)."""
+        self._delays.send_all()
 
     @property
     def busy(self) -> bool:
