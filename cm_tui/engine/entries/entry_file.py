@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
-from cm_tui.engine.shared_files.write_over import write_over
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
     permissions_of,
     read_below,
     read_bounded,
+    read_regular,
     remove_left_overs,
     set_aside,
     shared_dir,
+    wait_until_quiet,
+    write_if_unchanged,
 )
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
@@ -32,6 +34,8 @@ FILE = "memory.json"
 MOST_BYTES = 32_000_000
 Stamps = list[list[int]]
 """What tells of several files that one of them has changed."""
+_MOST_ATTEMPTS = 5
+"""Of writing a file that another program saves again and again."""
 _LOCK_SECONDS = 10.0
 _VERSION = 1
 
@@ -93,56 +97,69 @@ class EntryFile:
         content.data = data
         return content
 
-    def write(self, content: Content) -> tuple[str, bytes | None]:
+    def read_whole(self) -> Content:
+        """Read the file; one that is half written is read again. Raises as `read` does."""
+        content = self.read()
+        if content.damaged:
+            wait_until_quiet(self.path)
+            content = self.read()
+        return content
+
+    def write(self, content: Content, redo: Callable[[Content], None]) -> str:
         """Write the file whole.
 
-        Returns:
-            What has to be said of the one that was there, and what another program saved in it since it was read.
-
-        Raises:
-            RefusedError: its folder is a link.
-            StoreError: it cannot be written.
-        """
-        plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
-        try:
-            note = self._set_aside() if content.damaged else ""
-        except OSError as error:
-            raise self._cannot_write(error) from error
-        return note, self.write_data(_json(plain).encode("utf-8"), content.data)
-
-    def write_data(self, data: bytes, before: bytes | None = None) -> bytes | None:
-        """Write the file as bytes.
-
         Args:
-            data: what it is to hold.
-            before: what it held when it was read.
+            content: what it is to hold.
+            redo: makes the same change in what another program saved since the file was read.
 
         Returns:
-            What another program saved in it since then; None: nothing.
+            A note on a damaged file that was set aside, else an empty text.
 
         Raises:
             RefusedError: its folder is a link.
             StoreError: it cannot be written.
+            CmError: from `redo`.
         """
-        try:
-            if self._root is None:
-                paths.private_dir(self.path.parent)
-                permissions: int | None = 0o600
+        for _ in range(_MOST_ATTEMPTS):
+            note = self._write_unless_changed(content)
+            if note is not None:
+                return note
+            found = self.read_whole()
+            if found.damaged:
+                # Half of a file: it is set aside, and the entries that were read stay.
+                content = replace(content, damaged=found.damaged, data=found.data)
             else:
-                if self._leads_away():
-                    raise self._refusal()
-                shared_dir(self.path.parent)
-                permissions = permissions_of(self.path)
-            remove_left_overs(self.path)
-            return write_over(self.path, data, before, permissions)
-        except OSError as error:
-            raise self._cannot_write(error) from error
+                redo(found)
+                content = found
+        raise StoreError(f"Another program keeps saving {self.path}: nothing is written.", hint="Try again.")
 
-    def _cannot_write(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"Cannot write the entries in {self.path}: {error.strerror or error}.",
-            hint="Check the permissions of its folder and free space.",
-        )
+    def _write_unless_changed(self, content: Content) -> str | None:
+        """Return what `write` does; None: another program changed the file, and nothing is written."""
+        plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
+        data, note, before = _json(plain).encode("utf-8"), "", content.data
+        try:
+            if content.damaged:
+                if read_regular(self.path, MOST_BYTES) != before:
+                    return None
+                note, before = self._set_aside(), None
+            return note if self._write(data, before) else None
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write the entries in {self.path}: {error.strerror or error}.",
+                hint="Check the permissions of its folder and free space.",
+            ) from error
+
+    def _write(self, data: bytes, before: bytes | None) -> bool:
+        if self._root is None:
+            paths.private_dir(self.path.parent)
+            permissions: int | None = 0o600
+        else:
+            if self._leads_away():
+                raise self._refusal()
+            shared_dir(self.path.parent)
+            permissions = permissions_of(self.path)
+        remove_left_overs(self.path)
+        return write_if_unchanged(self.path, data, before, permissions)
 
     def _bytes(self) -> bytes:
         if self._root is None:

@@ -107,17 +107,10 @@ class LocalNotes(LocalEntries):
         return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
 
     def note_conflicts(self) -> tuple[NoteConflict, ...]:
-        """Return what other programs saved over lines that they had never seen."""
-        from cm_tui.engine.notes.notes import Notes
+        """Return lines that an earlier version kept because another program saved over them, once."""
+        from cm_tui.engine.notes import overwritten
 
-        return Notes(self._root).conflicts()
-
-    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
-        """Decide what becomes of the lines of such a conflict."""
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
-
-        return self._changed(NoteChanges(Notes(self._root)).resolve(name, decision))
+        return overwritten.export(self._root)
 
     def move_note(self, name: str, target: str) -> NoteChange:
         """Give a note another name."""

@@ -133,7 +133,7 @@ class LineChanges:
         refuse_locked(place)
         with writing():
             saves = NoteSaves(notes)
-            file = saves.settle(place)
+            file = notes.file(place)
             if digest and _digest(proposal, _seen(file)) != digest:
                 raise changed_since(proposal)
             # Anybody may have written such a mark: by itself it says nothing.

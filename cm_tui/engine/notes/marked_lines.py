@@ -173,7 +173,7 @@ def _stop(lines: Sequence[str], line: Marked) -> int:
 def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | None:
     """Return where the line stands: in its note, or in another one that it was moved to."""
     place = notes.places.place(written.note)
-    file = NoteSaves(notes).settle(place)
+    file = notes.file(place)
     line = marked(file.shown, written.name, written.digest)
     if line is not None:
         return place, file, line
