@@ -144,6 +144,7 @@ def _said(entry: Entry) -> tuple[object, ...]:
 def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merged:
     with writing():
         content = entries.files[scope].read_whole()
+        entries.files[scope].refuse_unwritable(content)
         ledger = entries.ledger.read()
         standing = entries.ledgers[scope].read().standing()
         gone = set(entries.ledgers[scope].read().gone) - content.entries.keys()

@@ -14,6 +14,7 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
+from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
     permissions_of,
@@ -28,6 +29,7 @@ from cm_tui.files import (
 )
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
+from cm_tui.same_names import twin_of
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
@@ -37,6 +39,7 @@ Stamps = list[list[int]]
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
 _LOCK_SECONDS = 10.0
+_WRITABLE = 0o222
 _VERSION = 1
 
 
@@ -52,6 +55,8 @@ class Content:
     """What the file says beside its entries."""
     damaged: str = ""
     """Why all of it cannot be understood; empty: it can."""
+    conflict: int = 0
+    """Line at which git left a conflict; 0: there is none."""
     notes: tuple[str, ...] = ()
     """What has to be said with an answer from it."""
     data: bytes | None = None
@@ -85,7 +90,8 @@ class EntryFile:
         try:
             data = self._bytes()
         except FileNotFoundError:
-            return Content()
+            twin = self._twin()
+            return Content() if twin is None else Content(notes=(_twin_note(twin, self.path),))
         except OSError as error:
             if self._root is not None and self._leads_away():
                 raise self._refusal() from error
@@ -105,6 +111,26 @@ class EntryFile:
             content = self.read()
         return content
 
+    def refuse_unwritable(self, content: Content) -> None:
+        """Refuse to write a file that is read-only, in conflict, or whose name is that of another one on macOS and Windows.
+
+        Args:
+            content: that it has now.
+
+        Raises:
+            RefusedError: it is so; nothing is written.
+        """
+        if content.conflict:
+            raise RefusedError(
+                f"{self.path} has a conflict of git at line {content.conflict}: nothing is written to it.",
+                hint="Resolve it in an editor first.",
+            )
+        permissions = permissions_of(self.path)
+        if permissions is not None and not permissions & _WRITABLE:
+            raise RefusedError(f"{self.path} is read-only.", hint="Make it writable for you.")
+        if permissions is None and (twin := self._twin()) is not None:
+            raise RefusedError(_twin_note(twin, self.path), hint=f"Rename it to {self.path}.")
+
     def write(self, content: Content, redo: Callable[[Content], None]) -> str:
         """Write the file whole.
 
@@ -116,11 +142,12 @@ class EntryFile:
             A note on a damaged file that was set aside, else an empty text.
 
         Raises:
-            RefusedError: its folder is a link.
+            RefusedError: its folder is a link, or `refuse_unwritable` refuses it.
             StoreError: it cannot be written.
             CmError: from `redo`.
         """
         for _ in range(_MOST_ATTEMPTS):
+            self.refuse_unwritable(content)
             note = self._write_unless_changed(content)
             if note is not None:
                 return note
@@ -166,6 +193,10 @@ class EntryFile:
             return read_bounded(self.path, MOST_BYTES)
         # It comes with a repository: no part of the way may lead elsewhere.
         return read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", MOST_BYTES)
+
+    def _twin(self) -> Path | None:
+        """Return the file or folder that has the name of a missing file on macOS and Windows."""
+        return None if self._root is None else twin_of(self._root, f"{paths.PROJECT_FOLDER}/{FILE}")
 
     def _leads_away(self) -> bool:
         return any(os.path.islink(part) for part in (self.path.parent, self.path))  # noqa: PTH114 - the link itself
@@ -217,6 +248,8 @@ def _content(data: bytes, scope: Scope, path: Path) -> Content:
     try:
         found = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
+        if (line := conflict_line(data.decode("utf-8", "replace"))) is not None:
+            return Content(damaged="a conflict of git", conflict=line, notes=(_conflict(path, line),))
         return _damaged(path, "not JSON" if not isinstance(error, UnicodeDecodeError) else "not UTF-8")
     items = found.get("entries") if isinstance(found, dict) else found
     if not isinstance(items, list):
@@ -242,6 +275,14 @@ def _without_entries(found: Any) -> dict[str, Any]:
 def _damaged(path: Path, why: str) -> Content:
     said = f"{path} cannot be understood ({why}): none of its entries is known. Mend it; the next one that is remembered puts it aside."
     return Content(damaged=why, notes=(said,))
+
+
+def _twin_note(twin: Path, path: Path) -> str:
+    return f"{twin} has the name of {path} on macOS and Windows: entries are neither read from it nor written."
+
+
+def _conflict(path: Path, line: int) -> str:
+    return f"{path} has a conflict of git at line {line}: none of its entries is known until it is resolved."
 
 
 def _notes(path: Path, unread: int, twice: int) -> Iterator[str]:

@@ -57,10 +57,14 @@ class Writer:
         """Return what a file holds.
 
         Raises:
-            CmError: it cannot be read.
+            CmError: it cannot be read or written.
         """
         if scope not in self.contents:
-            self.contents[scope] = self._files[scope].read_whole()
+            file = self._files[scope]
+            content = file.read_whole()
+            # Before the journal records a change that cannot be made.
+            file.refuse_unwritable(content)
+            self.contents[scope] = content
         return self.contents[scope]
 
     def check(self, states: Sequence[State]) -> None:

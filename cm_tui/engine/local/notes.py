@@ -41,6 +41,7 @@ class LocalNotes(LocalEntries):
         """Return notes, those that were changed last first."""
         from cm_tui.engine.memory import episode_sync
         from cm_tui.engine.notes import note_table
+        from cm_tui.engine.notes.known_scan import known_notes, places_of
         from cm_tui.model.page import bounded
 
         for value, known, what in ((kind, get_args(NoteKind), "kind"), (scope, get_args(Scope), "scope")):
@@ -48,7 +49,8 @@ class LocalNotes(LocalEntries):
                 raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
         said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
         rows, total = note_table.page(self._db, match.lower().split(), kind, scope, bounded(limit))
-        return Page(tuple(map(self._with_origin, rows)), total, said)
+        skipped = known_notes(places_of(self._root)).folders.notes
+        return Page(tuple(map(self._with_origin, rows)), total, " ".join(part for part in (said, *skipped) if part))
 
     def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
         """Return lines of a note, as they are on disk."""

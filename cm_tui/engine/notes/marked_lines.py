@@ -10,12 +10,11 @@ from typing import NamedTuple
 from cm_tui.engine.notes.front_matter import front_matter
 from cm_tui.engine.notes.headings import headings
 from cm_tui.engine.notes.known_scan import known_notes
-from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.note_file import refuse_locked, writing
 from cm_tui.engine.notes.note_saves import REVERTED, NoteSaves
 from cm_tui.engine.notes.note_undo import TakenBack
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.topic_files import refuse_locked
 from cm_tui.errors import CmError
 from cm_tui.model.author import Author
 

@@ -6,7 +6,15 @@ import datetime as dt
 import re
 
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import MOST_WRITTEN, kept_file, take_away, write_data, writing
+from cm_tui.engine.notes.note_file import (
+    MOST_WRITTEN,
+    kept_file,
+    refuse_conflict,
+    refuse_locked,
+    take_away,
+    write_data,
+    writing,
+)
 from cm_tui.engine.notes.note_reader import read_data
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import Notes
@@ -61,6 +69,7 @@ class NoteChanges:
         _refuse(place, writer)
         with writing():
             file = self._notes.file(place)
+            refuse_conflict(place, file.text)
             before = file.shown
             if len(before) + len(said) > MOST_WRITTEN:
                 raise UsageError(
@@ -86,11 +95,7 @@ class NoteChanges:
             RefusedError: it lies outside, or may not be written.
             StoreError: it cannot be written.
         """
-        place = (
-            self._notes.places.new(name)
-            if base is None
-            else self._notes.places.place(name.strip().removeprefix("note/"))
-        )
+        place = self._notes.places.new(name) if base is None else self._notes.named(name)
         _refuse(place, Author())
         if len(text.encode("utf-8", "replace")) > MOST_WRITTEN:
             raise UsageError(
@@ -162,10 +167,7 @@ def _refuse(place: Found, writer: Author) -> None:
     Raises:
         RefusedError: it is.
     """
-    if not place.writable:
-        raise RefusedError(
-            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
-        )
+    refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):
         raise RefusedError(
             f"{place.id} is written by people: agents append to day logs and to topics of the project.",

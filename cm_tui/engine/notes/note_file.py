@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.engine.notes.known_scan import wrote
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.notes.note_reader import leads_away, read_data, text_of, written_like
@@ -22,10 +23,12 @@ from cm_tui.files import (
     write_if_unchanged,
 )
 from cm_tui.locks import locked
+from cm_tui.same_names import twin_of
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
 _LOCK_SECONDS = 10.0
+_WRITABLE = 0o222
 _MOST_ATTEMPTS = 5
 """Of writing a note that another program saves again and again."""
 _IGNORED = ("memory/", "kv/", "snapshots/")
@@ -82,6 +85,7 @@ def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
 
 def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bool:
     _refuse_links(place)
+    refuse_read_only(place)
     try:
         if place.scope == "user":
             paths.private_dir(place.file.parent)
@@ -98,6 +102,53 @@ def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bo
         raise cannot_write(place, error) from error
 
 
+def refuse_locked(place: Found) -> None:
+    """Refuse to change a file that is not for cm, or that may not be written.
+
+    Raises:
+        RefusedError: it may not be written.
+    """
+    if not place.writable:
+        raise RefusedError(
+            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
+        )
+    refuse_read_only(place)
+
+
+def refuse_read_only(place: Found) -> None:
+    """Refuse to write a file that is read-only, or whose name is that of another one on macOS and Windows.
+
+    Raises:
+        RefusedError: it is so.
+    """
+    try:
+        mode = place.file.stat(follow_symlinks=False).st_mode
+    except OSError:
+        if (twin := twin_of(place.base, place.path)) is not None:
+            raise RefusedError(
+                f"{place.id} is the same name as {twin} on macOS and Windows.", hint="Use the name that is there."
+            ) from None
+    else:
+        if not mode & _WRITABLE:
+            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
+    folder = next((one for one in place.file.parents if one.exists()), place.base)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
+
+
+def refuse_conflict(place: Found, text: str) -> None:
+    """Refuse to add to a note in which git left a conflict.
+
+    Raises:
+        RefusedError: it has one.
+    """
+    if (line := conflict_line(text)) is not None:
+        raise RefusedError(
+            f"{place.id} has a conflict of git at line {line}: nothing is written to it.",
+            hint=f"Resolve it first: `cm notes edit {place.id}`, or any editor.",
+        )
+
+
 def take_away(place: Found, kept: Path) -> None:
     """Move the file of a note to where it is kept.
 
@@ -106,6 +157,7 @@ def take_away(place: Found, kept: Path) -> None:
         StoreError: it cannot be moved.
     """
     _refuse_links(place)
+    refuse_read_only(place)
     try:
         paths.private_dir(kept.parent)
         write_atomically(kept, read_data(place), durable=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.notes import hunks
-from cm_tui.engine.notes.note_file import kept_file, take_away, write_data
+from cm_tui.engine.notes.note_file import kept_file, refuse_read_only, take_away, write_data
 from cm_tui.engine.notes.note_reader import written_like
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
@@ -41,8 +41,10 @@ class NoteSaves:
 
         Raises:
             UsageError: it is not clear what lines hold that look like a secret; nothing is told or written.
+            RefusedError: the file is read-only; nothing is told or written.
             CmError: it cannot be written.
         """
+        refuse_read_only(place)
         shown, lines = file.shown.split("\n"), after.split("\n")
         found = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(after))
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
@@ -54,6 +56,7 @@ class NoteSaves:
 
     def remove(self, place: Found, kind: str = CHANGED, **more: Any) -> str:
         """Tell that a note is deleted, then do so; its file is kept beside. Returns the id of the event."""
+        refuse_read_only(place)
         event = self.tell(place.id, {"deleted": True, **more}, Author(), kind)
         take_away(place, kept_file(event))
         return event

@@ -14,6 +14,7 @@ from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.same_names import name_key
 
 
 class NoteFile(NamedTuple):
@@ -62,9 +63,27 @@ class Notes:
                 raise UsageError(
                     f"{wanted!r} is more than one note: {', '.join(sorted(ends)[:5])}.", hint="Give one of these."
                 )
+        if (alike := self._alike(wanted)) is not None:
+            return alike
         # Says so where it lies elsewhere; a place that is empty is no note.
         place = self.places.place(wanted)
         raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
+
+    def _alike(self, wanted: str) -> Found | None:
+        """Return the note whose name is the same on macOS and Windows.
+
+        Raises:
+            UsageError: there are several.
+        """
+        found = known_notes(self.places).found
+        keys = (name_key(wanted), name_key(f"{wanted}.md"))
+        ends = tuple(f"{mark}{key}" for mark in "/:" for key in keys)
+        ids = [id_ for id_ in found if (key := name_key(id_)) in keys or key.endswith(ends)]
+        if len(ids) > 1:
+            raise UsageError(
+                f"{wanted!r} is more than one note: {', '.join(sorted(ids)[:5])}.", hint="Give one of these."
+            )
+        return found[ids[0]][0] if ids else None
 
     def read(self, place: Found) -> ReadNote:
         """Return a note as its file has it now.

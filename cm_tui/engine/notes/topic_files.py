@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.notes.archived_topics import place_of
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import kept_file, take_away, write_data
+from cm_tui.engine.notes.note_file import kept_file, refuse_conflict, refuse_locked, take_away, write_data
 from cm_tui.engine.notes.note_reader import leads_away, read_data
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
@@ -41,7 +40,6 @@ from cm_tui.model.author import Author
 _UNDONE = "change.undone"
 """Kind of the event behind which a change counts no longer; whoever takes changes back writes it."""
 _MOST_MARK = 4_000
-_OWN_WRITE = 0o222
 
 
 class FileChange(NamedTuple):
@@ -75,7 +73,7 @@ class TopicFiles:
 
         Raises:
             UsageError: it is no text that could be written again.
-            RefusedError: it is a link, or lies below one.
+            RefusedError: it is a link, lies below one, or has a conflict of git.
             StoreError: it cannot be read.
         """
         if leads_away(place):
@@ -83,7 +81,9 @@ class TopicFiles:
                 f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
                 hint="Put an ordinary file there.",
             )
-        return self._notes.file(place).data
+        file = self._notes.file(place)
+        refuse_conflict(place, file.text)
+        return file.data
 
     def change(
         self, action: str, words: str, files: Sequence[FileChange], writer: Author | None = None, **more: Any
@@ -228,24 +228,6 @@ class TopicFiles:
 
 class _Finished(NamedTuple):
     after: str | None
-
-
-def refuse_locked(place: Found) -> None:
-    """Refuse to change a file that is not for cm, or that may not be written.
-
-    Raises:
-        RefusedError: it may not be written.
-    """
-    if not place.writable:
-        raise RefusedError(
-            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
-        )
-    with suppress(OSError):
-        if not place.file.stat(follow_symlinks=False).st_mode & _OWN_WRITE:
-            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
-    folder = next((one for one in place.file.parents if one.exists()), place.base)
-    if not os.access(folder, os.W_OK):
-        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
 
 
 def _finished(file: Now) -> _Finished | None:
