@@ -50,7 +50,11 @@ class LocalNotes(LocalEntries):
         said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
         rows, total = note_table.page(self._db, match.lower().split(), kind, scope, bounded(limit))
         skipped = known_notes(places_of(self._root)).folders.notes
-        return Page(tuple(map(self._with_origin, rows)), total, " ".join(part for part in (said, *skipped) if part))
+        return Page(
+            tuple(map(self._with_origin, rows)),
+            total,
+            " ".join(part for part in (said, *(one for one in skipped if one not in said)) if part),
+        )
 
     def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
         """Return lines of a note, as they are on disk."""

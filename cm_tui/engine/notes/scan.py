@@ -133,8 +133,7 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
         except OSError as error:
             notes.append(f"{folder.base / path} cannot be looked at: {error.strerror or error}.")
             continue
-        if folder.writable:
-            notes += _skipped(path, level)
+        notes += _skipped(path, level) if folder.writable else ()
         for entry in level:
             below = f"{path}/{entry.name}" if path else entry.name
             if not _is_text(below):
