@@ -7,6 +7,7 @@ import glob
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,9 @@ PRIVATE = 0o600
 """Permissions of a file that only the user can read."""
 SUFFIX = ".cm-new"
 """Ending of a file that is being written."""
+_QUIET_S, _MOST_WAIT_S = 0.02, 1.0
+"""A file that was not written for so long is whole; and how long one is waited for at most."""
+_MOST_COMPARED = 64_000_000
 
 _FILE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
@@ -109,6 +113,55 @@ def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = 
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_if_unchanged(file: Path, data: bytes, before: bytes | None, permissions: int | None) -> bool:
+    """Write a file whole unless another program changed, removed or created it since it was read.
+
+    Args:
+        file: the file; its folder must be there.
+        data: what it is to hold.
+        before: what it held when it was read; None: it was missing.
+        permissions: as for `write_atomically`.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        OSError: it cannot be written; what was there before is untouched.
+    """
+    try:
+        with replacing(file, permissions=permissions) as temporary:
+            temporary.write_bytes(data)
+            # Before the last look: the disk may take a while.
+            _sync(temporary)
+            _check_unchanged(file, before)
+    except _ChangedError:
+        return False
+    return True
+
+
+class _ChangedError(Exception):
+    """Another program changed the file."""
+
+
+def _check_unchanged(file: Path, before: bytes | None) -> None:
+    if read_regular(file, _MOST_COMPARED) != before:
+        raise _ChangedError
+
+
+def wait_until_quiet(file: Path) -> None:
+    """Wait until no program has written a file for a moment: one that saves in place empties it first."""
+    end = time.monotonic() + _MOST_WAIT_S
+    while time.monotonic() < end:
+        try:
+            age = time.time() - file.lstat().st_mtime
+        except OSError:
+            return
+        # A time in the future was not written just now.
+        if not 0 <= age < _QUIET_S:
+            return
+        time.sleep(_QUIET_S - age)
 
 
 def set_aside(file: Path, stamp: str) -> Path | None:

@@ -270,3 +270,29 @@ def test_links_are_followed_as_long_as_they_stay_below(tmp_path):
     for path in ("outer", "folder/f", "../f", "sub/../../f"):
         with pytest.raises(OSError):
             read_inside(root, path, 10)
+
+
+@pytest.mark.parametrize("before", [None, b"", b"as it was read"])
+@pytest.mark.parametrize("now", [None, b"", b"as it was read", b"saved meanwhile"])
+def test_a_file_is_written_only_as_it_was_read(tmp_path: Path, before: bytes | None, now: bytes | None):
+    file = tmp_path / "note.md"
+    if now is not None:
+        file.write_bytes(now)
+    assert files.write_if_unchanged(file, b"mine", before, 0o644) == (before == now)
+    assert (file.read_bytes() if file.exists() else None) == (b"mine" if before == now else now)
+    assert [*tmp_path.iterdir()] == ([file] if file.exists() else [])
+
+
+def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file, waits = tmp_path / "note.md", list[float]()
+    files.wait_until_quiet(file)
+    file.write_bytes(b"half")
+    written = file.stat().st_mtime
+    times = iter([written + 0.005, written + 0.015, written + 0.03])
+    monkeypatch.setattr(files.time, "time", lambda: next(times))
+    monkeypatch.setattr(files.time, "sleep", waits.append)
+    files.wait_until_quiet(file)
+    assert [round(one, 3) for one in waits] == [0.015, 0.005]
+    times = iter([written - 10])
+    files.wait_until_quiet(file)
+    assert len(waits) == 2, "a time in the future is not waited for"

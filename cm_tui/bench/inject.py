@@ -65,7 +65,7 @@ def _write(entries: Entries, number: int) -> None:
             content.items.append(entry_data(entry))
             ledger.note_written(digest(entry))
         entries.ledger.write(ledger)
-        entries.files["project"].write(content)
+        entries.files["project"].write(content, lambda _: None)
 
 
 def _once(root: Path, budget: int) -> float:

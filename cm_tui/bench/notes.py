@@ -262,7 +262,7 @@ def _write_entries(root: Path, count: int, chance: random.Random) -> None:
     if items:
         content = entries.files["project"].read()
         content.items[:] = items
-        entries.files["project"].write(content)
+        entries.files["project"].write(content, lambda _: None)
         entries.ledger.write(ledger)
 
 

@@ -16,7 +16,6 @@ BENCHES = {
     "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
     "memory": "Recall of turns and sessions on conversations with questions, without each step, by kind; --cases.",
     "notes": "Sections of documentation found by their headings; notes and entries by the ten thousand.",
-    "writers": "Two editors, an agent and the application write the same notes and entries: whether anything is lost.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
     "edges": "What the call graph claims in any language, and claims drawn at random to be judged by hand.",

@@ -303,5 +303,7 @@ def _memory_rows(state: ProjectStatus) -> list[tuple[str, str]]:
             ("stale", f"{count(state.stale, 'entry or note', 'entries and notes')} of code that is gone: `cm stale`")
         )
     if state.conflicts:
-        rows.append(("conflicts", f"{count(state.conflicts, 'note')} saved over: `cm notes conflicts`"))
+        rows.append(
+            ("conflicts", f"overwritten lines of {count(state.conflicts, 'note')}: `cm notes conflicts` shows them")
+        )
     return rows

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     add_family(
         app, "notes", "Markdown that people and agents write: day logs, topics, memory.", append, search, get, list_,
-        edit, move, delete, conflicts, resolve,
+        edit, move, delete, conflicts,
     )  # fmt: skip
 
 
@@ -163,9 +163,8 @@ def delete(name: Name, project: Project = None, as_json: Json = False) -> None:
 
 
 def conflicts(project: Project = None, as_json: Json = False) -> None:
-    """List notes that another program saved over lines which it had never seen; ends with 1 when there are some."""
+    """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
     from cm_tui.cli.output import narrate, plain, print_json, write, write_text
-    from cm_tui.model.dates import local_minute
 
     with open_engine(project) as engine:
         found = engine.note_conflicts()
@@ -173,29 +172,13 @@ def conflicts(project: Project = None, as_json: Json = False) -> None:
         print_json({"rows": [plain(one) for one in found], "total": len(found)})
     else:
         for one in found:
-            write(f"{one.id}  {local_minute(one.time or 0.0)}", bold=one.id)
+            write(f"{one.id}  {one.file}", bold=one.id)
             write_text(one.both)
         narrate(
-            f"{count(len(found), 'conflict')}: `cm notes resolve NAME --keep mine`, theirs or both decides"
+            f"{count(len(found), 'note')}: copy what you need with `cm notes edit`; the files above keep both sides"
             if found
             else "no conflicts"
         )
-    if found:
-        raise typer.Exit(1)
-
-
-def resolve(
-    name: Name,
-    keep: Annotated[str, typer.Option("--keep", help="mine: what was there before; theirs: what is there; or both.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Decide what becomes of lines that another program saved over."""
-    if keep not in _DECISIONS:
-        raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
-    with open_engine(project) as engine:
-        change = engine.resolve_note(name, cast("Decision", keep))
-    _show_change(change, as_json=as_json)
 
 
 def line_of(note: Note) -> str:

@@ -12,7 +12,7 @@ from cm_tui.engine.git.identity import Identity, earlier_memories, identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
 from cm_tui.engine.mentions.report import count_stale
-from cm_tui.engine.notes import saved_over
+from cm_tui.engine.notes import overwritten
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.by_source import ProjectVectors
@@ -72,7 +72,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: ProjectVec
         fallback=vectors.in_use.reason if vectors.is_fallback else "",
         notes=_notes(db, root, repository, vectors, identity, why),
         stale=count_stale(db),
-        conflicts=saved_over.count_below(root),
+        conflicts=overwritten.count_below(root),
     )
 
 

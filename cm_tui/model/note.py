@@ -72,8 +72,8 @@ class NoteConflict:
     """All of it, with marks around the lines of either side."""
     id: str = ""
     """Of the note."""
-    time: float | None = None
-    """When it was saved over, seconds since the epoch; None: it is being written."""
+    file: str = ""
+    """That keeps both sides; empty: they are in this record alone."""
 
 
 @dataclass(frozen=True, slots=True)

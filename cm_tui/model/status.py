@@ -51,7 +51,7 @@ class ProjectStatus:
     stale: int = 0
     """Entries and notes that name code that is gone or renamed."""
     conflicts: int = 0
-    """Notes with lines that another program saved over others, and of which a person is to say which count."""
+    """Notes with overwritten lines that an earlier version kept and that were not shown yet."""
 
     @property
     def has_vectors(self) -> bool:

@@ -301,7 +301,6 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.publish_rules("AGENTS.md", remove=True, dry_run=True).diff,
     ],
     "note_conflicts": [lambda engine: engine.note_conflicts()],
-    "resolve_note": [],
     "move_note": [
         lambda engine: (engine.append_note("Moved.", name="here"), engine.move_note("here", "topics/there"))[1].id,
     ],
@@ -640,7 +639,6 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.append_note("x", name="MEMORY.md", actor="agent"), RefusedError),
         (lambda engine: engine.write_note("con", "x"), UsageError),
         (lambda engine: engine.publish_rules("README.md"), NotFoundError),
-        (lambda engine: engine.resolve_note("nope.md", "both"), NotFoundError),
         (lambda engine: engine.move_note("nope.md", "x"), NotFoundError),
         (lambda engine: engine.delete_note("nope.md"), NotFoundError),
         (lambda engine: engine.entry("no-such-entry"), NotFoundError),

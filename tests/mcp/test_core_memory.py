@@ -91,7 +91,7 @@ async def test_what_is_never_recalled_or_held_is_not_found(own: Path):
     Entries(own).change(silent, EntryEdit(never_recall=True), Author())
     content = Entries(own).files["project"].read()
     content.items.append({"id": "zzzzzzz", "content": "The wallaby came along."})
-    Entries(own).files["project"].write(content)
+    Entries(own).files["project"].write(content, lambda _: None)
     async with answering(own, tools="memory") as asked:
         assert (await asked.ok("manage_core_memory", action="search", query="wallaby"))[1]["total"] == 0
 

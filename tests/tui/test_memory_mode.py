@@ -522,31 +522,6 @@ async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(to
         assert engine.note("slashes").text
 
 
-async def test_a_note_that_was_saved_over_shows_both_sides_and_a_key_decides(told: Path):
-    note = told / ".cm/notes/topics/router.md"
-    opened = note.read_text()
-    with LocalEngine.open(told) as engine:
-        engine.write_note(".cm/notes/topics/router.md", opened.replace("port 8123", "port 9000"), base=opened)
-        note.write_text(opened.replace("The router listens on port 8123.", "Nobody knows which port it has."))
-        engine.notes()
-        assert engine.status().conflicts == 1
-    async with driving(told, mode="1") as driver:
-        await driver.until(lambda: "1 note saved over by another program" in driver.text)
-        await driver.press("8")
-        screen = screen_of(driver)
-        await driver.until(lambda: ".cm/notes/topics/router.md" in screen.items.marks.conflicts)
-        screen.items.cursor = screen.items.place_of(("note", ".cm/notes/topics/router.md"), screen.items.rows)
-        await driver.until(lambda: "≠" in driver.text)
-        await driver.press("c")
-        await driver.until(lambda: isinstance(driver.app.screen, ConflictScreen))
-        assert "port 9000" in driver.text
-        assert "Nobody knows" in driver.text
-        await driver.press("m")
-        await driver.until(lambda: "port 9000" in note.read_text())
-        await driver.until(lambda: not screen.items.marks.conflicts)
-    assert "Nobody knows" not in note.read_text()
-
-
 async def test_entries_and_notes_are_read_filtered_and_asked(told):
     await each(
         told,

@@ -101,23 +101,12 @@ class NotesApi(Protocol):
 
     @needs("nothing")
     def note_conflicts(self) -> tuple[NoteConflict, ...]:
-        """Return what other programs saved over lines that they had never seen, and that could not be merged; the oldest first.
+        """Return lines that an earlier version kept because another program saved over them, once; the oldest first.
 
-        In each, `mine` is what was there before, `theirs` what is in the file.
-        """
-
-    @needs("nothing", writes=("memory",))
-    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
-        """Decide what becomes of the lines of such a conflict; the oldest of a note comes first.
-
-        Args:
-            name: of the note.
-            decision: `mine` puts back what was there before, `theirs` leaves it, `both` keeps both.
+        In each, `mine` is what was there before, `theirs` what is in the note now; `file` keeps both.
 
         Raises:
-            NotFoundError: there is no such note, or no conflict in it.
-            UsageError: nothing is decided.
-            StoreError: it cannot be written.
+            StoreError: that file cannot be written.
         """
 
     @needs("nothing", writes=("memory",))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.engine.entries.entries import MOST_ENTRIES, Entries
-from cm_tui.engine.entries.entry_file import writing
+from cm_tui.engine.entries.entry_file import Content, writing
 from cm_tui.engine.entries.entry_record import digest, entry_data
 from cm_tui.engine.entries.ledger import RULE, entry_in
 from cm_tui.engine.journal.journal import Journal
@@ -143,7 +143,8 @@ def _said(entry: Entry) -> tuple[object, ...]:
 
 def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merged:
     with writing():
-        content = entries.files[scope].read()
+        content = entries.files[scope].read_whole()
+        entries.files[scope].refuse_unwritable(content)
         ledger = entries.ledger.read()
         standing = entries.ledgers[scope].read().standing()
         gone = set(entries.ledgers[scope].read().gone) - content.entries.keys()
@@ -162,6 +163,11 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
             author = Author()
             said = {"scope": scope, "ids": list(new), "actor": author.actor}
             Journal.of(entries.root).append(RESTORED, said)
-            content.items = [*content.items, *map(entry_data, new.values())]
-            entries.files[scope].write(content)
+
+            def add(content: Content) -> None:
+                there = content.entries.keys()
+                content.items = [*content.items, *(entry_data(one) for id_, one in new.items() if id_ not in there)]
+
+            add(content)
+            entries.files[scope].write(content, add)
     return Merged(len(new), others, left_out)

@@ -116,12 +116,11 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
 
 def _write(file: EntryFile, content: Content, without: Callable[[list[Any]], list[Any]]) -> None:
     """Write a file; what another program saved since it was read is kept, without what goes."""
-    _, saved = file.write(content)
-    while saved is not None:
-        file.write_data(saved)
-        content = file.read()
-        content.items = without(content.items)
-        _, saved = file.write(content)
+
+    def redo(found: Content) -> None:
+        found.items = without(found.items)
+
+    file.write(content, redo)
 
 
 def _id_of(item: object) -> str:

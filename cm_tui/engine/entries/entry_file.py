@@ -5,34 +5,41 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
-from cm_tui.engine.shared_files.write_over import write_over
+from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
     permissions_of,
     read_below,
     read_bounded,
+    read_regular,
     remove_left_overs,
     set_aside,
     shared_dir,
+    wait_until_quiet,
+    write_if_unchanged,
 )
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
+from cm_tui.same_names import twin_of
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
 MOST_BYTES = 32_000_000
 Stamps = list[list[int]]
 """What tells of several files that one of them has changed."""
+_MOST_ATTEMPTS = 5
+"""Of writing a file that another program saves again and again."""
 _LOCK_SECONDS = 10.0
+_WRITABLE = 0o222
 _VERSION = 1
 
 
@@ -48,6 +55,8 @@ class Content:
     """What the file says beside its entries."""
     damaged: str = ""
     """Why all of it cannot be understood; empty: it can."""
+    conflict: int = 0
+    """Line at which git left a conflict; 0: there is none."""
     notes: tuple[str, ...] = ()
     """What has to be said with an answer from it."""
     data: bytes | None = None
@@ -81,7 +90,8 @@ class EntryFile:
         try:
             data = self._bytes()
         except FileNotFoundError:
-            return Content()
+            twin = self._twin()
+            return Content() if twin is None else Content(notes=(_twin_note(twin, self.path),))
         except OSError as error:
             if self._root is not None and self._leads_away():
                 raise self._refusal() from error
@@ -93,62 +103,100 @@ class EntryFile:
         content.data = data
         return content
 
-    def write(self, content: Content) -> tuple[str, bytes | None]:
-        """Write the file whole.
+    def read_whole(self) -> Content:
+        """Read the file; one that is half written is read again. Raises as `read` does."""
+        content = self.read()
+        if content.damaged:
+            wait_until_quiet(self.path)
+            content = self.read()
+        return content
 
-        Returns:
-            What has to be said of the one that was there, and what another program saved in it since it was read.
-
-        Raises:
-            RefusedError: its folder is a link.
-            StoreError: it cannot be written.
-        """
-        plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
-        try:
-            note = self._set_aside() if content.damaged else ""
-        except OSError as error:
-            raise self._cannot_write(error) from error
-        return note, self.write_data(_json(plain).encode("utf-8"), content.data)
-
-    def write_data(self, data: bytes, before: bytes | None = None) -> bytes | None:
-        """Write the file as bytes.
+    def refuse_unwritable(self, content: Content) -> None:
+        """Refuse to write a file that is read-only, in conflict, or whose name is that of another one on macOS and Windows.
 
         Args:
-            data: what it is to hold.
-            before: what it held when it was read.
-
-        Returns:
-            What another program saved in it since then; None: nothing.
+            content: that it has now.
 
         Raises:
-            RefusedError: its folder is a link.
-            StoreError: it cannot be written.
+            RefusedError: it is so; nothing is written.
         """
-        try:
-            if self._root is None:
-                paths.private_dir(self.path.parent)
-                permissions: int | None = 0o600
-            else:
-                if self._leads_away():
-                    raise self._refusal()
-                shared_dir(self.path.parent)
-                permissions = permissions_of(self.path)
-            remove_left_overs(self.path)
-            return write_over(self.path, data, before, permissions)
-        except OSError as error:
-            raise self._cannot_write(error) from error
+        if content.conflict:
+            raise RefusedError(
+                f"{self.path} has a conflict of git at line {content.conflict}: nothing is written to it.",
+                hint="Resolve it in an editor first.",
+            )
+        permissions = permissions_of(self.path)
+        if permissions is not None and not permissions & _WRITABLE:
+            raise RefusedError(f"{self.path} is read-only.", hint="Make it writable for you.")
+        if permissions is None and (twin := self._twin()) is not None:
+            raise RefusedError(_twin_note(twin, self.path), hint=f"Rename it to {self.path}.")
 
-    def _cannot_write(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"Cannot write the entries in {self.path}: {error.strerror or error}.",
-            hint="Check the permissions of its folder and free space.",
-        )
+    def write(self, content: Content, redo: Callable[[Content], None]) -> str:
+        """Write the file whole.
+
+        Args:
+            content: what it is to hold.
+            redo: makes the same change in what another program saved since the file was read.
+
+        Returns:
+            A note on a damaged file that was set aside, else an empty text.
+
+        Raises:
+            RefusedError: its folder is a link, or `refuse_unwritable` refuses it.
+            StoreError: it cannot be written.
+            CmError: from `redo`.
+        """
+        for _ in range(_MOST_ATTEMPTS):
+            self.refuse_unwritable(content)
+            note = self._write_unless_changed(content)
+            if note is not None:
+                return note
+            found = self.read_whole()
+            if found.damaged:
+                # Half of a file: it is set aside, and the entries that were read stay.
+                content = replace(content, damaged=found.damaged, data=found.data)
+            else:
+                redo(found)
+                content = found
+        raise StoreError(f"Another program keeps saving {self.path}: nothing is written.", hint="Try again.")
+
+    def _write_unless_changed(self, content: Content) -> str | None:
+        """Return what `write` does; None: another program changed the file, and nothing is written."""
+        plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
+        data, note, before = _json(plain).encode("utf-8"), "", content.data
+        try:
+            if content.damaged:
+                if read_regular(self.path, MOST_BYTES) != before:
+                    return None
+                note, before = self._set_aside(), None
+            return note if self._write(data, before) else None
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write the entries in {self.path}: {error.strerror or error}.",
+                hint="Check the permissions of its folder and free space.",
+            ) from error
+
+    def _write(self, data: bytes, before: bytes | None) -> bool:
+        if self._root is None:
+            paths.private_dir(self.path.parent)
+            permissions: int | None = 0o600
+        else:
+            if self._leads_away():
+                raise self._refusal()
+            shared_dir(self.path.parent)
+            permissions = permissions_of(self.path)
+        remove_left_overs(self.path)
+        return write_if_unchanged(self.path, data, before, permissions)
 
     def _bytes(self) -> bytes:
         if self._root is None:
             return read_bounded(self.path, MOST_BYTES)
         # It comes with a repository: no part of the way may lead elsewhere.
         return read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", MOST_BYTES)
+
+    def _twin(self) -> Path | None:
+        """Return the file or folder that has the name of a missing file on macOS and Windows."""
+        return None if self._root is None else twin_of(self._root, f"{paths.PROJECT_FOLDER}/{FILE}")
 
     def _leads_away(self) -> bool:
         return any(os.path.islink(part) for part in (self.path.parent, self.path))  # noqa: PTH114 - the link itself
@@ -200,6 +248,8 @@ def _content(data: bytes, scope: Scope, path: Path) -> Content:
     try:
         found = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
+        if (line := conflict_line(data.decode("utf-8", "replace"))) is not None:
+            return Content(damaged="a conflict of git", conflict=line, notes=(_conflict(path, line),))
         return _damaged(path, "not JSON" if not isinstance(error, UnicodeDecodeError) else "not UTF-8")
     items = found.get("entries") if isinstance(found, dict) else found
     if not isinstance(items, list):
@@ -225,6 +275,14 @@ def _without_entries(found: Any) -> dict[str, Any]:
 def _damaged(path: Path, why: str) -> Content:
     said = f"{path} cannot be understood ({why}): none of its entries is known. Mend it; the next one that is remembered puts it aside."
     return Content(damaged=why, notes=(said,))
+
+
+def _twin_note(twin: Path, path: Path) -> str:
+    return f"{twin} has the name of {path} on macOS and Windows: entries are neither read from it nor written."
+
+
+def _conflict(path: Path, line: int) -> str:
+    return f"{path} has a conflict of git at line {line}: none of its entries is known until it is resolved."
 
 
 def _notes(path: Path, unread: int, twice: int) -> Iterator[str]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.entries import saved_over
 from cm_tui.engine.entries.entry_events import CHANGED, State, event_data
 from cm_tui.engine.entries.entry_file import Content, EntryFile
 from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, read_entry, says_the_same
@@ -58,11 +57,14 @@ class Writer:
         """Return what a file holds.
 
         Raises:
-            CmError: it cannot be read.
+            CmError: it cannot be read or written.
         """
         if scope not in self.contents:
             file = self._files[scope]
-            self.contents[scope] = saved_over.settle(self._root, file, saved_over.read_quiet(file))
+            content = file.read_whole()
+            # Before the journal records a change that cannot be made.
+            file.refuse_unwritable(content)
+            self.contents[scope] = content
         return self.contents[scope]
 
     def check(self, states: Sequence[State]) -> None:
@@ -115,12 +117,25 @@ class Writer:
         # What comes is written before what goes: killed in between, an entry that was moved is in both scopes.
         gaining = {one.after.scope for one in as_read if one.after is not None}
         touched = {one.scope for state in as_read for one in state if one is not None}
-        notes = []
-        for scope in sorted(touched, key=lambda one: one not in gaining):
-            self.contents[scope], note = saved_over.write(self._root, self._files[scope], self.content(scope))
-            notes.append(note)
+        notes = [self._save(scope, as_read) for scope in sorted(touched, key=lambda one: one not in gaining)]
         done = tuple(State(one.before, self._marked(one.after)) for one in as_read)
         return Change(event.id, done, tuple(note for note in notes if note))
+
+    def _save(self, scope: Scope, states: Sequence[State]) -> str:
+        """Write one file; the change is made again in what another program saved since it was read.
+
+        Raises:
+            NotFoundError: that program changed the same entry: its text stays.
+            StoreError: it cannot be written.
+        """
+
+        def redo(found: Content) -> None:
+            self.contents[scope] = found
+            self.check(states)
+            for state in states:
+                self._place(state, scope)
+
+        return self._files[scope].write(self.content(scope), redo)
 
     def _marked(self, entry: Entry | None) -> Entry | None:
         """Return an entry with the word that it is a Rule that no person approved."""
@@ -163,12 +178,12 @@ class Writer:
             return True if same_content and before.title == after.title else None
         return False if same_content else None
 
-    def _place(self, state: State) -> None:
+    def _place(self, state: State, only: Scope | None = None) -> None:
         before, after = state
-        if before is not None and (after is None or state.is_move):
+        if before is not None and (after is None or state.is_move) and only in {None, before.scope}:
             items = self.content(before.scope).items
             items[:] = _placed(items, before.id, None)
-        if after is not None:
+        if after is not None and only in {None, after.scope}:
             items = self.content(after.scope).items
             items[:] = _placed(items, after.id, after)
 

@@ -18,10 +18,9 @@ from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.narrated import PROPOSED, WORDED
-from cm_tui.engine.notes import note_file
+from cm_tui.engine.notes import note_file, overwritten
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.values import texts_of
-from cm_tui.engine.shared_files import last_texts
 from cm_tui.model import ErasedEvent, ErasureReport
 from cm_tui.model.text import one_line
 
@@ -134,8 +133,7 @@ def erase_events(
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
         note_file.forget_kept((*again, *ids))
-        # Else what is gone would be put back as something that another program saved over.
-        last_texts.remove_all()
+        overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
         notes = make_again()
         erasure.forget_note(journal)

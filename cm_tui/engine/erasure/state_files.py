@@ -28,7 +28,7 @@ _IMPORTS = "imports"
 _CURSORS = "hook"
 """Folder of the places up to which journals were read."""
 _KEPT_NOTES = ("note-changes", "note-conflicts")
-"""Folders of notes that were deleted, and of lines that were saved over."""
+"""Folders of notes that were deleted, and of lines that another program saved over."""
 _SHORTEST, _FEWEST = 8, 5
 """Characters, and different ones, of a value that is no ordinary word by its look alone."""
 

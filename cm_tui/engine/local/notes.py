@@ -41,6 +41,7 @@ class LocalNotes(LocalEntries):
         """Return notes, those that were changed last first."""
         from cm_tui.engine.memory import episode_sync
         from cm_tui.engine.notes import note_table
+        from cm_tui.engine.notes.known_scan import known_notes, places_of
         from cm_tui.model.page import bounded
 
         for value, known, what in ((kind, get_args(NoteKind), "kind"), (scope, get_args(Scope), "scope")):
@@ -48,7 +49,12 @@ class LocalNotes(LocalEntries):
                 raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
         said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
         rows, total = note_table.page(self._db, match.lower().split(), kind, scope, bounded(limit))
-        return Page(tuple(map(self._with_origin, rows)), total, said)
+        skipped = known_notes(places_of(self._root)).folders.notes
+        return Page(
+            tuple(map(self._with_origin, rows)),
+            total,
+            " ".join(part for part in (said, *(one for one in skipped if one not in said)) if part),
+        )
 
     def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
         """Return lines of a note, as they are on disk."""
@@ -107,17 +113,10 @@ class LocalNotes(LocalEntries):
         return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
 
     def note_conflicts(self) -> tuple[NoteConflict, ...]:
-        """Return what other programs saved over lines that they had never seen."""
-        from cm_tui.engine.notes.notes import Notes
+        """Return lines that an earlier version kept because another program saved over them, once."""
+        from cm_tui.engine.notes import overwritten
 
-        return Notes(self._root).conflicts()
-
-    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
-        """Decide what becomes of the lines of such a conflict."""
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
-
-        return self._changed(NoteChanges(Notes(self._root)).resolve(name, decision))
+        return overwritten.export(self._root)
 
     def move_note(self, name: str, target: str) -> NoteChange:
         """Give a note another name."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from cm_tui.engine.notes import note_table
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_chunks import chunk_note
-from cm_tui.engine.notes.note_file import writing
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
-from cm_tui.engine.notes.note_saves import MOST_SAVED, NoteSaves
-from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp, stamp_of
+from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.redaction.redact import redact
-from cm_tui.engine.search import passages
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
-from cm_tui.engine.shared_files.last_texts import remove_old
 from cm_tui.engine.store.database import Database
-from cm_tui.errors import CmError
 from cm_tui.model import NOTES, Note
 
 _STAMP = "note_stamp"
@@ -62,13 +56,9 @@ class NoteSource:
         now = list(islice(changed, MOST))
         old = [*gone, *(place.id for place, _ in now if place.id in before)]
         read = []
-        seen = [place for place, _ in now if place.id in before] if len(changed) <= MOST_SAVED else []
-        notes = [*known.folders.notes, *self._settle(db, seen)]
         for place, stamp in now:
             self._check()
-            # What was put back is another file by now.
-            stamp_now = stamp_of(place) or stamp
-            read.append((read_note(place, stamp_now), stamp_now))
+            read.append((read_note(place, stamp), stamp))
         note_table.remove(db, old)
         note_table.add(db, read)
         more = len(changed) > MOST
@@ -76,25 +66,7 @@ class NoteSource:
             db.set_meta(_STAMP, known.sign)
             _read[db.file] = (known.sign, known.found)
         new = (passage for note, _ in read for passage in passages_of(note, self._check))
-        return Changes([] if anew else _ids_at(db, old), new, notes, more=more)
-
-    def _settle(self, db: Database, seen: Sequence[Found]) -> list[str]:
-        """Put back what other programs saved over without having seen it; returns what has to be said."""
-        saves = NoteSaves(Notes(self._root))
-        said = []
-        for place in seen:
-            if not place.writable:
-                continue
-            was = passages.text_at(db, path_of(place.id))
-            try:
-                with writing():
-                    saves.settle(place, f"{was.text}\n" if was is not None else "")
-            except CmError as error:
-                # The note itself is read all the same.
-                said.append(error.message)
-        if seen:
-            remove_old()
-        return said
+        return Changes([] if anew else _ids_at(db, old), new, [*known.folders.notes], more=more)
 
 
 def _before(db: Database) -> Mapping[str, Stamp]:

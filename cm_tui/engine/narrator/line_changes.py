@@ -19,13 +19,12 @@ from typing import Any, Literal, NamedTuple
 from cm_tui.engine.narrator import note_lines, topic_text
 from cm_tui.engine.narrator.note_lines import Changed
 from cm_tui.engine.notes.marked_lines import digest_of, mark_of, marked, marks_in, without_marks
-from cm_tui.engine.notes.note_file import MOST_WRITTEN, writing
+from cm_tui.engine.notes.note_file import MOST_WRITTEN, refuse_conflict, refuse_locked, writing
 from cm_tui.engine.notes.note_reader import leads_away
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.scan import Stamp, stamp_of
-from cm_tui.engine.notes.topic_files import refuse_locked
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
@@ -133,7 +132,8 @@ class LineChanges:
         refuse_locked(place)
         with writing():
             saves = NoteSaves(notes)
-            file = saves.settle(place)
+            file = notes.file(place)
+            refuse_conflict(place, file.shown)
             if digest and _digest(proposal, _seen(file)) != digest:
                 raise changed_since(proposal)
             # Anybody may have written such a mark: by itself it says nothing.
@@ -179,6 +179,7 @@ class LineChanges:
             return _Target(None, None, error.message)
         try:
             refuse_locked(place)
+            refuse_conflict(place, seen.file.shown)
         except CmError as error:
             return _Target(place, seen, error.message)
         return _Target(place, seen, "")

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from cm_tui.engine.narrator.origins import origins_of
 from cm_tui.engine.narrator.topic_plans import Plan, TopicPlans
-from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.note_file import refuse_locked, writing
 from cm_tui.engine.notes.note_reader import read_data
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.topic_events import as_text, shown
-from cm_tui.engine.notes.topic_files import TopicFiles, refuse_locked
+from cm_tui.engine.notes.topic_files import TopicFiles
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import NarratedAction, NarratedChange, NarratedProposal, TopicAction

@@ -10,12 +10,11 @@ from typing import NamedTuple
 from cm_tui.engine.notes.front_matter import front_matter
 from cm_tui.engine.notes.headings import headings
 from cm_tui.engine.notes.known_scan import known_notes
-from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.note_file import refuse_locked, writing
 from cm_tui.engine.notes.note_saves import REVERTED, NoteSaves
 from cm_tui.engine.notes.note_undo import TakenBack
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.topic_files import refuse_locked
 from cm_tui.errors import CmError
 from cm_tui.model.author import Author
 
@@ -173,7 +172,7 @@ def _stop(lines: Sequence[str], line: Marked) -> int:
 def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | None:
     """Return where the line stands: in its note, or in another one that it was moved to."""
     place = notes.places.place(written.note)
-    file = NoteSaves(notes).settle(place)
+    file = notes.file(place)
     line = marked(file.shown, written.name, written.digest)
     if line is not None:
         return place, file, line

@@ -5,16 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import MOST_WRITTEN, kept_file, take_away, write_data, writing
+from cm_tui.engine.notes.note_file import (
+    MOST_WRITTEN,
+    kept_file,
+    refuse_conflict,
+    refuse_locked,
+    take_away,
+    write_data,
+    writing,
+)
 from cm_tui.engine.notes.note_reader import read_data
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.engine.redaction.redact import redact
-from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Decision, NoteChange, NoteConflict
 from cm_tui.model.author import Author
 
@@ -61,7 +68,8 @@ class NoteChanges:
         )
         _refuse(place, writer)
         with writing():
-            file = self._saves.settle(place)
+            file = self._notes.file(place)
+            refuse_conflict(place, file.text)
             before = file.shown
             if len(before) + len(said) > MOST_WRITTEN:
                 raise UsageError(
@@ -87,11 +95,7 @@ class NoteChanges:
             RefusedError: it lies outside, or may not be written.
             StoreError: it cannot be written.
         """
-        place = (
-            self._notes.places.new(name)
-            if base is None
-            else self._notes.places.place(name.strip().removeprefix("note/"))
-        )
+        place = self._notes.places.new(name) if base is None else self._notes.named(name)
         _refuse(place, Author())
         if len(text.encode("utf-8", "replace")) > MOST_WRITTEN:
             raise UsageError(
@@ -100,7 +104,7 @@ class NoteChanges:
             )
         clean = redact(_storable(text))
         with writing():
-            file = self._saves.settle(place)
+            file = self._notes.file(place)
             if base is None and file.data is not None:
                 raise UsageError(f"There is a note {place.id} already.", hint="Give it another name, or edit that one.")
             wanted = clean.text
@@ -140,7 +144,6 @@ class NoteChanges:
             event = self._saves.tell(place.id, {"target": to.id}, Author())
             write_data(to, data)
             take_away(place, kept_file(event))
-            saved_over.move(place.file, to.id, to.file)
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:
@@ -157,27 +160,6 @@ class NoteChanges:
             event = self._saves.remove(place)
         return NoteChange(place.id, f"deleted {place.id}", event)
 
-    def resolve(self, name: str, decision: Decision) -> NoteChange:
-        """Decide what becomes of lines of a note that another program saved over; the oldest conflict first.
-
-        Raises:
-            NotFoundError: there is no such note, or no conflict in it.
-            UsageError: nothing is decided.
-            StoreError: it cannot be written.
-        """
-        if not decision:
-            raise UsageError("Nothing is decided.", hint="Say which lines count: mine, theirs or both.")
-        place = self._notes.named(name)
-        with writing():
-            kept = saved_over.kept_of(place.file)
-            if not kept:
-                raise NotFoundError(f"There is no conflict in {place.id}.", hint="`cm notes conflicts` lists them.")
-            file = self._notes.file(place)
-            wanted = merge(kept[0].base, kept[0].lost, file.text, decision).text
-            event = "" if wanted == file.text else self._saves.put_whole(place, file, wanted, Author())
-            saved_over.remove(kept[0])
-        return NoteChange(place.id, f"decided in {place.id}: {decision}", event, self._notes.read(place).note)
-
 
 def _refuse(place: Found, writer: Author) -> None:
     """Refuse to write what is not for cm, or not for this writer.
@@ -185,10 +167,7 @@ def _refuse(place: Found, writer: Author) -> None:
     Raises:
         RefusedError: it is.
     """
-    if not place.writable:
-        raise RefusedError(
-            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
-        )
+    refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):
         raise RefusedError(
             f"{place.id} is written by people: agents append to day logs and to topics of the project.",

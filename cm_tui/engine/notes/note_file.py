@@ -8,18 +8,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.engine.notes.known_scan import wrote
-from cm_tui.engine.notes.note_reader import leads_away, read_data
+from cm_tui.engine.notes.merging import merge
+from cm_tui.engine.notes.note_reader import leads_away, read_data, text_of, written_like
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.shared_files.last_texts import LastTexts
-from cm_tui.engine.shared_files.write_over import write_over
-from cm_tui.errors import RefusedError, StoreError
-from cm_tui.files import permissions_of, remove_left_overs, shared_dir, write_atomically
+from cm_tui.errors import NotFoundError, RefusedError, StoreError
+from cm_tui.files import (
+    permissions_of,
+    remove_left_overs,
+    shared_dir,
+    wait_until_quiet,
+    write_atomically,
+    write_if_unchanged,
+)
 from cm_tui.locks import locked
+from cm_tui.same_names import twin_of
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
 _LOCK_SECONDS = 10.0
+_WRITABLE = 0o222
+_MOST_ATTEMPTS = 5
+"""Of writing a note that another program saves again and again."""
 _IGNORED = ("memory/", "kv/", "snapshots/")
 """What of a project's folder `.cm` is of this checkout alone."""
 
@@ -41,22 +52,40 @@ def writing() -> Iterator[None]:
         ) from error
 
 
-def write_data(place: Found, data: bytes, before: bytes | None = None) -> bytes | None:
-    """Write a note whole, in the place of what was there.
+def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
+    """Write a note whole; what another program saved since it was read is merged line by line.
+
+    Where both changed the same lines, the lines of both stay.
 
     Args:
         place: of the note.
         data: what it is to hold.
-        before: what it held when it was read.
-
-    Returns:
-        What another program saved since it was read, and what is in no file now; None: nothing.
+        before: what it held when it was read; None: it was missing.
 
     Raises:
-        RefusedError: it is a link, or lies below one.
+        RefusedError: it is a link, or lies below one, or was removed or damaged since it was read.
         StoreError: it cannot be written.
     """
+    for _ in range(_MOST_ATTEMPTS):
+        if _write_unless_changed(place, data, before):
+            wrote(place.file)
+            return
+        wait_until_quiet(place.file)
+        try:
+            now = read_data(place)
+        except NotFoundError as error:
+            raise RefusedError(f"{place.id} was removed meanwhile: nothing is written.", hint="Try again.") from error
+        theirs, problem = text_of(now)
+        if problem:
+            raise RefusedError(f"The note {place.id} stays as it is: {problem}.", hint="Repair it in an editor first.")
+        base, mine = (text_of(one)[0] for one in (before or b"", data))
+        before, data = now, written_like(now, merge(base, mine, theirs, "both").text)
+    raise StoreError(f"Another program keeps saving {place.id}: nothing is written.", hint="Try again.")
+
+
+def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bool:
     _refuse_links(place)
+    refuse_read_only(place)
     try:
         if place.scope == "user":
             paths.private_dir(place.file.parent)
@@ -68,11 +97,56 @@ def write_data(place: Found, data: bytes, before: bytes | None = None) -> bytes 
         if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
             _ignore(place.base / paths.PROJECT_FOLDER)
         remove_left_overs(place.file)
-        saved = write_over(place.file, data, before, permissions)
+        return write_if_unchanged(place.file, data, before, permissions)
     except OSError as error:
         raise cannot_write(place, error) from error
-    wrote(place.file)
-    return saved
+
+
+def refuse_locked(place: Found) -> None:
+    """Refuse to change a file that is not for cm, or that may not be written.
+
+    Raises:
+        RefusedError: it may not be written.
+    """
+    if not place.writable:
+        raise RefusedError(
+            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
+        )
+    refuse_read_only(place)
+
+
+def refuse_read_only(place: Found) -> None:
+    """Refuse to write a file that is read-only, or whose name is that of another one on macOS and Windows.
+
+    Raises:
+        RefusedError: it is so.
+    """
+    try:
+        mode = place.file.stat(follow_symlinks=False).st_mode
+    except OSError:
+        if (twin := twin_of(place.base, place.path)) is not None:
+            raise RefusedError(
+                f"{place.id} is the same name as {twin} on macOS and Windows.", hint="Use the name that is there."
+            ) from None
+    else:
+        if not mode & _WRITABLE:
+            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
+    folder = next((one for one in place.file.parents if one.exists()), place.base)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
+
+
+def refuse_conflict(place: Found, text: str) -> None:
+    """Refuse to add to a note in which git left a conflict.
+
+    Raises:
+        RefusedError: it has one.
+    """
+    if (line := conflict_line(text)) is not None:
+        raise RefusedError(
+            f"{place.id} has a conflict of git at line {line}: nothing is written to it.",
+            hint=f"Resolve it first: `cm notes edit {place.id}`, or any editor.",
+        )
 
 
 def take_away(place: Found, kept: Path) -> None:
@@ -83,12 +157,11 @@ def take_away(place: Found, kept: Path) -> None:
         StoreError: it cannot be moved.
     """
     _refuse_links(place)
+    refuse_read_only(place)
     try:
         paths.private_dir(kept.parent)
         write_atomically(kept, read_data(place), durable=True)
         place.file.unlink()
-        # Whoever begins a new one of that name has nothing to do with what it said.
-        LastTexts(place.file).forget()
     except OSError as error:
         raise cannot_write(place, error) from error
     wrote(place.file)

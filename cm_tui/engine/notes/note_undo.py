@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.notes import hunks
-from cm_tui.engine.notes.note_file import kept_file, write_data, writing
+from cm_tui.engine.notes.note_file import kept_file, refuse_read_only, write_data, writing
 from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.scan import stamp_of
@@ -100,6 +100,7 @@ def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bo
             raise UsageError(f"The file of {id_} is kept no more: {error.strerror or error}.") from error
         if dry_run:
             return TakenBack(id_, words)
+        refuse_read_only(place)
         saves = NoteSaves(notes)
         if target and stamp_of(moved := notes.places.place(target)) is not None:
             # As it is now: it may have been changed where it was.

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.engine.git.git_dir import git_folders, head_of
-from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_reader import MOST_BYTES, ReadNote, made_of, read_data, text_of
+from cm_tui.engine.notes.note_reader import ReadNote, made_of, read_data, text_of
 from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.files import read_regular
-from cm_tui.model import NoteConflict
+from cm_tui.same_names import name_key
 
 
 class NoteFile(NamedTuple):
@@ -66,9 +63,27 @@ class Notes:
                 raise UsageError(
                     f"{wanted!r} is more than one note: {', '.join(sorted(ends)[:5])}.", hint="Give one of these."
                 )
+        if (alike := self._alike(wanted)) is not None:
+            return alike
         # Says so where it lies elsewhere; a place that is empty is no note.
         place = self.places.place(wanted)
         raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
+
+    def _alike(self, wanted: str) -> Found | None:
+        """Return the note whose name is the same on macOS and Windows.
+
+        Raises:
+            UsageError: there are several.
+        """
+        found = known_notes(self.places).found
+        keys = (name_key(wanted), name_key(f"{wanted}.md"))
+        ends = tuple(f"{mark}{key}" for mark in "/:" for key in keys)
+        ids = [id_ for id_ in found if (key := name_key(id_)) in keys or key.endswith(ends)]
+        if len(ids) > 1:
+            raise UsageError(
+                f"{wanted!r} is more than one note: {', '.join(sorted(ids)[:5])}.", hint="Give one of these."
+            )
+        return found[ids[0]][0] if ids else None
 
     def read(self, place: Found) -> ReadNote:
         """Return a note as its file has it now.
@@ -88,21 +103,6 @@ class Notes:
         """Return the logs of some days that were written in this checkout, in their order."""
         places = [self.places.place(day_note(day.isoformat())) for day in days]
         return [place for place in places if stamp_of(place) is not None]
-
-    def conflicts(self) -> tuple[NoteConflict, ...]:
-        """Return what other programs saved over lines of these notes that they had never seen, the oldest first."""
-        mine = {str(place.file) for place, _ in known_notes(self.places).found.values()}
-        found = []
-        for one in saved_over.all_kept():
-            if one.file in mine:
-                base, lost, now = (redact(text).text for text in (one.base, one.lost, self._now(one.file)))
-                found.append(NoteConflict(base, lost, now, merge(base, lost, now).text, one.id, one.time))
-        return tuple(found)
-
-    @staticmethod
-    def _now(file: str) -> str:
-        data = read_regular(file, MOST_BYTES)
-        return "" if data is None else text_of(data)[0]
 
     def file(self, place: Found) -> NoteFile:
         """Return what a note's file holds.

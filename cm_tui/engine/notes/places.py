@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from cm_tui import paths
 from cm_tui.engine.notes.instructions import instruction_files
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import NoteKind, Scope
+from cm_tui.same_names import name_key, same_names
 
 ENDINGS = (".md", ".markdown")
 LONG_TERM = "MEMORY.md"
@@ -78,6 +80,10 @@ class Folder:
     def leads_away(self) -> bool:
         """Return whether a part of the way from the base to it is a link."""
         return below_a_link(self.base, self.path)
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path below `base` lies in it."""
+        return not self.path or path.startswith(f"{self.path}/")
 
     def place_of(self, path: str) -> Found:
         """Return the place of a file, by its path below `base`."""
@@ -158,7 +164,33 @@ class Places:
                 hint=f"Notes are {LONG_TERM}, below {NOTES_FOLDER}/ and, for all projects, `{USER}NAME.md`.",
             ) from None
         _check_parts(found.path, id_)
-        return found
+        return self.spelled(found)
+
+    def spelled(self, place: Found) -> Found:
+        """Return a place by the name of the file that is there, where the two are one name on macOS and Windows.
+
+        Raises:
+            UsageError: several files have that name, or it is that of a file that is read as no note.
+        """
+        folder = next((one for one in self.folders if one.base == place.base and one.holds(place.path)), None)
+        if folder is None:
+            return place
+        at, spelled = folder.folder, folder.path.split("/") if folder.path else []
+        for part in place.path.split("/")[len(spelled) :]:
+            names = same_names(at, part)
+            if len(names) > 1:
+                raise UsageError(
+                    f"{_shown(part)} is the name of {' and '.join(names)} on macOS and Windows.",
+                    hint="Give one of these, or move one to another name: `cm notes move`.",
+                )
+            # Composed, as every system but macOS writes them.
+            spelled.append(names[0] if names else unicodedata.normalize("NFC", part))
+            at /= spelled[-1]
+        if not spelled[-1].endswith(ENDINGS):
+            raise UsageError(
+                f"{at} is there, and is no note by its ending.", hint=f"Rename it: notes end in {' or '.join(ENDINGS)}."
+            )
+        return folder.place_of("/".join(spelled))
 
     def _is_single(self, name: str) -> bool:
         return any(one.id == name for one in self.single())
@@ -206,8 +238,9 @@ def _extra(root: Path, extra: Sequence[str]) -> Iterator[Folder]:
 
 def _label(name: str, taken: set[str]) -> str:
     number = 2
-    label = name
-    while label in taken:
+    label = name = unicodedata.normalize("NFC", name)
+    keys = {name_key(one) for one in taken}
+    while name_key(label) in keys:
         label, number = f"{name}-{number}", number + 1
     return label
 

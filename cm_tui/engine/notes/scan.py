@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cm_tui.engine.notes.places import DEEPEST, ENDINGS, Folder, Found, Places, below_a_link
+from cm_tui.same_names import name_key
 
 MOST_NOTES = 100_000
 """More are not looked at: nobody wrote them."""
@@ -131,6 +133,7 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
         except OSError as error:
             notes.append(f"{folder.base / path} cannot be looked at: {error.strerror or error}.")
             continue
+        notes += _skipped(path, level) if folder.writable else ()
         for entry in level:
             below = f"{path}/{entry.name}" if path else entry.name
             if not _is_text(below):
@@ -144,6 +147,24 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
                     yield below, _stamp(entry.stat(follow_symlinks=False))
             except OSError:
                 continue  # it has gone meanwhile
+
+
+def _skipped(path: str, level: Sequence[os.DirEntry[str]]) -> Iterator[str]:
+    """Yield which notes of a folder are skipped, or overwrite each other in a checkout on macOS or Windows."""
+    names: dict[str, str] = {}
+    for entry in level:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if is_folder and entry.name.startswith("."):
+            with suppress(OSError):
+                if any(name.endswith(ENDINGS) for name in os.listdir(entry.path)):  # noqa: PTH208 - paths are not needed
+                    yield f"{_printable(entry.name)} in {path or 'your notes'} is a hidden folder: its notes are skipped."
+        elif is_folder or entry.name.endswith(ENDINGS):
+            other = names.setdefault(name_key(entry.name), entry.name)
+            if other != entry.name:
+                yield (
+                    f"{_printable(other)} and {_printable(entry.name)} in {path or 'your notes'} are one name on macOS and "
+                    "Windows: move one to another name."
+                )
 
 
 def _is_text(name: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,12 +17,10 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.archived_topics import place_of
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import kept_file, take_away, write_data
-from cm_tui.engine.notes.note_reader import leads_away, read_data, text_of
-from cm_tui.engine.notes.note_saves import NoteSaves
+from cm_tui.engine.notes.note_file import kept_file, refuse_conflict, refuse_locked, take_away, write_data
+from cm_tui.engine.notes.note_reader import leads_away, read_data
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.topic_events import (
@@ -36,7 +33,6 @@ from cm_tui.engine.notes.topic_events import (
     pool_of,
     shown,
 )
-from cm_tui.engine.shared_files.last_texts import LastTexts
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import read_regular, write_atomically
 from cm_tui.model.author import Author
@@ -44,7 +40,6 @@ from cm_tui.model.author import Author
 _UNDONE = "change.undone"
 """Kind of the event behind which a change counts no longer; whoever takes changes back writes it."""
 _MOST_MARK = 4_000
-_OWN_WRITE = 0o222
 
 
 class FileChange(NamedTuple):
@@ -74,11 +69,11 @@ class TopicFiles:
         self._unfinished = _unfinished(notes.root)
 
     def read(self, place: Found) -> bytes | None:
-        """Return what a file holds, after what another program saved over was put back; None: there is none.
+        """Return what a file holds, None: there is none.
 
         Raises:
             UsageError: it is no text that could be written again.
-            RefusedError: it is a link, or lies below one.
+            RefusedError: it is a link, lies below one, or has a conflict of git.
             StoreError: it cannot be read.
         """
         if leads_away(place):
@@ -86,7 +81,9 @@ class TopicFiles:
                 f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
                 hint="Put an ordinary file there.",
             )
-        return NoteSaves(self._notes).settle(place).data
+        file = self._notes.file(place)
+        refuse_conflict(place, file.text)
+        return file.data
 
     def change(
         self, action: str, words: str, files: Sequence[FileChange], writer: Author | None = None, **more: Any
@@ -101,7 +98,7 @@ class TopicFiles:
             more: what the event says besides.
 
         Raises:
-            UsageError: it is too much for one event, or lines of a file wait for a decision; nothing is written.
+            UsageError: it is too much for one event; nothing is written.
             RefusedError: a file may not be written; nothing is written.
             StoreError: one cannot be written.
         """
@@ -148,7 +145,7 @@ class TopicFiles:
         """
         for one in files:
             if one.after is not None and one.after != one.before:
-                self._write(one.place, one.after, one.before)
+                write_data(one.place, one.after, one.before)
         for number, one in enumerate(files):
             if one.after is None and one.before is not None:
                 take_away(one.place, kept_file(f"{event}-{number}"))
@@ -197,16 +194,6 @@ class TopicFiles:
 
     # --- parts ---
 
-    def _write(self, place: Found, data: bytes, before: bytes | None) -> None:
-        saved = write_data(place, data, before)
-        # That it cannot be kept hinders nobody.
-        with suppress(OSError):
-            LastTexts(place.file).add(text_of(data)[0])
-        if saved is not None:
-            # Another program saved it in the same moment: as if it had been a moment later.
-            write_data(place, saved)
-            NoteSaves(self._notes).settle(place)
-
     def _mark(self, token: str) -> None:
         """Leave a mark, before an event tells of a change, that the change is not made yet."""
         said = {"at": str(self._journal.end()), "token": token}
@@ -241,30 +228,6 @@ class TopicFiles:
 
 class _Finished(NamedTuple):
     after: str | None
-
-
-def refuse_locked(place: Found) -> None:
-    """Refuse to change a file that is not for cm, that may not be written, or that waits for a decision.
-
-    Raises:
-        RefusedError: it may not be written.
-        UsageError: lines of it wait for a decision.
-    """
-    if not place.writable:
-        raise RefusedError(
-            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
-        )
-    with suppress(OSError):
-        if not place.file.stat(follow_symlinks=False).st_mode & _OWN_WRITE:
-            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
-    folder = next((one for one in place.file.parents if one.exists()), place.base)
-    if not os.access(folder, os.W_OK):
-        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
-    if saved_over.kept_of(place.file):
-        raise UsageError(
-            f"Lines of {place.id} that another program saved over wait for a decision.",
-            hint="`cm notes conflicts` shows them.",
-        )
 
 
 def _finished(file: Now) -> _Finished | None:

@@ -11,12 +11,12 @@ from cm_tui.engine.notes.front_matter import front_matter
 from cm_tui.engine.notes.headings import headings
 from cm_tui.engine.notes.hunks import lines_of
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import kept_file, writing
+from cm_tui.engine.notes.note_file import kept_file, refuse_locked, writing
 from cm_tui.engine.notes.note_reader import text_of
 from cm_tui.engine.notes.note_undo import TakenBack
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.topic_events import CHANGED, REVERTED, Now, bytes_of, files_of, pool_of, shown
-from cm_tui.engine.notes.topic_files import FileChange, TopicFiles, refuse_locked
+from cm_tui.engine.notes.topic_files import FileChange, TopicFiles
 from cm_tui.errors import UsageError
 from cm_tui.files import read_regular
 from cm_tui.model.author import Author

@@ -72,7 +72,7 @@ def both_scopes(root: Path) -> tuple[Entries, Entry]:
     one, _ = entries.add("Here.", PERSON)
     content = entries.files["user"].read()
     content.items.append({"id": one.id, "content": "Everywhere.", "category": "Knowledge"})
-    entries.files["user"].write(content)
+    entries.files["user"].write(content, lambda _: None)
     return entries, one
 
 

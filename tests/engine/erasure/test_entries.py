@@ -106,21 +106,6 @@ def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
     assert holders(engine, "xylophone-quartz") == []
 
 
-def test_what_was_kept_of_notes_is_cleaned_and_brings_nothing_back(engine: LocalEngine):
-    engine.append_note("The port is 1.", name="router")
-    note = engine.root / ".cm/notes/topics/router.md"
-    opened = note.read_text()
-    note.write_text(f"{opened}\nsign in with {GITHUB}\n")
-    engine.notes()
-    engine.write_note(".cm/notes/topics/router.md", opened.replace("1.", "2."), base=opened)
-    note.write_text(opened.replace("1.", "3, by hand."))
-    engine.notes()
-    assert {Path(file).parent.name for file in holders(engine, GITHUB)} >= {"last-texts", "note-conflicts"}
-    engine.delete_note("router")
-    engine.erase(found=True)
-    assert holders(engine, GITHUB) == []
-
-
 def test_the_copy_of_a_deleted_note_goes_with_its_event(engine: LocalEngine):
     engine.append_note("the word is xylophone-quartz", name="router")
     change = engine.delete_note("router").change

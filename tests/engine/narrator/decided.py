@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.entries import entry_file
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import note_file
@@ -99,11 +100,8 @@ def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
 
     with pytest.MonkeyPatch.context() as patch, _waited_for(Path(root)) as engine:
         use(patch, Sayings())
-        for where, what in ((Journal, "_write"), (note_file, "write_over")):
+        for where, what in ((Journal, "_write"), (note_file, "write_if_unchanged"), (entry_file, "write_if_unchanged")):
             patch.setattr(where, what, _counted(getattr(where, what), die))
-        from cm_tui.engine.entries import saved_over
-
-        patch.setattr(saved_over, "write", _counted(saved_over.write, die))
         engine.decide_narrated([name], NarratedDecision("approve", as_rule=bool(as_rule)))
 
 

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.narrator import note_lines
-from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.marked_lines import Written, digest_of, marked, take_back
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
@@ -218,8 +217,6 @@ def test_targets_that_may_not_be_written(engine: LocalEngine, tmp_path: Path):
     check(NOTE)
     file.rmdir()
     write(engine, "# Project\n")
-    saved_over.keep(saved_over.SavedOver(NOTE, str(file), 1.0, "a\n", "b\n"))
-    check("wait for a decision")
     assert decided(engine, one.id, "reject").done, "nothing is written of what is rejected"
 
 

@@ -230,16 +230,6 @@ def test_who_appends_cannot_pose_as_somebody_else(root: Path, changes: NoteChang
     assert len([line for line in text.split("\n") if line.startswith("## ")]) == 1
 
 
-def test_a_new_note_has_nothing_of_one_that_was_deleted(root: Path, changes: NoteChanges):
-    file = write(root, ".cm/notes/topics/c.md", "one\n")
-    changes.append("private", "c", PERSON)
-    changes.append("more", "c", PERSON)
-    changes.delete("c")
-    file.write_text("one\n")
-    changes._saves.settle(changes._notes.places.place(".cm/notes/topics/c.md"))
-    assert file.read_text() == "one\n"
-
-
 def test_files_of_editors_beside_a_note_stay(root: Path, changes: NoteChanges):
     file = write(root, ".cm/notes/topics/router.md", "one\n")
     for name in (".router.md.swp", ".router.md.bak"):
@@ -253,17 +243,6 @@ def test_files_of_editors_beside_a_note_stay(root: Path, changes: NoteChanges):
 def test_names_under_which_nothing_is_found_again_are_refused(changes: NoteChanges, name: str):
     with pytest.raises((UsageError, RefusedError)):
         changes.append("x", name, PERSON)
-
-
-def test_a_conflict_follows_its_note(root: Path, changes: NoteChanges):
-    file = write(root, ".cm/notes/topics/b.md", "Port 1.\n")
-    changes.write(".cm/notes/topics/b.md", "Port 2.\n", "Port 1.\n", "")
-    file.write_text("Nobody knows.\n")
-    changes._saves.settle(changes._notes.places.place(".cm/notes/topics/b.md"))
-    changes.move("b", "topics/b2")
-    assert [one.id for one in changes._notes.conflicts()] == [".cm/notes/topics/b2.md"]
-    changes.resolve("b2", "mine")
-    assert (root / ".cm/notes/topics/b2.md").read_text() == "Port 2.\n"
 
 
 def test_a_change_that_was_told_and_never_written_stands_in_nobodys_way(root: Path, changes: NoteChanges):

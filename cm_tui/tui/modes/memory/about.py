@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui.errors import NotFoundError, StoreError, UsageError
-from cm_tui.model import Duplicates, Entry, Note, NoteConflict, Recalls, StaleItem
+from cm_tui.model import Duplicates, Entry, Note, Recalls, StaleItem
 from cm_tui.tui.modes.memory.groups import Item
 
 if TYPE_CHECKING:
@@ -34,16 +34,10 @@ class Marks:
     """What is stale of an item, in words, by its path."""
     doubles: dict[str, tuple[Duplicates, ...]] = field(default_factory=dict)
     """Entries that say nearly the same as another one, by id."""
-    conflicts: dict[str, NoteConflict] = field(default_factory=dict)
-    """The oldest of lines that another program saved over, by the id of the note."""
 
     def is_stale(self, item: Item) -> bool:
         """Return whether an item names something that is gone."""
         return path_of(item) in self.stale
-
-    def is_contested(self, item: Item) -> bool:
-        """Return whether a person is to say which lines of a note count."""
-        return isinstance(item, Note) and item.id in self.conflicts
 
     def has_double(self, item: Item) -> bool:
         """Return whether another entry says nearly the same."""
@@ -63,19 +57,13 @@ def read_about(engine: Engine, path: str) -> About:
 
 def read_marks(engine: Engine) -> Marks:
     """Ask what the rows of the list are marked with."""
-    return Marks(stale_paths(engine), doubles(engine), conflicts(engine))
+    return Marks(stale_paths(engine), doubles(engine))
 
 
 def stale_paths(engine: Engine) -> dict[str, str]:
     """Return what is stale of entries and notes, by their paths."""
     page = _or_none(lambda: engine.stale_items(limit=MOST))
     return {item.path: item.words for item in page.rows} if page is not None else {}
-
-
-def conflicts(engine: Engine) -> dict[str, NoteConflict]:
-    """Return the oldest conflict of each note that has one, by its id."""
-    found = _or_none(engine.note_conflicts)
-    return {one.id: one for one in reversed(found or ())}
 
 
 def doubles(engine: Engine) -> dict[str, tuple[Duplicates, ...]]:

@@ -18,7 +18,6 @@ from cm_tui.tui.modes.memory.edits import (
     forget,
     move_entry,
     move_note,
-    resolve,
 )
 from cm_tui.tui.modes.memory.merging import merge
 from cm_tui.tui.modes.memory.query import SHOWS, with_field
@@ -37,7 +36,6 @@ from cm_tui.tui.modes.memory.reasons import (
     no_proposal,
     no_rows,
     not_asked,
-    not_contested,
     not_open,
     not_stale,
     nothing_to_read,
@@ -153,12 +151,6 @@ def fix(screen: MemoryView) -> None:
         fix_names(screen, entry)
 
 
-def decide_lines(screen: MemoryView) -> None:
-    """Say which lines of the note count."""
-    if isinstance(screen.item, Note):
-        resolve(screen, screen.item)
-
-
 def still_true(screen: MemoryView) -> None:
     """Say that it is true all the same."""
     if isinstance(screen.item, Entry | Note):
@@ -217,8 +209,6 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             blocked=no_proposal),
     Command("memory.merge", "x", "Merge", "Show it beside the entry that says nearly the same, and make one of both",
             merge_double, bar=False, shown=lambda screen: no_double(screen) is None, blocked=no_double),
-    Command("memory.decide", "c", "Conflict", "Another program saved over lines that it had not seen: say which count",
-            decide_lines, bar=False, shown=lambda screen: not_contested(screen) is None, blocked=not_contested),
     Command("memory.fix", "F", "Fix names", "Write the new names of what it names and what was renamed", fix,
             shown_as="F", bar=False, shown=lambda screen: cannot_fix(screen) is None, blocked=cannot_fix),
     Command("memory.true", "t", "Still true", "It is true all the same, though what it names is gone", still_true,

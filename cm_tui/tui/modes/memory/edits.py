@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
+from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.memory.about import path_of
 from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.groups import key_of
-from cm_tui.tui.modes.memory.note_dialogs import SAVED_OVER, ConflictScreen, lines_of
 from cm_tui.tui.modes.memory.signs import name_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import tell_note, whole_text
@@ -86,17 +85,6 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
         screen.app.push_screen(ConfirmScreen(f"{words[:1].upper()}{words[1:]}.", "Write that"), answered)
 
     screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
-
-
-def resolve(screen: MemoryView, note: Note) -> None:
-    """Show lines that another program saved over, and write those that count."""
-    lines = lines_of(screen.items.marks.conflicts[note.id])
-
-    def decided(choice: Decision | None) -> None:
-        if choice:
-            screen.do(lambda engine: engine.resolve_note(note.id, choice), partial(tell_note, screen))
-
-    screen.app.push_screen(ConflictScreen(note.id, lines, SAVED_OVER), decided)
 
 
 def confirm(screen: MemoryView, item: Entry | Note) -> None:

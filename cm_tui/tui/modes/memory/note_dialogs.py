@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import unified_diff
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -60,42 +60,12 @@ def _changed(before: str, after: str) -> tuple[str, ...]:
     return tuple(line for line in lines if not line.startswith(("--- ", "+++ ")))
 
 
-class ConflictWords(NamedTuple):
-    """What is said around both sides.
-
-    Attributes:
-        title: what happened to the note.
-        mine: what one side is.
-        theirs: what the other is.
-        back: what happens when nothing is decided.
-        keep_mine: what keeps the one side.
-        keep_theirs: what keeps the other.
-    """
-
-    title: str
-    mine: str
-    theirs: str
-    back: str
-    keep_mine: str = "Mine"
-    keep_theirs: str = "Theirs"
-
-
-WRITING = ConflictWords(
-    "was changed meanwhile, in the same lines", "What you changed", "What is in the file", "esc goes back to your text"
-)
-SAVED_OVER = ConflictWords(
-    "was saved over lines that its program had never seen", "What was there before", "What is in the file",
-    "esc leaves it for later", "What was there", "The file",
-)  # fmt: skip
-
-
 class ConflictScreen(ModalScreen[Decision]):
     """Shows what two made of the same lines, side by side, and asks which counts.
 
     Args:
         name: of the note.
         conflict: what either changed.
-        words: what is said around them.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -107,26 +77,27 @@ class ConflictScreen(ModalScreen[Decision]):
         Binding("right", "app.focus_next", show=False),
     ]
 
-    def __init__(self, name: str, conflict: ConflictLines, words: ConflictWords = WRITING) -> None:
+    def __init__(self, name: str, conflict: ConflictLines) -> None:
         super().__init__()
         self._note_name = name
-        self._words = words
         self._conflict = conflict
 
     def compose(self) -> ComposeResult:
         """Both sides, each as what it changes, and the answers."""
         with Vertical(id="conflict-box") as box:
-            box.border_title = Content(f" {elide_end(one_line(self._note_name), 60)} {self._words.title} ")
-            box.border_subtitle = Content(f" {self._words.back} ")
+            box.border_title = Content(
+                f" {elide_end(one_line(self._note_name), 60)} was changed meanwhile, in the same lines "
+            )
+            box.border_subtitle = Content(" esc goes back to your text ")
             with Horizontal(id="conflict-sides"):
-                for side, title in (("mine", self._words.mine), ("theirs", self._words.theirs)):
+                for side, title in (("mine", "What you changed"), ("theirs", "What is in the file")):
                     with Vertical(classes="panel", id=f"conflict-{side}") as panel:
                         panel.border_title = title
                         yield DiffList(id=f"{side}-lines")
             with Horizontal(id="conflict-buttons"):
                 yield Button(Content("Both, one behind the other (b)"), id="both", variant="primary")
-                yield Button(Content(f"{self._words.keep_mine} (m)"), id="mine")
-                yield Button(Content(f"{self._words.keep_theirs} (t)"), id="theirs")
+                yield Button(Content("Mine (m)"), id="mine")
+                yield Button(Content("Theirs (t)"), id="theirs")
                 yield Button(Content("Back (esc)"), id="back")
 
     def on_mount(self) -> None:

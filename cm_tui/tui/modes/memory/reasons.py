@@ -114,14 +114,6 @@ def no_double(screen: MemoryView) -> str | None:
     return no_entry(screen) or "no other entry says nearly the same"
 
 
-def not_contested(screen: MemoryView) -> str | None:
-    """Say why there is nothing to decide."""
-    item = screen.item
-    if item is not None and screen.items.marks.is_contested(item):
-        return None
-    return no_item(screen) or "no other program saved over lines that it had not seen"
-
-
 def not_stale(screen: MemoryView) -> str | None:
     """Say why there is nothing to confirm."""
     item = screen.item

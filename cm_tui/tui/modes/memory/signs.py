@@ -10,7 +10,7 @@ from cm_tui.tui.modes.memory.groups import Item
 from cm_tui.tui.widgets.text import one_line
 
 PINNED, HELD, FORGOTTEN, OF_USER, PROBLEM = "★", "◌", "✗", "⌂", "▲"
-NEVER, UNAPPROVED, DOUBLE, PROPOSED, CONTESTED = "⊘", "!", "≈", "?", "≠"
+NEVER, UNAPPROVED, DOUBLE, PROPOSED = "⊘", "!", "≈", "?"
 _LONGEST = 400
 
 
@@ -26,8 +26,6 @@ def signs_of(item: Item, marks: Marks) -> Content:
 
 def _pressing(item: Entry | Note, marks: Marks) -> tuple[str, str]:
     if isinstance(item, Note):
-        if marks.is_contested(item):
-            return CONTESTED, "bold $warning"
         return (PROBLEM, "$warning") if item.problem or marks.is_stale(item) else (" ", "")
     found = (
         (item.forgotten is not None, FORGOTTEN, "$muted"),

@@ -261,7 +261,9 @@ def next_text(view: ProjectView) -> Content:
     elif view.sessions_to_import:
         rows.append(("m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"))
     if view.status and view.status.conflicts:
-        rows.append(("8", f"{count(view.status.conflicts, 'note')} saved over by another program: c decides"))
+        rows.append(
+            ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
+        )
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)

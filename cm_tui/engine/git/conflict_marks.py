@@ -1,0 +1,25 @@
+"""Git's marks of a conflict in a text: until a person has decided, nothing is added to it."""
+
+from __future__ import annotations
+
+import re
+
+_OPENS, _CLOSES = re.compile(r"<{7}( |$)"), re.compile(r">{7}( |$)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+def conflict_line(text: str) -> int | None:
+    """Return the line, from 1, at which a conflict begins, or ends without a beginning; None: there is none.
+
+    Marks that a fenced block of Markdown quotes are none.
+    """
+    fence = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        found = _FENCE.match(line)
+        if found is not None and not fence:
+            fence = found[1]
+        elif found is not None and found[1].startswith(fence) and not line[found.end() :].strip():
+            fence = ""
+        elif not fence and (_OPENS.match(line) or _CLOSES.match(line)):
+            return number
+    return None
