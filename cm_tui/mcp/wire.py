@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import anyio
@@ -254,8 +255,10 @@ class _Answers:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *error: object) -> bool | None:
-        return await self._stream.__aexit__(*error)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._stream.__aexit__(kind, error, trace)
 
 
 # --- HTTP ---
