@@ -163,14 +163,18 @@ class _Reading(LineReading):
             is_event, kind = kind == "event_msg", as_text(payload.get("type")) or kind
         else:
             is_event = False
-        if self._turn is not None:
-            self._turn.at(at)
         if kind in {"turn_context", "session_meta"}:
-            self._folder = as_text(payload.get("cwd")) or self._folder
+            self._enter(as_text(payload.get("cwd")), kind)
         elif is_event:
             yield from self._event(kind, payload, line, at)
         else:
             yield from self._item(kind, payload, line, at)
+
+    def _enter(self, folder: str, kind: str) -> None:
+        """Take the folder in which the agent works; the context of a turn stands behind its prompt in some versions."""
+        self._folder = folder or self._folder
+        if kind == "turn_context" and self._turn is not None and self._turn.is_empty:
+            self._turn.folder = self._folder
 
     # --- what the program tells ---
 
@@ -193,7 +197,7 @@ class _Reading(LineReading):
             "error",
         }:
             if turn is not None:
-                self._work(turn, kind, payload)
+                self._work(turn, kind, payload, at)
         elif kind not in _KNOWN:
             kind = f"event {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
@@ -205,7 +209,10 @@ class _Reading(LineReading):
             self._number -= 1
         self._has_events = True
 
-    def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
+    def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
+        if not (turn.is_over and kind == "token_count"):
+            # Limits are counted again when a session is resumed.
+            turn.at(at)
         if kind == "agent_message":
             self._say(turn, as_text(payload.get("message")))
         elif kind == "agent_reasoning":
@@ -234,14 +241,15 @@ class _Reading(LineReading):
             if not self._has_events and not text.lstrip().startswith(_NOT_TYPED):
                 yield from self._ask(text, line, at)
         elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
-            if self._turn is not None:
+            if self._turn is not None and not (kind == "message" and role != "assistant"):
                 self._do(self._turn, kind, payload)
+                self._turn.at(at)
         elif kind not in _KNOWN and not (kind == "" and ("record_type" in payload or "id" in payload)):
             kind = f"record {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
 
     def _do(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
-        if kind == "message" and payload.get("role") == "assistant":
+        if kind == "message":
             self._say(turn, texts_of(payload.get("content")))
         elif kind == "reasoning":
             self._think(turn, texts_of(payload.get("summary")))

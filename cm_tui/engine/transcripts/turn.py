@@ -118,10 +118,10 @@ class Turn:
         return not (self.step_count or self.answer or self.outcome)
 
     def at(self, time: float | None) -> None:
-        """Note that something happened."""
+        """Note when one of its own records was written; where the clock went backwards, the latest time counts."""
         if time is not None:
             self.began = time if self.began is None else self.began
-            self.ended = time
+            self.ended = time if self.ended is None else max(self.ended, time)
 
     def ask(self, text: str) -> None:
         """Add a prompt."""
