@@ -46,6 +46,9 @@ _KNOWN = frozenset({
     "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
     "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
 })  # fmt: skip
+_ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+_MARKS = _ENDS | {"token_count", "error"}
+_WORK = frozenset({"agent_message", "agent_reasoning"})
 _DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
 
 
@@ -145,14 +148,26 @@ class _Reading(LineReading):
         self._number = resume.turns
         self._has_events = resume.marks.get("events") is True
         """The program tells what was typed in records of their own: messages to the model are not all of a person."""
+        self._before = resume.turns
+        """How many turns stand before the one under way."""
+        self._task = ""
+        """Id of the task under way, where the program names it."""
+        self._is_next = False
+        """Another task began: what is done from now on is not of the turn under way."""
+        self._typed = ""
+        """What was typed last, as the model was given it."""
         self._said = self._thought = ""
         self._calls = Calls()
 
     def _rest(self, end: int) -> Iterator[Item]:
         if self._turn is not None:
-            yield Read(self._turn, self._start, end, is_last=True, number=self._number - 1)
+            yield Read(self._turn, self._start, end, is_last=True, number=self._before)
         self._resume.turns = self._number
         self._resume.marks["events"] = self._has_events
+
+    def _damage(self) -> None:
+        if self._turn is not None and not self._turn.is_over:
+            self._turn.damage()
 
     def _record(self, line: Line) -> Iterator[Item]:
         record = line.record
@@ -179,37 +194,50 @@ class _Reading(LineReading):
     # --- what the program tells ---
 
     def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
-        turn = self._turn
-        if kind in {"user_message", "task_started"}:
+        if kind in {"user_message", "task_started", "turn_started"}:
             self._now_with_events()
-        if kind == "user_message":
+        if kind in {"task_started", "turn_started"}:
+            self._is_next = self._turn is not None and not self._turn.is_empty
+            self._task, self._typed = as_text(payload.get("turn_id")), ""
+        elif kind == "user_message":
             yield from self._ask(as_text(payload.get("message")), line, at)
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
-        elif kind in {
-            "agent_message",
-            "agent_reasoning",
-            "token_count",
-            "task_complete",
-            "turn_complete",
-            "turn_aborted",
-            "error",
-        }:
-            if turn is not None:
-                self._work(turn, kind, payload, at)
+        elif kind in _WORK:
+            yield from self._go_on(line)
+            self._work(kind, payload, at)
+        elif kind in _MARKS:
+            self._work(kind, payload, at)
         elif kind not in _KNOWN:
             kind = f"event {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
 
+    def _go_on(self, line: Line) -> Iterator[Item]:
+        """Begin a turn where the agent answers another prompt than the last one: that one could not be read."""
+        turn, damaged = self._turn, self._unreadable
+        if turn is None:
+            is_next = bool(damaged)
+        else:
+            is_next = self._is_next or bool(damaged and turn.is_complete and not turn.waits_for_part(damaged))
+        if is_next:
+            if turn is not None:
+                yield Read(turn, self._start, line.start, number=self._before)
+            self._begin(line, self._typed)
+        self._unreadable = ""
+
     def _now_with_events(self) -> None:
         """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
-        if not self._has_events and self._turn is not None and self._turn.is_empty:
+        if not self._has_events and self._turn is not None and not self._turn.has_work:
             self._turn = None
-            self._number -= 1
+            self._number = self._before
         self._has_events = True
 
-    def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
+    def _work(self, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
+        turn, task = self._turn, as_text(payload.get("turn_id"))
+        if turn is None or self._is_next or (kind in _ENDS and task and self._task and task != self._task):
+            # The end of a task that is not the one under way.
+            return
         if not (turn.is_over and kind == "token_count"):
             # Limits are counted again when a session is resumed.
             turn.at(at)
@@ -238,10 +266,17 @@ class _Reading(LineReading):
     def _item(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
         text, role = texts_of(payload.get("content")), payload.get("role")
         if kind == "message" and role == "user":
-            if not self._has_events and not text.lstrip().startswith(_NOT_TYPED):
-                yield from self._ask(text, line, at)
+            if not text.lstrip().startswith(_NOT_TYPED):
+                if not self._has_events:
+                    yield from self._ask(text, line, at)
+                elif self._turn is None or not self._turn.is_empty:
+                    self._typed = text
         elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
-            if self._turn is not None and not (kind == "message" and role != "assistant"):
+            if kind == "message" and role != "assistant":
+                return
+            if not (self._turn and kind in OUTPUTS and self._turn.waits_for(as_text(payload.get("call_id")))):
+                yield from self._go_on(line)
+            if self._turn is not None:
                 self._do(self._turn, kind, payload)
                 self._turn.at(at)
         elif kind not in _KNOWN and not (kind == "" and ("record_type" in payload or "id" in payload)):
@@ -269,12 +304,15 @@ class _Reading(LineReading):
                 turn.ask(text)
             return
         if turn is not None:
-            yield Read(turn, self._start, line.start, number=self._number - 1)
+            yield Read(turn, self._start, line.start, number=self._before)
         self._begin(line, text).at(at)
 
     def _begin(self, line: Line, text: str) -> Turn:
-        self._number += 1
-        # Copies of a session have other ids and times; what was asked stands at the same place in each.
+        self._before = self._number
+        self._number += bool(text)
+        self._is_next, self._unreadable, self._typed = False, "", ""
+        # Copies of a session have other ids and times; what was asked stands at the same place in each. A prompt that
+        # could not be read does not count.
         self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
         self._start = line.start
         self._said = self._thought = ""
@@ -283,6 +321,8 @@ class _Reading(LineReading):
 
     def _say(self, turn: Turn, text: str) -> None:
         """Add what was said; it stands in two records, one after the other."""
+        if not turn.prompts:
+            turn.answered_by(text)
         if text != self._said:
             turn.say(text)
         self._said = text

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
-from cm_tui.engine.transcripts.lines import Line, opened, read_lines
+from cm_tui.engine.transcripts.lines import Line, as_list, opened, read_lines
 from cm_tui.engine.transcripts.transcript import Item, Resume, Skipped
+
+_LINES = 10_000
+"""Records that are known again when a crash wrote them twice."""
+_LINES_KEPT = 20
+"""Of these so many are known again the next time."""
+_UNREADABLE = 100_000
 
 
 class LineReading(ABC):
@@ -19,6 +26,14 @@ class LineReading(ABC):
 
     def __init__(self, resume: Resume) -> None:
         self._resume = resume
+        self._unreadable = ""
+        """What could not be read since the last record that is of a turn."""
+        self._lines: dict[str, int] = {
+            kept[0]: kept[1]
+            for kept in as_list(resume.marks.get("lines"))
+            if isinstance(kept, list) and [type(value) for value in kept] == [str, int]
+        }
+        """Places of records by their digests."""
 
     def items(self, file: Path) -> Iterator[Item]:
         """Yield turns, and what was not taken.
@@ -32,11 +47,40 @@ class LineReading(ABC):
                 self._resume.check()
                 if line.problem:
                     yield Skipped(line.problem, line.start, is_broken=True)
-                else:
+                    text = line.data.replace(b"\0", b"").decode("utf-8", "replace")
+                    self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
+                    self._damage()
+                elif not self._is_repeated(line):
                     yield from self._record(line)
                 end = line.end
         yield from self._rest(end)
         self._resume.offset = end
+        self._resume.marks["lines"] = [[digest, at] for digest, at in list(self._lines.items())[-_LINES_KEPT:]]
+
+    def _is_repeated(self, line: Line) -> bool:
+        """Return whether a record was written twice.
+
+        One with an id may stand anywhere behind its copy. One with a time alone stands directly behind it: a fork
+        gives all records that it repeats the same time, and the same may be asked twice.
+        """
+        has_id = isinstance(line.record.get("uuid"), str)
+        if not has_id and "timestamp" not in line.record:
+            self._lines.pop("", None)
+            self._lines[""] = line.start
+            return False
+        digest = sha256(line.data.strip(b" \t\r\n\0")).hexdigest()[:16]
+        is_known = self._lines.get(digest, line.start) < line.start
+        if is_known and (has_id or next(reversed(self._lines)) == digest):
+            return True
+        self._lines.pop(digest, None)
+        self._lines[digest] = line.start
+        if len(self._lines) > _LINES:
+            self._lines.pop(next(iter(self._lines)))
+        return False
+
+    @abstractmethod
+    def _damage(self) -> None:
+        """Note that a part of the turn under way, unless that is over, could not be read."""
 
     @abstractmethod
     def _record(self, line: Line) -> Iterator[Item]:

@@ -93,6 +93,8 @@ class Turn:
     patch: Patch = field(default_factory=Patch)
     is_over: bool = False
     """The agent said that it is done, or was interrupted."""
+    is_damaged: bool = False
+    """A part of it could not be read."""
     step_count: int = 0
     _is_answered: bool = False
     _unsaid: int = 0
@@ -115,7 +117,17 @@ class Turn:
     @property
     def is_empty(self) -> bool:
         """Return whether nothing was done: a command of the agent's own, or a prompt that was taken back."""
-        return not (self.step_count or self.answer or self.outcome)
+        return not (self.has_work or self.is_damaged)
+
+    @property
+    def has_work(self) -> bool:
+        """Return whether the agent did something, or ended."""
+        return bool(self.step_count or self.answer or self.outcome)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether the agent spoke last: what follows may be of another turn."""
+        return self.is_over or bool(self.answer)
 
     def at(self, time: float | None) -> None:
         """Note when one of its own records was written; where the clock went backwards, the latest time counts."""
@@ -195,6 +207,19 @@ class Turn:
     def stop(self, outcome: Outcome, verdict: str) -> None:
         """Note that it ended before it was done."""
         self.outcome, self.verdict, self.is_over = outcome, verdict, True
+
+    def damage(self) -> None:
+        """Note that a part of it could not be read."""
+        self.is_damaged = True
+        self.verdict = self.verdict or "a part of the turn could not be read"
+
+    def waits_for(self, call: str) -> bool:
+        """Return whether the result of a tool's use is waited for."""
+        return call[:_ID] in self._open
+
+    def waits_for_part(self, text: str) -> bool:
+        """Return whether a damaged text names the use of a tool whose result is waited for."""
+        return any(call and call in text for call in self._open)
 
     def _settle_answer(self) -> None:
         """Make what was said so far steps: something was done afterwards."""
