@@ -134,6 +134,10 @@ class ProjectTranscripts:
             key=lambda one: (bool(one.facts.parent), one.facts.began or one.transcript.stamp, one.transcript.name),
         )
 
+    def holds(self, facts: SessionFacts) -> bool:
+        """Return whether a session was held in this project."""
+        return self._folders.place_of(facts) is not None
+
     def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
         """Return a transcript with what is known of it; None where it is another project's, or says nothing."""
         try:

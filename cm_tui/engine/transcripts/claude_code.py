@@ -82,15 +82,22 @@ class ClaudeCode:
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: the first record that names a session and a folder."""
+        copied: SessionFacts | None = None
+        own = 0
         with opened(transcript.file) as stream:
-            for number, line in enumerate(read_lines(stream)):
+            for line in read_lines(stream):
                 record = line.record
                 session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
                 if session and folder:
-                    return self._facts(transcript, record, session, folder)
-                if number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    facts = self._facts(transcript, record, session, folder)
+                    if "forkedFrom" not in record:
+                        return facts
+                    # A fork begins with the records of the session that it was forked from, which may lie elsewhere.
+                    copied = copied or facts
+                own += "forkedFrom" not in record
+                if own > _HEAD_LINES or line.end > HEAD_BYTES:
                     break
-        return None
+        return copied
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
@@ -262,6 +269,8 @@ class _Reading(LineReading):
         if earlier is not None:
             yield Read(earlier.turn, earlier.start, line.start, session=session)
         turn = Turn(self._key(line), as_text(line.record.get("cwd")), self._earlier_key(line.record))
+        if origin := as_record(line.record.get("forkedFrom")):
+            turn.held = SessionFacts(self._facts.agent, as_id(origin.get("sessionId")), turn.folder)
         self._turns[session] = _Open(turn, line.start, line.start)
         if last is not None:
             self._before[session] = last

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
+from cm_tui.engine.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
 from cm_tui.engine.transcripts.files import found_files
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
@@ -64,6 +66,8 @@ class Codex:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
         self._home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+        self._looked_for: set[str] = set()
+        """Sessions that are read for those that were forked from them."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, archived ones too."""
@@ -76,7 +80,7 @@ class Codex:
         facts: SessionFacts | None = None
         with opened(transcript.file) as stream:
             for number, line in enumerate(read_lines(stream)):
-                facts = facts or self._facts(line.record)
+                facts = facts or _facts_in(line.record)
                 if facts is not None and not facts.folder:
                     facts = facts.having(folder=_folder_in(line.record))
                 if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
@@ -87,26 +91,52 @@ class Codex:
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
-        yield from _Reading(facts, resume).items(transcript.file)
+        repeated = Repeated(facts, resume.marks, self._forked_from)
+        yield from _Reading(facts, resume, repeated).items(transcript.file)
 
-    def _facts(self, record: Mapping[str, Any]) -> SessionFacts | None:
-        wrapped = record.get("type") == "session_meta"
-        meta = as_record(record.get("payload")) if wrapped else record
-        session = as_id(meta.get("id"))
-        if not session or (not wrapped and "type" in record):
+    def _forked_from(self, session: str) -> ForkedFrom | None:
+        """Return a session by its id, which its file is named by."""
+        if not session or session in self._looked_for:
             return None
-        git = as_record(meta.get("git"))
-        spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
-        return SessionFacts(
-            self.agent,
-            session,
-            as_text(meta.get("cwd")),
-            parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
-            continues=as_id(meta.get("forked_from_id")),
-            began=parse_time(meta.get("timestamp")),
-            commit=as_text(git.get("commit_hash")),
-            remote=as_text(git.get("repository_url")),
-        )
+        for transcript in self.transcripts():
+            if transcript.file.stem.endswith(session):
+                try:
+                    facts = self.facts(transcript)
+                except OSError:
+                    continue
+                if facts is not None and facts.session == session:
+                    return ForkedFrom(facts, partial(self._turns_of, transcript, facts))
+        return None
+
+    def _turns_of(self, transcript: Transcript, facts: SessionFacts) -> dict[str, tuple[str, SessionFacts]]:
+        self._looked_for.add(facts.session)
+        try:
+            turns = [item.turn for item in self.read(transcript, facts, Resume()) if isinstance(item, Read)]
+        except OSError:
+            return {}
+        finally:
+            self._looked_for.discard(facts.session)
+        return {turn.key: (answer_of(turn), turn.held or facts) for turn in turns}
+
+
+def _facts_in(record: Mapping[str, Any]) -> SessionFacts | None:
+    wrapped = record.get("type") == "session_meta"
+    meta = as_record(record.get("payload")) if wrapped else record
+    session = as_id(meta.get("id"))
+    if not session or (not wrapped and "type" in record):
+        return None
+    git = as_record(meta.get("git"))
+    spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return SessionFacts(
+        Codex.agent,
+        session,
+        as_text(meta.get("cwd")),
+        parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
+        continues=as_id(meta.get("forked_from_id")),
+        began=parse_time(meta.get("timestamp")),
+        commit=as_text(git.get("commit_hash")),
+        remote=as_text(git.get("repository_url")),
+    )
 
 
 def _time_in(name: str) -> float | None:
@@ -138,11 +168,13 @@ class _Reading(LineReading):
     Args:
         facts: whose file it is.
         resume: where it begins; says at the end where to go on.
+        repeated: says which turns were held in another session.
     """
 
-    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+    def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:
         super().__init__(resume)
         self._folder = facts.folder
+        self._repeated = repeated
         self._turn: Turn | None = None
         self._start = resume.offset
         self._number = resume.turns
@@ -161,6 +193,7 @@ class _Reading(LineReading):
 
     def _rest(self, end: int) -> Iterator[Item]:
         if self._turn is not None:
+            self._repeated.mark(self._turn)
             yield Read(self._turn, self._start, end, is_last=True, number=self._before)
         self._resume.turns = self._number
         self._resume.marks["events"] = self._has_events
@@ -178,6 +211,8 @@ class _Reading(LineReading):
             is_event, kind = kind == "event_msg", as_text(payload.get("type")) or kind
         else:
             is_event = False
+        if kind == "session_meta":
+            self._repeated.enter(_facts_in(record))
         if kind in {"turn_context", "session_meta"}:
             self._enter(as_text(payload.get("cwd")), kind)
         elif is_event:
@@ -222,7 +257,7 @@ class _Reading(LineReading):
             is_next = self._is_next or bool(damaged and turn.is_complete and not turn.waits_for_part(damaged))
         if is_next:
             if turn is not None:
-                yield Read(turn, self._start, line.start, number=self._before)
+                yield self._whole(turn, line)
             self._begin(line, self._typed)
         self._unreadable = ""
 
@@ -304,8 +339,13 @@ class _Reading(LineReading):
                 turn.ask(text)
             return
         if turn is not None:
-            yield Read(turn, self._start, line.start, number=self._before)
+            yield self._whole(turn, line)
         self._begin(line, text).at(at)
+
+    def _whole(self, turn: Turn, line: Line) -> Read:
+        """Return a turn that ends before a record."""
+        self._repeated.mark(turn)
+        return Read(turn, self._start, line.start, number=self._before)
 
     def _begin(self, line: Line, text: str) -> Turn:
         self._before = self._number

@@ -79,6 +79,8 @@ class Turn:
     """Where the agent worked, as it says."""
     earlier_key: str = ""
     """What earlier versions named it by; empty: the same."""
+    held: SessionFacts | None = None
+    """The session that it was held in, where a transcript repeats it from another one; None: the transcript's own."""
     began: float | None = None
     ended: float | None = None
     prompts: list[Piece] = field(default_factory=list)
