@@ -140,10 +140,7 @@ class OneTranscript:
         turn = item.turn
         if item.is_last and (turn.is_empty or not self._is_over(turn)):
             return False
-        if turn.is_empty:
-            return True
-        if turn.held is not None and not self._memory.holds(turn.held):
-            self._elsewhere[turn.held.folder] += 1
+        if turn.is_empty or self._is_elsewhere(turn):
             return True
         session, parent = self._sessions_of(item)
         origin = self._origin(turn, session)
@@ -168,6 +165,16 @@ class OneTranscript:
             self._done.withheld += 1
         else:
             self._record(turn, session, parent, origin)
+        return True
+
+    def _is_elsewhere(self, turn: Turn) -> bool:
+        """Return whether a fork repeats a turn of a session that was held in another project, and count it."""
+        if turn.held is None or self._memory.holds(turn.held):
+            return False
+        self._elsewhere[turn.held.folder] += 1
+        if self._found.facts.continues not in self._memory.stories:
+            # The session that it goes on with is not of this project.
+            self._story = self._found.facts.session
         return True
 
     def _why_not(self, turn: Turn) -> str:

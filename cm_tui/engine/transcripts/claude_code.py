@@ -10,7 +10,7 @@ from typing import Any
 
 from cm_tui.engine.transcripts import patches
 from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, prompt_of
-from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.files import line_files
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -21,7 +21,8 @@ from cm_tui.engine.transcripts.lines import (
     as_list,
     as_record,
     as_text,
-    opened,
+    is_packed,
+    opened_text,
     read_lines,
 )
 from cm_tui.engine.transcripts.parents import ParentsFirst
@@ -67,24 +68,27 @@ class ClaudeCode:
     """
 
     agent = "claude-code"
+    asides = _KNOWN
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
         named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
         home = Path.home()
         self._folders = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, those of sub-agents too."""
+        self.unread.clear()
         for folder in self._folders:
-            for found in found_files(folder / "projects", ".jsonl", depth=6, left_out=self.left_out):
+            for found in line_files(folder / "projects", self.unread, depth=6, left_out=self.left_out):
                 yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: the first record that names a session and a folder."""
         copied: SessionFacts | None = None
         own = 0
-        with opened(transcript.file) as stream:
+        with opened_text(transcript.file) as stream:
             for line in read_lines(stream):
                 record = line.record
                 session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
@@ -101,13 +105,15 @@ class ClaudeCode:
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
         yield from _Reading(facts, resume).items(transcript.file)
 
     def _facts(self, transcript: Transcript, record: Mapping[str, Any], session: str, folder: str) -> SessionFacts:
         facts = SessionFacts(self.agent, session, folder, began=parse_time(record.get("timestamp")))
         agent_id = as_id(record.get("agentId"))
         if record.get("isSidechain") is True and (agent_id or transcript.file.name.startswith("agent-")):
-            name = agent_id or as_id(transcript.file.stem.removeprefix("agent-"))
+            name = agent_id or as_id(transcript.file.name.partition(".")[0].removeprefix("agent-"))
             return facts.having(session=f"{session}/{name}", parent=session)
         # An older version begins a new file after a compaction, and names the record that it goes on behind.
         before = as_id(record.get("logicalParentUuid") or record.get("parentUuid"))
@@ -193,7 +199,8 @@ class _Reading(LineReading):
         """Note the turn of a record that said nothing of it: that of its parent, else the one under way."""
         found = self._turns.get(session)
         turn = self._by_id.get(_id_in(line, "parentUuid"), found.turn if found else None)
-        self._by_id.setdefault(_id_in(line, "uuid"), turn)
+        if uuid := _id_in(line, "uuid"):
+            self._by_id.setdefault(uuid, turn)
         if len(self._by_id) > _IDS:
             self._by_id.pop(next(iter(self._by_id)))
 
@@ -285,7 +292,8 @@ class _Reading(LineReading):
                 # Read again from there, the record would be of no turn but this one.
                 other.start = min(other.start, found.start)
         found.turn.at(parse_time(line.record.get("timestamp")))
-        self._by_id[_id_in(line, "uuid")] = found.turn
+        if uuid := _id_in(line, "uuid"):
+            self._by_id[uuid] = found.turn
         if not line.record.get("isSidechain"):
             self._unreadable = ""
         return found.turn
@@ -318,12 +326,17 @@ class _Reading(LineReading):
         turn.answered_by(f"{as_text(message.get('id'))} {texts_of(message.get('content'))}")
         parts = [as_record(part) for part in as_list(message.get("content"))]
         yield from self._unknown_parts(parts, line)
+        is_error = record.get("isApiErrorMessage") is True
+        if not is_error:
+            turn.go_on()
         for part in parts:
-            self._part(turn, part)
+            # What a program says of an error is no answer.
+            if not (is_error and part.get("type") == "text"):
+                self._part(turn, part)
         usage = as_record(message.get("usage"))
         fields = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
         turn.spend(as_text(message.get("id")), sum(as_count(usage.get(name)) for name in fields))
-        if record.get("isApiErrorMessage") is True:
+        if is_error:
             turn.stop("failed", texts_of(message.get("content"))[:300])
         else:
             turn.is_over = as_text(message.get("stop_reason")) in _OVER

@@ -12,7 +12,7 @@ from typing import Any
 
 from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
 from cm_tui.engine.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
-from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.files import line_files
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -22,7 +22,8 @@ from cm_tui.engine.transcripts.lines import (
     as_kind,
     as_record,
     as_text,
-    opened,
+    is_packed,
+    opened_text,
     read_lines,
 )
 from cm_tui.engine.transcripts.transcript import (
@@ -62,23 +63,27 @@ class Codex:
     """
 
     agent = "codex"
+    asides = frozenset[str]()
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
         self._home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
         self._looked_for: set[str] = set()
         """Sessions that are read for those that were forked from them."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, archived ones too."""
+        self.unread.clear()
         for name in ("sessions", "archived_sessions"):
-            for found in found_files(self._home / name, ".jsonl", depth=6, prefix="rollout-", left_out=self.left_out):
+            folder = self._home / name
+            for found in line_files(folder, self.unread, depth=6, prefix="rollout-", left_out=self.left_out):
                 yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: its first record, and the folder of an older one that says none."""
         facts: SessionFacts | None = None
-        with opened(transcript.file) as stream:
+        with opened_text(transcript.file) as stream:
             for number, line in enumerate(read_lines(stream)):
                 facts = facts or _facts_in(line.record)
                 if facts is not None and not facts.folder:
@@ -91,6 +96,8 @@ class Codex:
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
         repeated = Repeated(facts, resume.marks, self._forked_from)
         yield from _Reading(facts, resume, repeated).items(transcript.file)
 
@@ -99,7 +106,7 @@ class Codex:
         if not session or session in self._looked_for:
             return None
         for transcript in self.transcripts():
-            if transcript.file.stem.endswith(session):
+            if session in transcript.file.name:
                 try:
                     facts = self.facts(transcript)
                 except OSError:
@@ -259,6 +266,8 @@ class _Reading(LineReading):
             if turn is not None:
                 yield self._whole(turn, line)
             self._begin(line, self._typed)
+        elif turn is not None:
+            turn.go_on()
         self._unreadable = ""
 
     def _now_with_events(self) -> None:

@@ -29,7 +29,7 @@ class Encoding(NamedTuple):
         """Return the end of a line."""
         return "\n".encode(self.codec)
 
-    def ends_line(self, data: bytes) -> bool:
+    def ends_line(self, data: bytes | bytearray) -> bool:
         """Return whether bytes that begin at a character end with the end of a line."""
         newline = self.newline
         return data.endswith(newline) and len(data) % len(newline) == 0

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from cm_tui.engine.transcripts.lines import Line, as_list, opened, read_lines
-from cm_tui.engine.transcripts.transcript import Item, Resume, Skipped
+from cm_tui.engine.transcripts.lines import Line, as_list, is_packed, opened_text, read_lines
+from cm_tui.engine.transcripts.transcript import Item, Read, Resume, Skipped
 
 _LINES = 10_000
 """Records that are known again when a crash wrote them twice."""
@@ -41,8 +41,16 @@ class LineReading(ABC):
         Raises:
             OSError: the file has gone, or cannot be read.
         """
+        packed = is_packed(file)
+        for item in self._items(file):
+            # Of a packed file no place can be read from.
+            yield item._replace(start=0, number=0) if packed and isinstance(item, Read) else item
+        if packed:
+            self._resume.offset = file.stat().st_size
+
+    def _items(self, file: Path) -> Iterator[Item]:
         end = self._resume.offset
-        with opened(file) as stream:
+        with opened_text(file) as stream:
             for line in read_lines(stream, end):
                 self._resume.check()
                 if line.problem:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.transcripts.encodings import UTF_8, Encoding, encoding_of
@@ -22,6 +24,8 @@ LINE_BYTES = 10_000_000
 """Of a longer line long texts are cut, as a picture in it; it is stepped over where it is too long even so."""
 SKIPPED_BYTES = 200_000_000
 """Of a longer one the end is not looked for: a file with a hole in it."""
+UNPACKED_BYTES = 4_000_000_000
+"""So much of a compressed transcript is read."""
 HEAD_BYTES = 50_000_000
 """So far from its beginning a transcript says whose it is."""
 _PIECE = 1_000_000
@@ -63,6 +67,29 @@ def opened(file: Path) -> Iterator[BinaryIO]:
         yield stream
 
 
+def is_packed(file: Path) -> bool:
+    """Return whether a file is compressed."""
+    return file.suffix == ".gz"
+
+
+@contextmanager
+def opened_text(file: Path) -> Iterator[BinaryIO]:
+    """Open an ordinary file as `opened`, and unpack it where it is compressed.
+
+    Raises:
+        OSError: it has gone, cannot be read, is no ordinary file, or is damaged.
+    """
+    with opened(file) as stream:
+        if not is_packed(file):
+            yield stream
+            return
+        try:
+            with gzip.GzipFile(fileobj=stream, mode="rb") as text:
+                yield cast("BinaryIO", text)
+        except (EOFError, zlib.error) as error:
+            raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
+
+
 def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
     """Yield the records of an open file from a place on; what is appended meanwhile is left for the next time.
 
@@ -76,7 +103,7 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
     Raises:
         OSError: it cannot be read.
     """
-    size = os.fstat(stream.fileno()).st_size
+    size = _size_of(stream)
     encoding = encoding_of(stream)
     at = stream.seek(min(start, size))
     while at < size:
@@ -103,6 +130,12 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
             first = line.place_of(one.start) if encoding == UTF_8 else 0
             last = at - begin if one.end >= len(line.kept) or encoding != UTF_8 else line.place_of(one.end)
             yield one._replace(start=begin + first, end=begin + last)
+
+
+def _size_of(stream: object) -> int:
+    if isinstance(stream, gzip.GzipFile):
+        return UNPACKED_BYTES
+    return os.fstat(cast("BinaryIO", stream).fileno()).st_size
 
 
 class _Rest:

@@ -99,6 +99,8 @@ class Turn:
     """A part of it could not be read."""
     step_count: int = 0
     _is_answered: bool = False
+    _stopped: tuple[Outcome, str] | None = None
+    """Outcome and verdict before it was stopped."""
     _unsaid: int = 0
     """Texts that were left out of the answer."""
     _first: list[TurnStep] = field(default_factory=list)
@@ -208,7 +210,14 @@ class Turn:
 
     def stop(self, outcome: Outcome, verdict: str) -> None:
         """Note that it ended before it was done."""
+        self._stopped = (self.outcome, self.verdict)
         self.outcome, self.verdict, self.is_over = outcome, verdict, True
+
+    def go_on(self) -> None:
+        """Note that the agent goes on: an error that ended its work was not the end of the turn."""
+        if self._stopped is not None and self.outcome == "failed":
+            self.outcome, self.verdict = self._stopped
+        self._stopped = None
 
     def damage(self) -> None:
         """Note that a part of it could not be read."""
