@@ -264,7 +264,10 @@ class _Reading(LineReading):
             yield from self._ask(line, session, prompt)
 
     def _ask(self, line: Line, session: str, prompt: str) -> Iterator[Item]:
-        found = self._turns.get(session)
+        found, parent = self._turns.get(session), _id_in(line, "parentUuid")
+        if found is not None and found.turn.is_empty and parent and parent not in self._by_id:
+            # What it follows is missing: the last prompt was answered.
+            found.turn.damage()
         if found is None or not found.turn.is_empty or not found.turn.prompts:
             yield from self._begin(line, session)
         turn = self._join(self._turns[session], line)
@@ -346,8 +349,10 @@ class _Reading(LineReading):
         found, parent = self._turns.get(session), _id_in(line, "parentUuid")
         if found is None or self._by_id.get(parent) is not None:
             return True
-        turn = found.turn
-        return bool(self._unreadable and (parent or turn.is_complete) and not turn.waits_for_part(self._unreadable))
+        if self._unreadable:
+            return not found.turn.waits_for_part(self._unreadable)
+        # What it follows is missing: the agent had ended, so that is a prompt.
+        return bool(parent) and parent not in self._by_id and found.turn.is_complete
 
     def _part(self, turn: Turn, part: Mapping[str, Any]) -> None:
         kind = as_text(part.get("type"))

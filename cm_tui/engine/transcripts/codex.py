@@ -247,7 +247,7 @@ class _Reading(LineReading):
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
         elif kind in _WORK:
-            yield from self._go_on(line)
+            yield from self._go_on(line, as_text(payload.get("message")))
             self._work(kind, payload, at)
         elif kind in _MARKS:
             self._work(kind, payload, at)
@@ -255,9 +255,12 @@ class _Reading(LineReading):
             kind = f"event {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
 
-    def _go_on(self, line: Line) -> Iterator[Item]:
+    def _go_on(self, line: Line, text: str) -> Iterator[Item]:
         """Begin a turn where the agent answers another prompt than the last one: that one could not be read."""
         turn, damaged = self._turn, self._unreadable
+        if damaged and text and text == self._said and not self._is_next:
+            # The second record of what was said.
+            return
         if turn is None:
             is_next = bool(damaged)
         else:
@@ -319,7 +322,7 @@ class _Reading(LineReading):
             if kind == "message" and role != "assistant":
                 return
             if not (self._turn and kind in OUTPUTS and self._turn.waits_for(as_text(payload.get("call_id")))):
-                yield from self._go_on(line)
+                yield from self._go_on(line, text)
             if self._turn is not None:
                 self._do(self._turn, kind, payload)
                 self._turn.at(at)

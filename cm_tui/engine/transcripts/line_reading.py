@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from hashlib import sha256
@@ -15,6 +16,10 @@ _LINES = 10_000
 _LINES_KEPT = 20
 """Of these so many are known again the next time."""
 _UNREADABLE = 100_000
+_BLANK = b" \t\r\n\0"
+_TOLD = re.compile(rb"\"(?:type|timestamp)\"\0*: *\"?[^\"]+\"|\0")
+"""What tells the beginning of a record from that of another one; in UTF-16 it is not looked for."""
+_LETTER = re.compile(rb"[A-Za-z]")
 
 
 class LineReading(ABC):
@@ -49,21 +54,33 @@ class LineReading(ABC):
             self._resume.offset = file.stat().st_size
 
     def _items(self, file: Path) -> Iterator[Item]:
-        end = self._resume.offset
+        end, torn = self._resume.offset, b""
         with opened_text(file) as stream:
             for line in read_lines(stream, end):
                 self._resume.check()
                 if line.problem:
                     yield Skipped(line.problem, line.start, is_broken=True)
-                    text = line.data.replace(b"\0", b"").decode("utf-8", "replace")
-                    self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
-                    self._damage()
-                elif not self._is_repeated(line):
-                    yield from self._record(line)
+                    self._miss(torn)
+                    torn = line.data.strip(_BLANK)
+                else:
+                    if not (_TOLD.search(torn) and line.data.strip(_BLANK).startswith(torn)):
+                        self._miss(torn)
+                    # Otherwise the same record was written again, whole.
+                    torn = b""
+                    if not self._is_repeated(line):
+                        yield from self._record(line)
                 end = line.end
+        self._miss(torn)
         yield from self._rest(end)
         self._resume.offset = end
         self._resume.marks["lines"] = [[digest, at] for digest, at in list(self._lines.items())[-_LINES_KEPT:]]
+
+    def _miss(self, torn: bytes) -> None:
+        """Note that a part of a line, which may have been a record, could not be read."""
+        if _LETTER.search(torn):
+            text = torn.replace(b"\0", b"").decode("utf-8", "replace")
+            self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
+            self._damage()
 
     def _is_repeated(self, line: Line) -> bool:
         """Return whether a record was written twice.
@@ -76,7 +93,7 @@ class LineReading(ABC):
             self._lines.pop("", None)
             self._lines[""] = line.start
             return False
-        digest = sha256(line.data.strip(b" \t\r\n\0")).hexdigest()[:16]
+        digest = sha256(line.data.strip(_BLANK)).hexdigest()[:16]
         is_known = self._lines.get(digest, line.start) < line.start
         if is_known and (has_id or next(reversed(self._lines)) == digest):
             return True

@@ -114,9 +114,7 @@ class _Reading:
         for message in messages:
             self._resume.check()
             if isinstance(message, Skipped):
-                self._is_broken = True
-                if self._turn is not None and not self._turn.turn.is_over:
-                    self._turn.turn.damage()
+                self._damage()
                 yield message
                 continue
             for due in self._order.add((message, number), message.id, as_text(message.info.get("parentID"))):
@@ -124,10 +122,16 @@ class _Reading:
             number += 1
         for due in self._order.rest():
             yield from self._take(*due)
-        for found in (self._before, self._turn):
-            if found is not None:
-                yield Read(found.turn, found.start, number, is_last=found is self._turn)
+        yield from self._close(number)
+        if self._turn is not None:
+            yield Read(self._turn.turn, self._turn.start, number, is_last=True)
         self._resume.offset = number
+
+    def _damage(self) -> None:
+        """Note that a message could not be read."""
+        self._is_broken = True
+        if self._turn is not None and not self._turn.turn.is_over:
+            self._turn.turn.damage()
 
     def _take(self, message: Message, number: int) -> Iterator[Item]:
         for part in message.parts:
@@ -142,6 +146,7 @@ class _Reading:
         elif role == "assistant":
             yield from self._answer(message, number)
         else:
+            self._damage()
             kind = f"message {as_kind(role, 'without a role')}"
             yield Skipped(kind, number, record=message.info, time=_began(message))
 
@@ -152,7 +157,7 @@ class _Reading:
         text = "\n".join(filter(None, (text, *tasks)))
         found = self._turn
         if text.strip() or message.broken:
-            if found is None or not found.turn.is_empty or message.broken:
+            if found is None or message.id or not found.turn.is_empty or message.broken:
                 found = yield from self._begin(message, number)
             found.turn.at(_began(message))
             found.turn.ask(text)
@@ -161,12 +166,22 @@ class _Reading:
 
     def _begin(self, message: Message, number: int) -> Generator[Item, None, _Open]:
         """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
-        if self._before is not None:
-            yield Read(self._before.turn, self._before.start, number)
+        yield from self._close(number)
         folder = as_text(as_record(message.info.get("path")).get("cwd")) or self._facts.folder
         key = message.id or f"{self._facts.session} {number}"
         self._before, self._turn = self._turn, _Open(Turn(key, folder), number)
         return self._turn
+
+    def _close(self, number: int) -> Iterator[Item]:
+        """Yield the turn before the last one; where it was not answered, its prompts belong to the last one."""
+        before, last = self._before, self._turn
+        if before is None or last is None:
+            return
+        if before.turn.is_empty and before.turn.prompts:
+            last.turn.precede(before.turn)
+            self._turn = last._replace(start=before.start)
+        else:
+            yield Read(before.turn, before.start, number)
 
     def _turn_of(self, message: Message, number: int) -> Generator[Item, None, Turn]:
         """Return the turn of an agent's message: that of its parent, else the one under way."""
@@ -175,11 +190,12 @@ class _Reading:
         for one in (self._turn, self._before):
             if one is not None and one.turn is turn:
                 return one.turn
-        is_of_another = turn is not None or (self._is_broken and (parent or (found and found.turn.is_complete)))
-        if found is None or is_of_another:
+        is_missing = parent and parent not in self._by_id
+        if found is None or turn is not None or ((self._is_broken or is_missing) and found.turn.is_complete):
             found = yield from self._begin(message, number)
-            if parent:
-                self._by_id.setdefault(parent, found.turn)
+        if is_missing:
+            # All answers to one prompt name it, also where a copy of the session has other ids.
+            self._by_id[parent] = found.turn
         return found.turn
 
     def _answer(self, message: Message, number: int) -> Iterator[Item]:
@@ -188,6 +204,7 @@ class _Reading:
         self._is_broken = False
         if message.broken:
             turn.damage()
+        turn.go_on()
         time = as_record(info.get("time"))
         turn.at(parse_time(time.get("created")))
         for part in message.parts:
@@ -197,8 +214,6 @@ class _Reading:
         fresh = sum(as_count(tokens.get(name)) for name in ("input", "output", "reasoning"))
         turn.spend(message.id, fresh + as_count(as_record(tokens.get("cache")).get("write")))
         error = as_record(info.get("error"))
-        if not error:
-            turn.go_on()
         if error:
             self._fail(turn, error)
         else:

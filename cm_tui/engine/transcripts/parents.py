@@ -40,7 +40,7 @@ class ParentsFirst(Generic[_T]):
         if parent and parent not in self._ids:
             self._waiting.append(new)
             if len(self._waiting) > _MOST or sum(one.size for one in self._waiting) > _MOST_BYTES:
-                yield from self._take(self._waiting.pop(0))
+                yield from self._take(self._first())
             return
         if not parent:
             # Nothing says what it follows: what stands before it and does not wait for it comes first.
@@ -52,7 +52,14 @@ class ParentsFirst(Generic[_T]):
     def rest(self) -> Iterator[_T]:
         """Yield the records that still wait."""
         while self._waiting:
-            yield from self._take(self._waiting.pop(0))
+            yield from self._take(self._first())
+
+    def _first(self) -> _Waiting[_T]:
+        """Remove and return the first waiting record that does not wait for another one of these."""
+        ids = {one.id for one in self._waiting}
+        first = next((one for one in self._waiting if one.parent not in ids), self._waiting[0])
+        self._waiting.remove(first)
+        return first
 
     def _take(self, first: _Waiting[_T]) -> Iterator[_T]:
         """Yield a record, and those that waited for it."""

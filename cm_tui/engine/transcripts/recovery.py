@@ -135,12 +135,13 @@ class Shortener:
 
     def _keep(self, content: bytes) -> None:
         room = max(0, STRING_BYTES - self._size)
+        is_first = self._size <= STRING_BYTES
         self._size += len(content)
         self.kept += content[:room]
         cut = len(content) - room
         if cut <= 0:
             return
-        half = _HALF_ESCAPE.search(bytes(self.kept[-_TAIL:])) if room else None
+        half = _HALF_ESCAPE.search(bytes(self.kept[-_TAIL:])) if is_first else None
         if half is not None:
             del self.kept[len(self.kept) - len(half[1]) :]
             cut += len(half[1])

@@ -144,6 +144,11 @@ class Turn:
         if text.strip() and len(self.prompts) < _PROMPTS:
             self.prompts.append(piece(text, PROMPT_CHARACTERS))
 
+    def precede(self, other: Turn) -> None:
+        """Add the prompts of a turn before it that was not answered; it has the name and the beginning of that one."""
+        self.key, self.prompts = other.key, [*other.prompts, *self.prompts][:_PROMPTS]
+        self.began = self.began if other.began is None else other.began
+
     def answered_by(self, words: str) -> None:
         """Name it further by what was answered first: the same may be asked twice at one time."""
         if not self._is_answered:
