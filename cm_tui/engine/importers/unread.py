@@ -14,6 +14,8 @@ from cm_tui.engine.transcripts.turn import SessionFacts
 _log = logging.getLogger(__name__)
 _LINES = 200
 """Lines of a transcript by which it is seen why it names no session."""
+_FIRST = 4_096
+_BLANK = b" \t\r\n\0\xef\xbb\xbf\xff\xfe"
 _NAMED = 3
 """Transcripts of one reason that are named."""
 _REASON = 200
@@ -68,10 +70,13 @@ def _why_silent(format_: Format, transcript: Transcript) -> str:
     if transcript.session:
         return "its record of the session names no folder, or is damaged"
     with opened_text(transcript.file) as stream:
+        first = stream.read(_FIRST).strip(_BLANK)
         lines = list(islice(read_lines(stream), _LINES))
     records = [line.record for line in lines if not line.problem]
     if not records:
-        return "it holds no JSON records in UTF-8 or UTF-16" if lines else ""
+        # The first line of a session that has just begun may have no end yet.
+        is_begun = not lines and (not first or first.startswith(b"{"))
+        return "" if is_begun else "it holds no JSON records in UTF-8 or UTF-16"
     if len(records) == len(lines) and all(record.get("type") in format_.asides for record in records):
         return ""
     return "no record names its session and folder: it is damaged, or of a format that is not known"
