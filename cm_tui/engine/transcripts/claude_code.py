@@ -390,7 +390,7 @@ class _Reading(LineReading):
         edit = self._edits.pop(call, None)
         if edit is not None and not failed:
             turn.write(edit[0])
-            turn.patch.add(_patch(edit[0], edit[1], as_record(line.record.get("toolUseResult"))))
+            turn.patch.add(patches.from_edit(edit[0], edit[1], as_record(line.record.get("toolUseResult"))))
 
     def _unknown_parts(self, parts: list[Mapping[str, Any]], line: Line) -> Iterator[Item]:
         for part in parts:
@@ -401,16 +401,3 @@ class _Reading(LineReading):
 
 def _id_in(line: Line, name: str) -> str:
     return as_text(line.record.get(name))[:_ID]
-
-
-def _patch(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return an edit as a patch: as the program worked it out, else from what it was given."""
-    hunks = patches.from_hunks(path, result.get("structuredPatch"))
-    if hunks:
-        return hunks
-    content = as_text(given.get("content"))
-    if content:
-        return patches.from_new_file(path, content)
-    edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
-    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
-    return "\n".join(filter(None, (patches.from_replacement(path, old, new) for old, new in pairs)))
