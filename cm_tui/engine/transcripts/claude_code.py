@@ -207,14 +207,10 @@ class _Reading(LineReading):
     def _of_parent(self, line: Line, session: str) -> _Open | None:
         """Return the turn of a record's parent, where that is under way or is the one before."""
         turn = self._by_id.get(_id_in(line, "parentUuid"))
-        return next(
-            (
-                found
-                for found in (self._turns.get(session), self._before.get(session))
-                if found is not None and found.turn is turn
-            ),
-            None,
-        )
+        return next((found for found in self._open(session) if found.turn is turn), None)
+
+    def _open(self, session: str) -> list[_Open]:
+        return [found for found in (self._turns.get(session), self._before.get(session)) if found is not None]
 
     def _session_of(self, record: Mapping[str, Any]) -> str:
         """Return the sub-agent's session that a record of the main file is of; nothing for the main one."""
@@ -350,7 +346,7 @@ class _Reading(LineReading):
         if found is None or self._by_id.get(parent) is not None:
             return True
         if self._unreadable:
-            return not found.turn.waits_for_part(self._unreadable)
+            return self._hides_prompt(found.turn)
         # What it follows is missing: the agent had ended, so that is a prompt.
         return bool(parent) and parent not in self._by_id and found.turn.is_complete
 
@@ -375,14 +371,7 @@ class _Reading(LineReading):
 
     def _result(self, line: Line, part: Mapping[str, Any], session: str) -> None:
         call, failed = as_text(part.get("tool_use_id")), part.get("is_error") is True
-        found = next(
-            (
-                one
-                for one in (self._turns.get(session), self._before.get(session))
-                if one is not None and one.turn.waits_for(call)
-            ),
-            None,
-        )
+        found = next((one for one in self._open(session) if one.turn.waits_for(call)), None)
         if found is None:
             return
         turn = self._join(found, line)

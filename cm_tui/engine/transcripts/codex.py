@@ -13,7 +13,7 @@ from typing import Any
 from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
 from cm_tui.engine.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
 from cm_tui.engine.transcripts.files import line_files
-from cm_tui.engine.transcripts.line_reading import LineReading
+from cm_tui.engine.transcripts.line_reading import LineReading, is_spliced
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
     Line,
@@ -52,6 +52,7 @@ _KNOWN = frozenset({
 _ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 _MARKS = _ENDS | {"token_count", "error"}
 _WORK = frozenset({"agent_message", "agent_reasoning"})
+_PROMPT = re.compile(r'"type": *"(?:user_message|task_started|turn_started)"|"role": *"user"')
 _DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
 
 
@@ -246,14 +247,21 @@ class _Reading(LineReading):
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
-        elif kind in _WORK:
-            yield from self._go_on(line, as_text(payload.get("message")))
-            self._work(kind, payload, at)
-        elif kind in _MARKS:
-            self._work(kind, payload, at)
+        elif kind in _WORK or kind in _MARKS:
+            yield from self._agent_event(kind, payload, line, at)
         elif kind not in _KNOWN:
             kind = f"event {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
+
+    def _agent_event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        task = as_text(payload.get("turn_id"))
+        if kind in _ENDS and task and self._task and task != self._task:
+            # The end of a task that is not the one under way.
+            return
+        said = as_text(payload.get("message") or payload.get("last_agent_message"))
+        if kind in _WORK or (said and kind in _ENDS):
+            yield from self._go_on(line, said)
+        self._work(kind, payload, at)
 
     def _go_on(self, line: Line, text: str) -> Iterator[Item]:
         """Begin a turn where the agent answers another prompt than the last one: that one could not be read."""
@@ -261,17 +269,21 @@ class _Reading(LineReading):
         if damaged and text and text == self._said and not self._is_next:
             # The second record of what was said.
             return
-        if turn is None:
-            is_next = bool(damaged)
-        else:
-            is_next = self._is_next or bool(damaged and turn.is_complete and not turn.waits_for_part(damaged))
+        is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
         if is_next:
             if turn is not None:
                 yield self._whole(turn, line)
-            self._begin(line, self._typed)
+            # Behind the end of another record more is missing than what was typed last.
+            self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
             turn.go_on()
         self._unreadable = ""
+
+    def _hides_prompt(self, turn: Turn) -> bool:
+        if turn.is_complete:
+            return super()._hides_prompt(turn)
+        # What is asked stands in several records: others tell of it unless more than one is lost.
+        return any(is_spliced(part) or _PROMPT.search(part) for part in self._unreadable.split("\n"))
 
     def _now_with_events(self) -> None:
         """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
@@ -281,9 +293,8 @@ class _Reading(LineReading):
         self._has_events = True
 
     def _work(self, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
-        turn, task = self._turn, as_text(payload.get("turn_id"))
-        if turn is None or self._is_next or (kind in _ENDS and task and self._task and task != self._task):
-            # The end of a task that is not the one under way.
+        turn = self._turn
+        if turn is None or self._is_next:
             return
         if not (turn.is_over and kind == "token_count"):
             # Limits are counted again when a session is resumed.

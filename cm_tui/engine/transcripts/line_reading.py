@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cm_tui.engine.transcripts.lines import Line, as_list, is_packed, opened_text, read_lines
 from cm_tui.engine.transcripts.transcript import Item, Read, Resume, Skipped
+from cm_tui.engine.transcripts.turn import Turn
 
 _LINES = 10_000
 """Records that are known again when a crash wrote them twice."""
@@ -19,7 +20,21 @@ _UNREADABLE = 100_000
 _BLANK = b" \t\r\n\0"
 _TOLD = re.compile(rb"\"(?:type|timestamp)\"\0*: *\"?[^\"]+\"|\0")
 """What tells the beginning of a record from that of another one; in UTF-16 it is not looked for."""
+_STEP = re.compile(
+    r'"type": *"(?:assistant|agent_\w+|reasoning|\w+_call(?:_output)?|token_count)"|"role": *"assistant"'
+)
+"""What an agent does, by its records' own names."""
+_HOLE = "\ufffd"
 _LETTER = re.compile(rb"[A-Za-z]")
+
+
+def _is_step(text: str, turn: Turn) -> bool:
+    return not is_spliced(text) and bool(_STEP.search(text) or turn.waits_for_part(text))
+
+
+def is_spliced(text: str) -> bool:
+    """Return whether damaged text may have the end of another record than the one that it begins with."""
+    return text.endswith("}") or _HOLE in text
 
 
 class LineReading(ABC):
@@ -78,9 +93,19 @@ class LineReading(ABC):
     def _miss(self, torn: bytes) -> None:
         """Note that a part of a line, which may have been a record, could not be read."""
         if _LETTER.search(torn):
-            text = torn.replace(b"\0", b"").decode("utf-8", "replace")
+            text = torn.decode("utf-8", "replace").replace("\n", " ")
+            # One NUL beside each letter is UTF-16; more of them are a hole.
+            text = text.replace("\0\0", _HOLE).replace("\0", "").strip()
             self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
             self._damage()
+
+    def _hides_prompt(self, turn: Turn) -> bool:
+        """Return whether what could not be read may have held the prompt that the agent answers now.
+
+        The beginning of a record that an agent wrote holds none. What ends like a record may be the beginning of one
+        and the end of another one.
+        """
+        return any(not _is_step(part, turn) for part in self._unreadable.split("\n") if part)
 
     def _is_repeated(self, line: Line) -> bool:
         """Return whether a record was written twice.

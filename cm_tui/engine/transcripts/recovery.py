@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 STRING_BYTES = 200_000
 """So much of a text is kept in a line that is too long; a picture or a whole file is longer."""
-_DECODER = json.JSONDecoder(strict=False)
-"""Also takes control characters in texts, as a crash leaves them."""
+_DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[\s\0\ufeff]*")
 _BEGINNING = re.compile(r'\{\s*"')
 _OWN = frozenset({"timestamp", "uuid", "sessionId", "payload"})

@@ -121,7 +121,7 @@ class Turn:
     @property
     def is_empty(self) -> bool:
         """Return whether nothing was done: a command of the agent's own, or a prompt that was taken back."""
-        return not (self.has_work or self.is_damaged)
+        return not (self.has_work or self.is_damaged or self._is_answered)
 
     @property
     def has_work(self) -> bool:

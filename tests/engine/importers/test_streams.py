@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cm_tui.engine.transcripts import lines as lines_of
 from cm_tui.engine.transcripts import recovery
@@ -100,7 +102,6 @@ WHOLE: dict[str, Callable[[Lines], bytes]] = {
     "half of each line, NUL, the line": lambda lines: joined([line[: len(line) // 3] + b"\0" * 99 + line for line in lines]),
     "rubbish behind each record": lambda lines: joined([line + b"\xff\xfe}}]" for line in lines]),
     "marks of UTF-8 on each line": lambda lines: joined([b"\xef\xbb\xbf" + line for line in lines]),
-    "control characters in texts": lambda lines: joined([line.replace(b"answer", b"answer\0") for line in lines]),
     "UTF-8 with a mark": packed_by("utf-8-sig"),
     "UTF-16": packed_by("utf-16"),
     "UTF-16, big": lambda lines: b"\xfe\xff" + joined(lines, b"\r\n").decode().encode("utf-16-be"),
@@ -169,6 +170,29 @@ def test_no_answer_is_given_to_the_question_of_a_neighbour(
         whole = len(lines) // 3
         lost = {(place - (agent == "codex")) // whole for place in range(at, min(at + width, len(lines)))}
         assert found >= {kept for number, kept in enumerate(_PAIRS) if number not in lost}, at
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    place=st.floats(0, 1),
+    size=st.sampled_from([5, 50, 300, 900, 1_500]),
+    how=st.sampled_from(["hole", "rubbish", "again"]),
+)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_no_answer_is_given_to_a_neighbour_over_a_lost_block(
+    tmp_path: Path, agent: str, place: float, size: int, how: str
+):
+    """As a disk loses it: a hole, other bytes, or a piece that is written a second time."""
+    one = story(tmp_path, agent)
+    data = joined(one.lines)
+    first = len(one.lines[0]) + 1 if agent == "codex" else 0
+    begin = first + int(place * (len(data) - first - 1))
+    lost = data[begin : begin + size]
+    instead = {"hole": bytes(len(lost)), "rubbish": b"\xf3}\x02" * (len(lost) // 3), "again": b"\n" + lost + lost}[how]
+    one.write(data[:begin] + instead + data[begin + len(lost) :])
+    for item in one.turns():
+        asked, said = pair(item)
+        assert len(numbers(asked) | numbers(said)) <= 1
 
 
 @pytest.mark.parametrize("at", range(6))
