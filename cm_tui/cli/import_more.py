@@ -44,14 +44,16 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
         if not sys.stdin.isatty():
             raise RefusedError("Nobody can be asked here.", hint="Say --yes; --dry-run lists them.")
         typer.confirm(f"Import into {count(len(wanted), 'project')}?", abort=True, err=True)
-    done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment})
+    done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment}, found.notes)
     if as_json:
         print_json({"plan": found, "imported": done})
     if failed is not None:
         raise failed
 
 
-def _into_each(wanted: Sequence[ProjectSessions], given: dict[str, Any]) -> tuple[list[dict[str, Any]], CmError | None]:
+def _into_each(
+    wanted: Sequence[ProjectSessions], given: dict[str, Any], shown: Sequence[str]
+) -> tuple[list[dict[str, Any]], CmError | None]:
     from cm_tui.cli.import_report import sentence
     from cm_tui.cli.output import follow_import, narrate, plain
 
@@ -68,6 +70,9 @@ def _into_each(wanted: Sequence[ProjectSessions], given: dict[str, Any]) -> tupl
             continue
         if summary is not None:
             narrate(f"{one.root}: {sentence(summary)}")
+            for note in summary.notes:
+                if note not in shown:
+                    narrate(f"note: {note}")
             done.append({"root": one.root, **plain(summary)})
     return done, failed
 
@@ -90,6 +95,8 @@ def _show(found: AllImports) -> None:
         )
     if found.never:
         narrate(f"{count(found.never, 'transcript')} of folders that are never recorded")
+    for note in found.notes:
+        narrate(f"note: {note}")
 
 
 def show_unknown(project: Path | None, *, as_json: bool) -> None:

@@ -128,3 +128,5 @@ class AllImports:
     """Transcripts of folders that are never recorded."""
     silent: int
     """Transcripts that do not say whose they are."""
+    notes: tuple[str, ...] = ()
+    """Transcripts that could not be read, with the reasons."""

@@ -12,6 +12,7 @@ from cm_tui.engine.git.markers import marked_around
 from cm_tui.engine.importers.project import formats_of
 from cm_tui.engine.importers.project_folders import left_of
 from cm_tui.engine.importers.state import ImportState
+from cm_tui.engine.importers.unread import Unread
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording import folders
 from cm_tui.engine.transcripts.transcript import Transcript
@@ -64,14 +65,10 @@ class _Machine:
         self._left_out = {"gone": 0, "never": 0}
 
     def look(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> AllImports:
-        silent = 0
-        for one in formats_of(agents, environment):
+        silent, unread, formats = 0, Unread(), formats_of(agents, environment)
+        for one in formats:
             for transcript in one.transcripts():
-                try:
-                    facts = one.facts(transcript)
-                except Exception:  # noqa: BLE001 - counted
-                    # Whatever is in one file, the others are to be found.
-                    facts = None
+                facts = unread.facts(one, transcript)
                 if facts is None:
                     silent += 1
                 elif (project := self._project_of(facts.folder)) is not None:
@@ -81,7 +78,8 @@ class _Machine:
             for one in self._by_journal.values()
         ]
         rows.sort(key=lambda row: (-row.sessions, row.root))
-        return AllImports(tuple(rows), self._left_out["gone"], self._left_out["never"], silent)
+        notes = tuple(unread.notes(formats))
+        return AllImports(tuple(rows), self._left_out["gone"], self._left_out["never"], silent, notes)
 
     def _project_of(self, folder: str) -> _Sessions | None:
         """Return the project of a folder; None, and counted why, where there is none to import into."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from cm_tui.engine.importers.state import ImportState, TranscriptState
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording.gate import PastGate
+from cm_tui.engine.transcripts.turn import SessionFacts
 
 NAMED_IN_SESSION = frozenset({"codex"})
 """Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
@@ -27,6 +29,8 @@ class Memory:
     known: Known
     gate: PastGate
     """Says which turns are not to be recorded."""
+    holds: Callable[[SessionFacts], bool]
+    """Says whether a session was held in this project."""
     taken: set[str] = field(default_factory=set)
     """Turns that were taken from any transcript, also those that were erased since."""
     stories: dict[str, str] = field(default_factory=dict)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
 from cm_tui.engine.importers.memory import NAMED_IN_SESSION, Memory
@@ -55,6 +57,8 @@ class OneTranscript:
         self._unknown = Unknown(found.transcript, found.facts, state)
         self._raw: list[tuple[Mapping[str, Any], str | None]] = []
         self._kinds: dict[str, str] = {}
+        self._elsewhere = Counter[str]()
+        """Turns that were held in other projects, by their folders."""
 
     def run(self) -> Iterator[None]:
         """Take its turns, and keep how far that went; stops between batches.
@@ -97,6 +101,10 @@ class OneTranscript:
         self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
         self._done.waiting += sum(not item.turn.is_empty for item in self._waiting)
         self._keep(file)
+        for folder, number in self._elsewhere.items():
+            self._done.note(
+                f"{found.transcript.name} repeats {count(number, 'turn')} of a session in {folder}: not recorded here"
+            )
 
     def _skip(self, item: Skipped) -> None:
         if item.at >= self._state.counted:
@@ -132,7 +140,7 @@ class OneTranscript:
         turn = item.turn
         if item.is_last and (turn.is_empty or not self._is_over(turn)):
             return False
-        if turn.is_empty:
+        if turn.is_empty or self._is_elsewhere(turn):
             return True
         session, parent = self._sessions_of(item)
         origin = self._origin(turn, session)
@@ -157,6 +165,16 @@ class OneTranscript:
             self._done.withheld += 1
         else:
             self._record(turn, session, parent, origin)
+        return True
+
+    def _is_elsewhere(self, turn: Turn) -> bool:
+        """Return whether a fork repeats a turn of a session that was held in another project, and count it."""
+        if turn.held is None or self._memory.holds(turn.held):
+            return False
+        self._elsewhere[turn.held.folder] += 1
+        if self._found.facts.continues not in self._memory.stories:
+            # The session that it goes on with is not of this project.
+            self._story = self._found.facts.session
         return True
 
     def _why_not(self, turn: Turn) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.counts import count
 from cm_tui.engine.importers.project_folders import Place, ProjectFolders
 from cm_tui.engine.importers.state import ImportState, TranscriptState, stands_in
+from cm_tui.engine.importers.unread import Unread
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex
@@ -24,7 +23,6 @@ from cm_tui.model import Cancel, ImportPlan, ImportSource
 
 FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
 """The formats that are read. To add one: a file of its own, and a line here."""
-_log = logging.getLogger(__name__)
 
 _LAST_BYTES = 65_536
 """So much of a transcript is looked at for the time of its last record."""
@@ -97,8 +95,7 @@ class ProjectTranscripts:
         self._folders = ProjectFolders(root, folders)
         self.others = Counter[str]()
         """Transcripts that were found to be another project's, by the folder of their session."""
-        self.gone = 0
-        """Transcripts that could not be looked at."""
+        self._unread = Unread()
 
     @property
     def unheld(self) -> list[str]:
@@ -110,9 +107,8 @@ class ProjectTranscripts:
         """Return what has to be said of what was looked at, and of what was not."""
         folders = dict.fromkeys(folder for one in self._formats for folder in one.left_out)
         more = (f"{folder} has so many files below it that not all were looked at for sessions" for folder in folders)
-        gone = [f"{count(self.gone, 'transcript')} could not be looked at"] if self.gone else []
         standing = (f"{folder} is still there: its sessions stay its own" for folder in self._folders.standing)
-        return (*gone, *more, *standing)
+        return (*self._unread.notes(self._formats), *more, *standing)
 
     def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
         """Yield all transcripts on this machine."""
@@ -134,20 +130,21 @@ class ProjectTranscripts:
             key=lambda one: (bool(one.facts.parent), one.facts.began or one.transcript.stamp, one.transcript.name),
         )
 
+    def holds(self, facts: SessionFacts) -> bool:
+        """Return whether a session was held in this project."""
+        return self._folders.place_of(facts) is not None
+
     def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
         """Return a transcript with what is known of it; None where it is another project's, or says nothing."""
+        facts = self._unread.facts(format_, transcript)
+        if facts is None:
+            return None
         try:
-            facts = format_.facts(transcript)
-            if facts is None:
-                return None
             place = self._folders.place_of(facts) or self._by_its_files(format_, transcript, facts)
         except CmError:
             raise
-        except Exception as error:  # noqa: BLE001 - counted, and kept in the log
-            # Whatever is in one file, the others are to be found.
-            if not isinstance(error, OSError):
-                _log.warning("looking at %s", transcript.name, exc_info=True)
-            self.gone += 1
+        except Exception as error:  # noqa: BLE001 - reported with the others
+            self._unread.failed(transcript, error)
             return None
         if place is None:
             self.others[facts.folder] += 1

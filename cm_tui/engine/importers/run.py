@@ -31,7 +31,12 @@ class Import:
     def __init__(self, project: ProjectTranscripts) -> None:
         self._project = project
         self._memory = Memory(
-            project.root, project.journal, project.state, Known(project.journal), PastGate(project.root)
+            project.root,
+            project.journal,
+            project.state,
+            Known(project.journal),
+            PastGate(project.root),
+            project.holds,
         )
         self._has_states = False
 

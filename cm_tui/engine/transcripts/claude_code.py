@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.transcripts import patches
 from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, prompt_of
-from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.files import line_files
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -20,9 +21,11 @@ from cm_tui.engine.transcripts.lines import (
     as_list,
     as_record,
     as_text,
-    opened,
+    is_packed,
+    opened_text,
     read_lines,
 )
+from cm_tui.engine.transcripts.parents import ParentsFirst
 from cm_tui.engine.transcripts.transcript import (
     Item,
     Named,
@@ -43,6 +46,8 @@ _OPEN_EDITS = 100
 """Edits whose results are waited for."""
 _ID = 200
 """Letters of an id by which records of one file are told apart."""
+_IDS = 50_000
+"""Records whose turns are known."""
 _WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _KNOWN = frozenset({
@@ -63,44 +68,71 @@ class ClaudeCode:
     """
 
     agent = "claude-code"
+    asides = _KNOWN
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
         named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
         home = Path.home()
         self._folders = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, those of sub-agents too."""
+        self.unread.clear()
         for folder in self._folders:
-            for found in found_files(folder / "projects", ".jsonl", depth=6, left_out=self.left_out):
+            for found in line_files(folder / "projects", self.unread, depth=6, left_out=self.left_out):
                 yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: the first record that names a session and a folder."""
-        with opened(transcript.file) as stream:
-            for number, line in enumerate(read_lines(stream)):
+        copied: SessionFacts | None = None
+        own = 0
+        with opened_text(transcript.file) as stream:
+            for line in read_lines(stream):
                 record = line.record
                 session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
                 if session and folder:
-                    return self._facts(transcript, record, session, folder)
-                if number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    facts = self._facts(transcript, record, session, folder)
+                    if "forkedFrom" not in record:
+                        return facts
+                    # A fork begins with the records of the session that it was forked from, which may lie elsewhere.
+                    copied = copied or facts
+                own += "forkedFrom" not in record
+                if own > _HEAD_LINES or line.end > HEAD_BYTES:
                     break
-        return None
+        return copied
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
         yield from _Reading(facts, resume).items(transcript.file)
 
     def _facts(self, transcript: Transcript, record: Mapping[str, Any], session: str, folder: str) -> SessionFacts:
         facts = SessionFacts(self.agent, session, folder, began=parse_time(record.get("timestamp")))
         agent_id = as_id(record.get("agentId"))
         if record.get("isSidechain") is True and (agent_id or transcript.file.name.startswith("agent-")):
-            name = agent_id or as_id(transcript.file.stem.removeprefix("agent-"))
+            name = agent_id or as_id(transcript.file.name.partition(".")[0].removeprefix("agent-"))
             return facts.having(session=f"{session}/{name}", parent=session)
         # An older version begins a new file after a compaction, and names the record that it goes on behind.
         before = as_id(record.get("logicalParentUuid") or record.get("parentUuid"))
         return facts.having(continues=before)
+
+
+@dataclass
+class _Open:
+    """A turn under way, or the one before it, whose last records may stand behind the next prompt."""
+
+    turn: Turn
+    start: int
+    """Reading from here gives it again."""
+    last: int
+    """Place of its last record."""
+
+    def take(self, line: Line) -> None:
+        """Note that a record is of it."""
+        self.start, self.last = min(self.start, line.start), max(self.last, line.start)
 
 
 class _Reading(LineReading):
@@ -114,34 +146,71 @@ class _Reading(LineReading):
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
         super().__init__(resume)
         self._facts = facts
-        self._turns: dict[str, tuple[Turn, int]] = {}
-        """Turns under way, by the session that they are of, with where each begins."""
+        self._turns: dict[str, _Open] = {}
+        """Turns under way, by the session that they are of."""
+        self._before: dict[str, _Open] = {}
+        """The turns before these."""
+        self._order = ParentsFirst[Line]()
+        self._by_id: dict[str, Turn | None] = {}
+        """Turns by the ids of their records."""
         self._chains: dict[str, str] = {}
         """Sessions of sub-agents in this file, by the ids of their records."""
         self._edits: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._last = ""
 
     def _rest(self, end: int) -> Iterator[Item]:
-        for session, (turn, start) in self._turns.items():
-            yield Read(turn, start, end, is_last=True, session=session)
+        for line in self._order.rest():
+            yield from self._take(line)
+        for session, found in self._before.items():
+            yield Read(found.turn, found.start, end, session=session)
+        for session, found in self._turns.items():
+            yield Read(found.turn, found.start, end, is_last=True, session=session)
         if self._last:
             self._resume.marks["last"] = as_id(self._last)
 
+    def _damage(self) -> None:
+        for found in self._turns.values():
+            if not found.turn.is_over:
+                found.turn.damage()
+
     def _record(self, line: Line) -> Iterator[Item]:
+        for due in self._order.add(line, _id_in(line, "uuid"), _id_in(line, "parentUuid"), len(line.data)):
+            yield from self._take(due)
+
+    def _take(self, line: Line) -> Iterator[Item]:
         record, kind = line.record, as_text(line.record.get("type"))
         if kind in {"user", "assistant"} and isinstance(record.get("message"), dict):
             session = self._session_of(record)
             self._last = as_text(record.get("uuid")) if not session else self._last
             yield from (self._user if kind == "user" else self._assistant)(line, session)
+            self._name(line, session)
         elif kind in _TITLES:
             title = as_text(record.get(_TITLES[kind])).strip()
             if title:
                 yield Named(title)
         elif kind in _KNOWN:
             self._note(record, kind)
+            self._name(line, self._session_of(record))
         else:
             kind = f"record {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=record, time=parse_time(record.get("timestamp")))
+
+    def _name(self, line: Line, session: str) -> None:
+        """Note the turn of a record that said nothing of it: that of its parent, else the one under way."""
+        found = self._turns.get(session)
+        turn = self._by_id.get(_id_in(line, "parentUuid"), found.turn if found else None)
+        if uuid := _id_in(line, "uuid"):
+            self._by_id.setdefault(uuid, turn)
+        if len(self._by_id) > _IDS:
+            self._by_id.pop(next(iter(self._by_id)))
+
+    def _of_parent(self, line: Line, session: str) -> _Open | None:
+        """Return the turn of a record's parent, where that is under way or is the one before."""
+        turn = self._by_id.get(_id_in(line, "parentUuid"))
+        return next((found for found in self._open(session) if found.turn is turn), None)
+
+    def _open(self, session: str) -> list[_Open]:
+        return [found for found in (self._turns.get(session), self._before.get(session)) if found is not None]
 
     def _session_of(self, record: Mapping[str, Any]) -> str:
         """Return the sub-agent's session that a record of the main file is of; nothing for the main one."""
@@ -159,14 +228,14 @@ class _Reading(LineReading):
         if under_way is None:
             return
         if kind == "system" and as_text(record.get("subtype")) in _OVER_NOTES:
-            under_way[0].is_over = True
+            under_way.turn.is_over = True
         elif kind == "queue-operation" and record.get("operation") == "remove":
             # It was typed while the agent worked, and given to it there.
-            under_way[0].ask(as_text(record.get("content")))
+            under_way.turn.ask(as_text(record.get("content")))
         elif kind == "attachment":
             attachment = as_record(record.get("attachment"))
             if attachment.get("type") == "queued_command":
-                under_way[0].ask(prompt_of(texts_of(attachment.get("prompt"))))
+                under_way.turn.ask(prompt_of(texts_of(attachment.get("prompt"))))
 
     # --- the two kinds of messages ---
 
@@ -177,31 +246,56 @@ class _Reading(LineReading):
         yield from self._unknown_parts(parts, line)
         for part in parts:
             if part.get("type") == "tool_result":
-                self._result(record, part, session)
+                self._result(line, part, session)
         if record.get("isMeta") is True or record.get("isCompactSummary") is True:
             return
         text = as_text(content) if isinstance(content, str) else texts_of([p for p in parts if p.get("type") == "text"])
         if text.startswith(INTERRUPTED):
-            if session in self._turns:
-                self._turns[session][0].stop("interrupted", "interrupted by the person")
+            found = self._of_parent(line, session) or self._turns.get(session)
+            if found is not None:
+                found.turn.stop("interrupted", "interrupted by the person")
             return
         prompt = prompt_of(text) or ("[picture]" if any(part.get("type") == "image" for part in parts) else "")
         if prompt:
             yield from self._ask(line, session, prompt)
 
     def _ask(self, line: Line, session: str, prompt: str) -> Iterator[Item]:
-        found = self._turns.get(session)
-        if found is None or not found[0].is_empty or not found[0].prompts:
-            if found is not None:
-                yield Read(found[0], found[1], line.start, session=session)
-            found = self._begin(line, session)
-        found[0].at(parse_time(line.record.get("timestamp")))
-        found[0].ask(prompt)
+        found, parent = self._turns.get(session), _id_in(line, "parentUuid")
+        if found is not None and found.turn.is_empty and parent and parent not in self._by_id:
+            # What it follows is missing: the last prompt was answered.
+            found.turn.damage()
+        if found is None or not found.turn.is_empty or not found.turn.prompts:
+            yield from self._begin(line, session)
+        turn = self._join(self._turns[session], line)
+        turn.ask(prompt)
 
-    def _begin(self, line: Line, session: str) -> tuple[Turn, int]:
+    def _begin(self, line: Line, session: str) -> Iterator[Item]:
+        """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
+        earlier, last = self._before.pop(session, None), self._turns.get(session)
+        if earlier is not None:
+            yield Read(earlier.turn, earlier.start, line.start, session=session)
         turn = Turn(self._key(line), as_text(line.record.get("cwd")), self._earlier_key(line.record))
-        self._turns[session] = found = (turn, line.start)
-        return found
+        if origin := as_record(line.record.get("forkedFrom")):
+            turn.held = SessionFacts(self._facts.agent, as_id(origin.get("sessionId")), turn.folder)
+        self._turns[session] = _Open(turn, line.start, line.start)
+        if last is not None:
+            self._before[session] = last
+            if last.last > line.start:
+                self._turns[session].start = last.start
+
+    def _join(self, found: _Open, line: Line) -> Turn:
+        """Note that a record is of a turn."""
+        found.take(line)
+        for session, other in self._turns.items():
+            if self._before.get(session) is found:
+                # Read again from there, the record would be of no turn but this one.
+                other.start = min(other.start, found.start)
+        found.turn.at(parse_time(line.record.get("timestamp")))
+        if uuid := _id_in(line, "uuid"):
+            self._by_id[uuid] = found.turn
+        if not line.record.get("isSidechain"):
+            self._unreadable = ""
+        return found.turn
 
     def _key(self, line: Line) -> str:
         """Return what names a record, also where it stands again in the file of a session that was resumed."""
@@ -224,20 +318,37 @@ class _Reading(LineReading):
 
     def _assistant(self, line: Line, session: str) -> Iterator[Item]:
         record, message = line.record, as_record(line.record["message"])
-        turn = (self._turns.get(session) or self._begin(line, session))[0]
-        turn.at(parse_time(record.get("timestamp")))
+        found = self._of_parent(line, session)
+        if found is None and self._is_of_another(line, session):
+            yield from self._begin(line, session)
+        turn = self._join(found or self._turns[session], line)
         turn.answered_by(f"{as_text(message.get('id'))} {texts_of(message.get('content'))}")
         parts = [as_record(part) for part in as_list(message.get("content"))]
         yield from self._unknown_parts(parts, line)
+        is_error = record.get("isApiErrorMessage") is True
+        if not is_error:
+            turn.go_on()
         for part in parts:
-            self._part(turn, part)
+            # What a program says of an error is no answer.
+            if not (is_error and part.get("type") == "text"):
+                self._part(turn, part)
         usage = as_record(message.get("usage"))
         fields = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
         turn.spend(as_text(message.get("id")), sum(as_count(usage.get(name)) for name in fields))
-        if record.get("isApiErrorMessage") is True:
+        if is_error:
             turn.stop("failed", texts_of(message.get("content"))[:300])
         else:
             turn.is_over = as_text(message.get("stop_reason")) in _OVER
+
+    def _is_of_another(self, line: Line, session: str) -> bool:
+        """Return whether what an agent says answers another prompt than the last one, which could not be read."""
+        found, parent = self._turns.get(session), _id_in(line, "parentUuid")
+        if found is None or self._by_id.get(parent) is not None:
+            return True
+        if self._unreadable:
+            return self._hides_prompt(found.turn)
+        # What it follows is missing: the agent had ended, so that is a prompt.
+        return bool(parent) and parent not in self._by_id and found.turn.is_complete
 
     def _part(self, turn: Turn, part: Mapping[str, Any]) -> None:
         kind = as_text(part.get("type"))
@@ -258,17 +369,17 @@ class _Reading(LineReading):
                 if len(self._edits) > _OPEN_EDITS:
                     self._edits.pop(next(iter(self._edits)))
 
-    def _result(self, record: Mapping[str, Any], part: Mapping[str, Any], session: str) -> None:
-        found = self._turns.get(session)
+    def _result(self, line: Line, part: Mapping[str, Any], session: str) -> None:
+        call, failed = as_text(part.get("tool_use_id")), part.get("is_error") is True
+        found = next((one for one in self._open(session) if one.turn.waits_for(call)), None)
         if found is None:
             return
-        call, failed = as_text(part.get("tool_use_id")), part.get("is_error") is True
-        found[0].at(parse_time(record.get("timestamp")))
-        found[0].get(call, texts_of(part.get("content")), failed=failed)
+        turn = self._join(found, line)
+        turn.get(call, texts_of(part.get("content")), failed=failed)
         edit = self._edits.pop(call, None)
         if edit is not None and not failed:
-            found[0].write(edit[0])
-            found[0].patch.add(_patch(edit[0], edit[1], as_record(record.get("toolUseResult"))))
+            turn.write(edit[0])
+            turn.patch.add(patches.from_edit(edit[0], edit[1], as_record(line.record.get("toolUseResult"))))
 
     def _unknown_parts(self, parts: list[Mapping[str, Any]], line: Line) -> Iterator[Item]:
         for part in parts:
@@ -277,14 +388,5 @@ class _Reading(LineReading):
                 yield Skipped(kind, line.start, record=part, time=parse_time(line.record.get("timestamp")))
 
 
-def _patch(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return an edit as a patch: as the program worked it out, else from what it was given."""
-    hunks = patches.from_hunks(path, result.get("structuredPatch"))
-    if hunks:
-        return hunks
-    content = as_text(given.get("content"))
-    if content:
-        return patches.from_new_file(path, content)
-    edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
-    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
-    return "\n".join(filter(None, (patches.from_replacement(path, old, new) for old, new in pairs)))
+def _id_in(line: Line, name: str) -> str:
+    return as_text(line.record.get(name))[:_ID]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
-from cm_tui.engine.transcripts.files import found_files
-from cm_tui.engine.transcripts.line_reading import LineReading
+from cm_tui.engine.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
+from cm_tui.engine.transcripts.files import line_files
+from cm_tui.engine.transcripts.line_reading import LineReading, is_spliced
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
     Line,
@@ -20,7 +22,8 @@ from cm_tui.engine.transcripts.lines import (
     as_kind,
     as_record,
     as_text,
-    opened,
+    is_packed,
+    opened_text,
     read_lines,
 )
 from cm_tui.engine.transcripts.transcript import (
@@ -46,6 +49,10 @@ _KNOWN = frozenset({
     "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
     "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
 })  # fmt: skip
+_ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+_MARKS = _ENDS | {"token_count", "error"}
+_WORK = frozenset({"agent_message", "agent_reasoning"})
+_PROMPT = re.compile(r'"type": *"(?:user_message|task_started|turn_started)"|"role": *"user"')
 _DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
 
 
@@ -57,23 +64,29 @@ class Codex:
     """
 
     agent = "codex"
+    asides = frozenset[str]()
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
         self._home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+        self._looked_for: set[str] = set()
+        """Sessions that are read for those that were forked from them."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, archived ones too."""
+        self.unread.clear()
         for name in ("sessions", "archived_sessions"):
-            for found in found_files(self._home / name, ".jsonl", depth=6, prefix="rollout-", left_out=self.left_out):
+            folder = self._home / name
+            for found in line_files(folder, self.unread, depth=6, prefix="rollout-", left_out=self.left_out):
                 yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: its first record, and the folder of an older one that says none."""
         facts: SessionFacts | None = None
-        with opened(transcript.file) as stream:
+        with opened_text(transcript.file) as stream:
             for number, line in enumerate(read_lines(stream)):
-                facts = facts or self._facts(line.record)
+                facts = facts or _facts_in(line.record)
                 if facts is not None and not facts.folder:
                     facts = facts.having(folder=_folder_in(line.record))
                 if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
@@ -84,26 +97,54 @@ class Codex:
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
-        yield from _Reading(facts, resume).items(transcript.file)
+        if is_packed(transcript.file):
+            resume.from_beginning()
+        repeated = Repeated(facts, resume.marks, self._forked_from)
+        yield from _Reading(facts, resume, repeated).items(transcript.file)
 
-    def _facts(self, record: Mapping[str, Any]) -> SessionFacts | None:
-        wrapped = record.get("type") == "session_meta"
-        meta = as_record(record.get("payload")) if wrapped else record
-        session = as_id(meta.get("id"))
-        if not session or (not wrapped and "type" in record):
+    def _forked_from(self, session: str) -> ForkedFrom | None:
+        """Return a session by its id, which its file is named by."""
+        if not session or session in self._looked_for:
             return None
-        git = as_record(meta.get("git"))
-        spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
-        return SessionFacts(
-            self.agent,
-            session,
-            as_text(meta.get("cwd")),
-            parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
-            continues=as_id(meta.get("forked_from_id")),
-            began=parse_time(meta.get("timestamp")),
-            commit=as_text(git.get("commit_hash")),
-            remote=as_text(git.get("repository_url")),
-        )
+        for transcript in self.transcripts():
+            if session in transcript.file.name:
+                try:
+                    facts = self.facts(transcript)
+                except OSError:
+                    continue
+                if facts is not None and facts.session == session:
+                    return ForkedFrom(facts, partial(self._turns_of, transcript, facts))
+        return None
+
+    def _turns_of(self, transcript: Transcript, facts: SessionFacts) -> dict[str, tuple[str, SessionFacts]]:
+        self._looked_for.add(facts.session)
+        try:
+            turns = [item.turn for item in self.read(transcript, facts, Resume()) if isinstance(item, Read)]
+        except OSError:
+            return {}
+        finally:
+            self._looked_for.discard(facts.session)
+        return {turn.key: (answer_of(turn), turn.held or facts) for turn in turns}
+
+
+def _facts_in(record: Mapping[str, Any]) -> SessionFacts | None:
+    wrapped = record.get("type") == "session_meta"
+    meta = as_record(record.get("payload")) if wrapped else record
+    session = as_id(meta.get("id"))
+    if not session or (not wrapped and "type" in record):
+        return None
+    git = as_record(meta.get("git"))
+    spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return SessionFacts(
+        Codex.agent,
+        session,
+        as_text(meta.get("cwd")),
+        parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
+        continues=as_id(meta.get("forked_from_id")),
+        began=parse_time(meta.get("timestamp")),
+        commit=as_text(git.get("commit_hash")),
+        remote=as_text(git.get("repository_url")),
+    )
 
 
 def _time_in(name: str) -> float | None:
@@ -135,24 +176,39 @@ class _Reading(LineReading):
     Args:
         facts: whose file it is.
         resume: where it begins; says at the end where to go on.
+        repeated: says which turns were held in another session.
     """
 
-    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+    def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:
         super().__init__(resume)
         self._folder = facts.folder
+        self._repeated = repeated
         self._turn: Turn | None = None
         self._start = resume.offset
         self._number = resume.turns
         self._has_events = resume.marks.get("events") is True
         """The program tells what was typed in records of their own: messages to the model are not all of a person."""
+        self._before = resume.turns
+        """How many turns stand before the one under way."""
+        self._task = ""
+        """Id of the task under way, where the program names it."""
+        self._is_next = False
+        """Another task began: what is done from now on is not of the turn under way."""
+        self._typed = ""
+        """What was typed last, as the model was given it."""
         self._said = self._thought = ""
         self._calls = Calls()
 
     def _rest(self, end: int) -> Iterator[Item]:
         if self._turn is not None:
-            yield Read(self._turn, self._start, end, is_last=True, number=self._number - 1)
+            self._repeated.mark(self._turn)
+            yield Read(self._turn, self._start, end, is_last=True, number=self._before)
         self._resume.turns = self._number
         self._resume.marks["events"] = self._has_events
+
+    def _damage(self) -> None:
+        if self._turn is not None and not self._turn.is_over:
+            self._turn.damage()
 
     def _record(self, line: Line) -> Iterator[Item]:
         record = line.record
@@ -163,49 +219,86 @@ class _Reading(LineReading):
             is_event, kind = kind == "event_msg", as_text(payload.get("type")) or kind
         else:
             is_event = False
-        if self._turn is not None:
-            self._turn.at(at)
+        if kind == "session_meta":
+            self._repeated.enter(_facts_in(record))
         if kind in {"turn_context", "session_meta"}:
-            self._folder = as_text(payload.get("cwd")) or self._folder
+            self._enter(as_text(payload.get("cwd")), kind)
         elif is_event:
             yield from self._event(kind, payload, line, at)
         else:
             yield from self._item(kind, payload, line, at)
 
+    def _enter(self, folder: str, kind: str) -> None:
+        """Take the folder in which the agent works; the context of a turn stands behind its prompt in some versions."""
+        self._folder = folder or self._folder
+        if kind == "turn_context" and self._turn is not None and self._turn.is_empty:
+            self._turn.folder = self._folder
+
     # --- what the program tells ---
 
     def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
-        turn = self._turn
-        if kind in {"user_message", "task_started"}:
+        if kind in {"user_message", "task_started", "turn_started"}:
             self._now_with_events()
-        if kind == "user_message":
+        if kind in {"task_started", "turn_started"}:
+            self._is_next = self._turn is not None and not self._turn.is_empty
+            self._task, self._typed = as_text(payload.get("turn_id")), ""
+        elif kind == "user_message":
             yield from self._ask(as_text(payload.get("message")), line, at)
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
-        elif kind in {
-            "agent_message",
-            "agent_reasoning",
-            "token_count",
-            "task_complete",
-            "turn_complete",
-            "turn_aborted",
-            "error",
-        }:
-            if turn is not None:
-                self._work(turn, kind, payload)
+        elif kind in _WORK or kind in _MARKS:
+            yield from self._agent_event(kind, payload, line, at)
         elif kind not in _KNOWN:
             kind = f"event {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
 
+    def _agent_event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        task = as_text(payload.get("turn_id"))
+        if kind in _ENDS and task and self._task and task != self._task:
+            # The end of a task that is not the one under way.
+            return
+        said = as_text(payload.get("message") or payload.get("last_agent_message"))
+        if kind in _WORK or (said and kind in _ENDS):
+            yield from self._go_on(line, said)
+        self._work(kind, payload, at)
+
+    def _go_on(self, line: Line, text: str) -> Iterator[Item]:
+        """Begin a turn where the agent answers another prompt than the last one: that one could not be read."""
+        turn, damaged = self._turn, self._unreadable
+        if damaged and text and text == self._said and not self._is_next:
+            # The second record of what was said.
+            return
+        is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
+        if is_next:
+            if turn is not None:
+                yield self._whole(turn, line)
+            # Behind the end of another record more is missing than what was typed last.
+            self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
+        elif turn is not None:
+            turn.go_on()
+        self._unreadable = ""
+
+    def _hides_prompt(self, turn: Turn) -> bool:
+        if turn.is_complete:
+            return super()._hides_prompt(turn)
+        # What is asked stands in several records: others tell of it unless more than one is lost.
+        return any(is_spliced(part) or _PROMPT.search(part) for part in self._unreadable.split("\n"))
+
     def _now_with_events(self) -> None:
         """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
-        if not self._has_events and self._turn is not None and self._turn.is_empty:
+        if not self._has_events and self._turn is not None and not self._turn.has_work:
             self._turn = None
-            self._number -= 1
+            self._number = self._before
         self._has_events = True
 
-    def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
+    def _work(self, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
+        turn = self._turn
+        if turn is None or self._is_next:
+            return
+        if not (turn.is_over and kind == "token_count"):
+            # Limits are counted again when a session is resumed.
+            turn.at(at)
         if kind == "agent_message":
             self._say(turn, as_text(payload.get("message")))
         elif kind == "agent_reasoning":
@@ -231,17 +324,25 @@ class _Reading(LineReading):
     def _item(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
         text, role = texts_of(payload.get("content")), payload.get("role")
         if kind == "message" and role == "user":
-            if not self._has_events and not text.lstrip().startswith(_NOT_TYPED):
-                yield from self._ask(text, line, at)
+            if not text.lstrip().startswith(_NOT_TYPED):
+                if not self._has_events:
+                    yield from self._ask(text, line, at)
+                elif self._turn is None or not self._turn.is_empty:
+                    self._typed = text
         elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
+            if kind == "message" and role != "assistant":
+                return
+            if not (self._turn and kind in OUTPUTS and self._turn.waits_for(as_text(payload.get("call_id")))):
+                yield from self._go_on(line, text)
             if self._turn is not None:
                 self._do(self._turn, kind, payload)
+                self._turn.at(at)
         elif kind not in _KNOWN and not (kind == "" and ("record_type" in payload or "id" in payload)):
             kind = f"record {as_kind(kind, 'without a type')}"
             yield Skipped(kind, line.start, record=line.record, time=at)
 
     def _do(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
-        if kind == "message" and payload.get("role") == "assistant":
+        if kind == "message":
             self._say(turn, texts_of(payload.get("content")))
         elif kind == "reasoning":
             self._think(turn, texts_of(payload.get("summary")))
@@ -261,12 +362,20 @@ class _Reading(LineReading):
                 turn.ask(text)
             return
         if turn is not None:
-            yield Read(turn, self._start, line.start, number=self._number - 1)
+            yield self._whole(turn, line)
         self._begin(line, text).at(at)
 
+    def _whole(self, turn: Turn, line: Line) -> Read:
+        """Return a turn that ends before a record."""
+        self._repeated.mark(turn)
+        return Read(turn, self._start, line.start, number=self._before)
+
     def _begin(self, line: Line, text: str) -> Turn:
-        self._number += 1
-        # Copies of a session have other ids and times; what was asked stands at the same place in each.
+        self._before = self._number
+        self._number += bool(text)
+        self._is_next, self._unreadable, self._typed = False, "", ""
+        # Copies of a session have other ids and times; what was asked stands at the same place in each. A prompt that
+        # could not be read does not count.
         self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
         self._start = line.start
         self._said = self._thought = ""
@@ -275,6 +384,8 @@ class _Reading(LineReading):
 
     def _say(self, turn: Turn, text: str) -> None:
         """Add what was said; it stands in two records, one after the other."""
+        if not turn.prompts:
+            turn.answered_by(text)
         if text != self._said:
             turn.say(text)
         self._said = text

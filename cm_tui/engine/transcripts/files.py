@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+LINES = (".jsonl", ".jsonl.gz")
+"""Endings of transcripts that are files of JSON lines."""
+PACKED = (".jsonl.zst", ".jsonl.xz", ".jsonl.bz2", ".jsonl.zip")
+"""Endings of those that are packed in a way that is not read."""
 _MOST = 200_000
 """Entries that are looked at below one folder."""
 
@@ -21,13 +25,13 @@ class FoundFile(NamedTuple):
 
 
 def found_files(
-    folder: Path, suffix: str, *, depth: int, prefix: str = "", left_out: list[Path] | None = None
+    folder: Path, suffix: str | tuple[str, ...], *, depth: int, prefix: str = "", left_out: list[Path] | None = None
 ) -> Iterator[FoundFile]:
     """Yield the ordinary files below a folder; links to folders are not followed, what cannot be looked at is left out.
 
     Args:
         folder: where to begin; need not be there.
-        suffix: how their names end.
+        suffix: how their names end: one of these.
         depth: levels of folders that are looked at.
         prefix: how their names begin.
         left_out: given the folder when there is more below it than is looked at.
@@ -50,3 +54,22 @@ def found_files(
             continue
     if folders and left_out is not None and folder not in left_out:
         left_out.append(folder)
+
+
+def line_files(
+    folder: Path, unread: dict[Path, str], *, depth: int, prefix: str = "", left_out: list[Path] | None = None
+) -> Iterator[FoundFile]:
+    """Yield the files of JSON lines below a folder, as `found_files`.
+
+    Args:
+        folder: where to begin; need not be there.
+        unread: given those that are packed in a way that is not read, with the reason.
+        depth: levels of folders that are looked at.
+        prefix: how their names begin.
+        left_out: given the folder when there is more below it than is looked at.
+    """
+    for found in found_files(folder, (*LINES, *PACKED), depth=depth, prefix=prefix, left_out=left_out):
+        if found.path.name.endswith(PACKED):
+            unread[found.path] = f"compressed as {found.path.suffix[1:]}; unpack it, or pack it as gz"
+        else:
+            yield found

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from cm_tui.engine.redaction.redact import redact
+from cm_tui.engine.transcripts.encodings import UTF_8, Encoding, encoding_of
+from cm_tui.engine.transcripts.recovery import Part, records_in, shortened
 
 LINE_BYTES = 10_000_000
-"""A longer line is stepped over: a picture in it, or damage."""
+"""Of a longer line long texts are cut, as a picture in it; it is stepped over where it is too long even so."""
 SKIPPED_BYTES = 200_000_000
 """Of a longer one the end is not looked for: a file with a hole in it."""
+UNPACKED_BYTES = 4_000_000_000
+"""So much of a compressed transcript is read."""
 HEAD_BYTES = 50_000_000
 """So far from its beginning a transcript says whose it is."""
 _PIECE = 1_000_000
+_SHOWN = 20_000
+"""Bytes that are kept of what is no record: what it was is guessed by them."""
 _ID_CHARACTERS = 200
 """As of hooks, which cut ids in the same way."""
 _KIND = 300
@@ -31,15 +40,17 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CL
 
 
 class Line(NamedTuple):
-    """A line of a transcript."""
+    """A record of a transcript, or a part of a line that is none."""
 
     start: int
     end: int
     """Where the next one begins."""
     record: Mapping[str, Any]
-    """What it says; empty where it is no JSON object."""
+    """Its fields; empty where it is no JSON object."""
     problem: str = ""
     """Why it is none."""
+    data: bytes = b""
+    """Its bytes, without long texts where it is too long."""
 
 
 @contextmanager
@@ -56,62 +67,128 @@ def opened(file: Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
-    """Yield the lines of an open file from a place on; what is appended meanwhile is left for the next time.
+def is_packed(file: Path) -> bool:
+    """Return whether a file is compressed."""
+    return file.suffix == ".gz"
 
-    A last line that has no end yet, and is no whole record, is left for the next time too.
+
+@contextmanager
+def opened_text(file: Path) -> Iterator[BinaryIO]:
+    """Open an ordinary file as `opened`, and unpack it where it is compressed.
+
+    Raises:
+        OSError: it has gone, cannot be read, is no ordinary file, or is damaged.
+    """
+    with opened(file) as stream:
+        if not is_packed(file):
+            yield stream
+            return
+        try:
+            with gzip.GzipFile(fileobj=stream, mode="rb") as text:
+                yield cast("BinaryIO", text)
+        except (EOFError, zlib.error) as error:
+            raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
+
+
+def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
+    """Yield the records of an open file from a place on; what is appended meanwhile is left for the next time.
+
+    A line may hold several records, also behind a record that a crash tore. A last line that has no end yet is left for
+    the next time from its first record on that is not whole.
 
     Args:
         stream: the file.
-        start: between two lines.
+        start: between two records.
 
     Raises:
         OSError: it cannot be read.
     """
-    size = os.fstat(stream.fileno()).st_size
+    size = _size_of(stream)
+    encoding = encoding_of(stream)
     at = stream.seek(min(start, size))
     while at < size:
-        data = stream.readline(LINE_BYTES + 1)
+        data = encoding.readline(stream, LINE_BYTES + 1)
         if not data:
             return
-        begin, whole = at, data.endswith(b"\n")
+        begin, whole = at, encoding.ends_line(data)
         at += len(data)
-        if not whole and len(data) > LINE_BYTES:
-            skipped, whole = _skip_line(stream)
-            at += skipped
-            if skipped >= SKIPPED_BYTES:
-                yield Line(begin, begin, {}, "so long that what follows is not read")
-            if not whole:
-                return
-            yield Line(begin, at, {}, "too long")
+        if whole or len(data) <= LINE_BYTES:
+            yield from _lines(data, begin, encoding, whole)
             continue
-        record = _parsed(data)
-        if isinstance(record, str):
-            if not whole:
-                return
-            if record:
-                yield Line(begin, at, {}, record)
+        rest = _Rest(stream, encoding)
+        line = shortened(encoding.as_utf8(rest.pieces(data)), LINE_BYTES)
+        at += rest.size
+        if rest.size >= SKIPPED_BYTES:
+            yield Line(begin, begin, {}, "so long that what follows is not read")
+        if not rest.is_whole and (rest.size >= SKIPPED_BYTES or line.is_too_long):
+            return
+        if line.is_too_long:
+            yield Line(begin, at, {}, "too long", bytes(line.kept[:_SHOWN]))
             continue
-        yield Line(begin, at, record)
+        for one in _lines(bytes(line.kept), 0, UTF_8, rest.is_whole):
+            # What is kept has another length than the line.
+            first = line.place_of(one.start) if encoding == UTF_8 else 0
+            last = at - begin if one.end >= len(line.kept) or encoding != UTF_8 else line.place_of(one.end)
+            yield one._replace(start=begin + first, end=begin + last)
 
 
-def _skip_line(stream: BinaryIO) -> tuple[int, bool]:
-    """Step behind the end of a line, in pieces; returns how far that was, and whether it has an end."""
-    skipped = 0
-    while skipped < SKIPPED_BYTES and (piece := stream.readline(_PIECE)):
-        skipped += len(piece)
-        if piece.endswith(b"\n"):
-            return skipped, True
-    return skipped, False
+def _size_of(stream: object) -> int:
+    if isinstance(stream, gzip.GzipFile):
+        return UNPACKED_BYTES
+    return os.fstat(cast("BinaryIO", stream).fileno()).st_size
 
 
-def _parsed(data: bytes) -> Mapping[str, Any] | str:
-    """Return a line's record, or why it is none; nothing for a blank line."""
-    text = data.strip().strip(b"\0")
-    if not text:
-        return ""
-    found = parse_json(text)
-    return found if isinstance(found, dict) else "not a record"
+class _Rest:
+    """The rest of a line that is too long, in pieces."""
+
+    def __init__(self, stream: BinaryIO, encoding: Encoding) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self.size = 0
+        self.is_whole = False
+        """The end of the line was found."""
+
+    def pieces(self, first: bytes) -> Iterator[bytes]:
+        """Yield the beginning and the rest; more than a bound is not read."""
+        yield first
+        while self.size < SKIPPED_BYTES and (piece := self._encoding.readline(self._stream, _PIECE)):
+            self.size += len(piece)
+            self.is_whole = self._encoding.ends_line(piece)
+            yield piece
+            if self.is_whole:
+                return
+
+
+def _lines(data: bytes, begin: int, encoding: Encoding, whole: bool) -> Iterator[Line]:
+    """Yield the records of one line, and what is damaged in it; of one without end only the whole records."""
+    parts = records_in(encoding.decode(data))
+    if encoding != UTF_8 and not any(part.record for part in parts):
+        # A program that knows nothing of the encoding goes on in its own.
+        encoding = UTF_8
+        parts = records_in(encoding.decode(data))
+    places = _places(data, parts, encoding)
+    for number, part in enumerate(parts):
+        start, end = places[number], places[number + 1]
+        if part.record is not None:
+            yield Line(begin + start, begin + end, part.record, data=data[start:end])
+        elif whole:
+            yield Line(begin + start, begin + end, {}, "not a record", data[start:end][:_SHOWN])
+        else:
+            return
+
+
+def _places(data: bytes, parts: list[Part], encoding: Encoding) -> list[int]:
+    """Return where each part begins in the bytes of a line, and where the line ends."""
+    if len(parts) <= 1:
+        return [0, len(data)]
+    exact, handler = encoding.decode_exactly(data)
+    again = records_in(exact)
+    if len(again) != len(parts):
+        return [0] * len(parts) + [len(data)]
+    places = [0]
+    for first, following in pairwise([0, *(part.start for part in again[1:])]):
+        places.append(places[-1] + len(exact[first:following].encode(encoding.codec, handler)))
+    return [*places, len(data)]
 
 
 def parse_json(data: bytes) -> Any:

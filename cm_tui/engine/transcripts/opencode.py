@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cm_tui.engine.transcripts import patches
 from cm_tui.engine.transcripts.lines import as_count, as_id, as_kind, as_list, as_number, as_record, as_text
 from cm_tui.engine.transcripts.opencode_store import Message, Store, all_stores, store_of
+from cm_tui.engine.transcripts.parents import ParentsFirst
 from cm_tui.engine.transcripts.transcript import (
     Item,
     Read,
@@ -36,18 +37,23 @@ class OpenCode:
     """
 
     agent = "opencode"
+    asides = frozenset[str]()
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
         self._environment = environment
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them; one that both forms have is yielded twice."""
+        self.unread.clear()
         for store in all_stores(self._environment):
             for session in store.sessions():
                 name = f"{store.file}#{session.id}"
                 yield Transcript(self.agent, name, store.file, session.size, session.changed, session.id)
             self.left_out += store.left_out
+            if store.problem:
+                self.unread[store.file] = store.problem
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is, as the session's record has it."""
@@ -76,6 +82,12 @@ class OpenCode:
         return store_of(transcript.file)
 
 
+class _Open(NamedTuple):
+    turn: Turn
+    start: int
+    """Number of its first message."""
+
+
 class _Reading:
     """Turns from the messages of one session.
 
@@ -87,8 +99,14 @@ class _Reading:
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
         self._facts = facts
         self._resume = resume
-        self._turn: Turn | None = None
-        self._start = 0
+        self._turn: _Open | None = None
+        self._before: _Open | None = None
+        """The turn before, whose last messages may stand behind the next prompt."""
+        self._order = ParentsFirst[tuple[Message, int]]()
+        self._by_id: dict[str, Turn | None] = {}
+        """Turns by their messages of the user."""
+        self._is_broken = False
+        """A message could not be read since the last one that is of a turn."""
 
     def items(self, messages: Iterator[Message | Skipped]) -> Iterator[Item]:
         """Yield turns, and what was not taken."""
@@ -96,48 +114,97 @@ class _Reading:
         for message in messages:
             self._resume.check()
             if isinstance(message, Skipped):
+                self._damage()
                 yield message
                 continue
-            for part in message.parts:
-                if (kind := as_text(part.get("type"))) not in _PARTS:
-                    kind = f"part {as_kind(kind, 'without a type')}"
-                    yield Skipped(kind, number, record=part, time=_began(message))
-            role = message.info.get("role")
-            if role == "user":
-                yield from self._ask(message, number)
-            elif role == "assistant":
-                self._answer(message, number)
-            else:
-                kind = f"message {as_kind(role, 'without a role')}"
-                yield Skipped(kind, number, record=message.info, time=_began(message))
+            for due in self._order.add((message, number), message.id, as_text(message.info.get("parentID"))):
+                yield from self._take(*due)
             number += 1
+        for due in self._order.rest():
+            yield from self._take(*due)
+        yield from self._close(number)
         if self._turn is not None:
-            yield Read(self._turn, self._start, number, is_last=True)
+            yield Read(self._turn.turn, self._turn.start, number, is_last=True)
         self._resume.offset = number
+
+    def _damage(self) -> None:
+        """Note that a message could not be read."""
+        self._is_broken = True
+        if self._turn is not None and not self._turn.turn.is_over:
+            self._turn.turn.damage()
+
+    def _take(self, message: Message, number: int) -> Iterator[Item]:
+        for part in message.parts:
+            if (kind := as_text(part.get("type"))) not in _PARTS:
+                kind = f"part {as_kind(kind, 'without a type')}"
+                yield Skipped(kind, number, record=part, time=_began(message))
+        for _ in range(message.broken):
+            yield Skipped("part that is no record", number, is_broken=True)
+        role = message.info.get("role")
+        if role == "user":
+            yield from self._ask(message, number)
+        elif role == "assistant":
+            yield from self._answer(message, number)
+        else:
+            self._damage()
+            kind = f"message {as_kind(role, 'without a role')}"
+            yield Skipped(kind, number, record=message.info, time=_began(message))
 
     def _ask(self, message: Message, number: int) -> Iterator[Item]:
         typed = [part for part in message.parts if part.get("type") == "text" and part.get("synthetic") is not True]
         text = texts_of([part for part in typed if part.get("ignored") is not True])
         tasks = [as_text(part.get("prompt")) for part in message.parts if part.get("type") == "subtask"]
         text = "\n".join(filter(None, (text, *tasks)))
-        if not text.strip():
-            return
-        if self._turn is None or not self._turn.is_empty:
-            if self._turn is not None:
-                yield Read(self._turn, self._start, number)
-            self._begin(message, number)
-        assert self._turn is not None
-        self._turn.at(_began(message))
-        self._turn.ask(text)
+        found = self._turn
+        if text.strip() or message.broken:
+            if found is None or message.id or not found.turn.is_empty or message.broken:
+                found = yield from self._begin(message, number)
+            found.turn.at(_began(message))
+            found.turn.ask(text)
+            self._is_broken = False
+        self._by_id[message.id] = found.turn if found else None
 
-    def _begin(self, message: Message, number: int) -> Turn:
+    def _begin(self, message: Message, number: int) -> Generator[Item, None, _Open]:
+        """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
+        yield from self._close(number)
         folder = as_text(as_record(message.info.get("path")).get("cwd")) or self._facts.folder
         key = message.id or f"{self._facts.session} {number}"
-        self._turn, self._start = Turn(key, folder), number
+        self._before, self._turn = self._turn, _Open(Turn(key, folder), number)
         return self._turn
 
-    def _answer(self, message: Message, number: int) -> None:
-        info, turn = message.info, self._turn or self._begin(message, number)
+    def _close(self, number: int) -> Iterator[Item]:
+        """Yield the turn before the last one; where it was not answered, its prompts belong to the last one."""
+        before, last = self._before, self._turn
+        if before is None or last is None:
+            return
+        if before.turn.is_empty and before.turn.prompts:
+            last.turn.precede(before.turn)
+            self._turn = last._replace(start=before.start)
+        else:
+            yield Read(before.turn, before.start, number)
+
+    def _turn_of(self, message: Message, number: int) -> Generator[Item, None, Turn]:
+        """Return the turn of an agent's message: that of its parent, else the one under way."""
+        parent, found = as_text(message.info.get("parentID")), self._turn
+        turn = self._by_id.get(parent)
+        for one in (self._turn, self._before):
+            if one is not None and one.turn is turn:
+                return one.turn
+        is_missing = parent and parent not in self._by_id
+        if found is None or turn is not None or ((self._is_broken or is_missing) and found.turn.is_complete):
+            found = yield from self._begin(message, number)
+        if is_missing:
+            # All answers to one prompt name it, also where a copy of the session has other ids.
+            self._by_id[parent] = found.turn
+        return found.turn
+
+    def _answer(self, message: Message, number: int) -> Iterator[Item]:
+        info = message.info
+        turn = yield from self._turn_of(message, number)
+        self._is_broken = False
+        if message.broken:
+            turn.damage()
+        turn.go_on()
         time = as_record(info.get("time"))
         turn.at(parse_time(time.get("created")))
         for part in message.parts:

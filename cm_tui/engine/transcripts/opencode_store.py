@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from cm_tui.engine.transcripts.files import found_files
-from cm_tui.engine.transcripts.lines import LINE_BYTES, as_list, as_number, as_record, as_text, parse_json
+from cm_tui.engine.transcripts.lines import (
+    LINE_BYTES,
+    SKIPPED_BYTES,
+    as_list,
+    as_number,
+    as_record,
+    as_text,
+    parse_json,
+)
+from cm_tui.engine.transcripts.recovery import shortened
 from cm_tui.engine.transcripts.transcript import Skipped
 from cm_tui.files import read_bounded
 
@@ -37,6 +46,8 @@ class Message(NamedTuple):
     id: str
     info: Mapping[str, Any]
     parts: list[Mapping[str, Any]]
+    broken: int = 0
+    """Parts that cannot be read."""
 
 
 class Store(Protocol):
@@ -45,6 +56,8 @@ class Store(Protocol):
     file: Path
     left_out: list[Path]
     """Folders of which not everything was looked at."""
+    problem: str
+    """Why its sessions cannot be read; empty: they can."""
 
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions; what cannot be read is left out."""
@@ -93,6 +106,7 @@ class Database:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.left_out: list[Path] = []
+        self.problem = ""
 
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions."""
@@ -102,9 +116,9 @@ class Database:
                     if isinstance(name, str):
                         changed = max(as_number(time) or 0.0 for time in times)
                         yield StoredSession(as_text(name), 0, changed / 1_000)
-        except _FAILURES:
-            # Another program's file, or one of a version to come: there is nothing here that can be read.
-            return
+        except _FAILURES as error:
+            # Damage, another program's file, or one of a version to come.
+            self.problem = f"it is damaged, or of a version of OpenCode that is not known ({error.__cause__ or error})"
 
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session."""
@@ -120,18 +134,17 @@ class Database:
         """Yield its messages in order."""
         sql = "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT ?"
         with self._opened() as db:
-            for number, (id_, data) in enumerate(db.execute(sql, [LINE_BYTES, name, _MESSAGES])):
-                info = as_record(_parsed(data))
+            for number, (id_, data) in enumerate(db.execute(sql, [SKIPPED_BYTES, name, _MESSAGES])):
+                info = _record(data)
                 if info:
-                    yield Message(as_text(id_), info, list(self._parts(db, id_)))
+                    yield _message(as_text(id_), info, self._parts(db, id_))
                 else:
                     yield Skipped("not a record", number, is_broken=True)
 
     def _parts(self, db: sqlite3.Connection, message: str) -> Iterator[Mapping[str, Any]]:
-        sql = "SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY id"
-        for (data,) in db.execute(sql, [message, LINE_BYTES]):
-            if part := as_record(_parsed(data)):
-                yield part
+        sql = "SELECT CASE WHEN length(data) <= ? THEN data END FROM part WHERE message_id = ? ORDER BY id"
+        for (data,) in db.execute(sql, [SKIPPED_BYTES, message]):
+            yield _record(data)
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -160,6 +173,7 @@ class Folder:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.left_out: list[Path] = []
+        self.problem = ""
         # The oldest versions have all kinds below `session`, and a folder for each session above its parts.
         self._is_oldest = (file / "session" / "message").is_dir()
 
@@ -175,21 +189,21 @@ class Folder:
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session."""
         if self._is_oldest:
-            return as_record(_json_file(self.file / "session" / "info" / f"{name}.json"))
+            return _json_file(self.file / "session" / "info" / f"{name}.json")
         for folder in (self.file / "session").iterdir():
             file = folder / f"{name}.json"
             if file.is_file():
                 # Where it lies says whose it is: an update moves files and leaves what they say.
-                return {**as_record(_json_file(file)), "projectID": folder.name}
+                return {**_json_file(file), "projectID": folder.name}
         return {}
 
     def messages(self, name: str) -> Iterator[Message | Skipped]:
         """Yield its messages in order: their names are in order of time."""
         files = sorted(found_files(self._folder(name), ".json", depth=1), key=lambda found: found.path.name)
         for number, found in enumerate(files[:_MESSAGES]):
-            info = as_record(_json_file(found.path))
+            info = _json_file(found.path)
             if info:
-                yield Message(found.path.stem, info, self._parts(name, found.path.stem, info))
+                yield _message(found.path.stem, info, self._parts(name, found.path.stem, info))
             else:
                 yield Skipped("not a record", number, is_broken=True)
 
@@ -201,15 +215,21 @@ class Folder:
             return [as_record(part) for part in as_list(info.get("parts"))]
         folder = self.file.joinpath(*(("session", "part", session) if self._is_oldest else ("part",)), message)
         files = sorted(found_files(folder, ".json", depth=1), key=lambda found: found.path.name)
-        return [part for found in files if (part := as_record(_json_file(found.path)))]
+        return [_json_file(found.path) for found in files]
 
 
-def _json_file(file: Path) -> Any:
-    """Return what a file says; None where it has gone, is too long or no JSON."""
+def _message(name: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Message:
+    found = list(parts)
+    whole = [part for part in found if part]
+    return Message(name, info, whole, len(found) - len(whole))
+
+
+def _json_file(file: Path) -> Mapping[str, Any]:
+    """Return the record in a file; an empty one where it has gone, is too long or holds none."""
     try:
-        return parse_json(read_bounded(file, LINE_BYTES))
+        return _record(read_bounded(file, SKIPPED_BYTES))
     except OSError:
-        return None
+        return {}
 
 
 def _changed(folder: Path) -> float:
@@ -219,7 +239,13 @@ def _changed(folder: Path) -> float:
         return 0.0
 
 
-def _parsed(data: object) -> Any:
+def _record(data: object) -> Mapping[str, Any]:
+    """Return a stored record, long texts of one that is too long cut; an empty one where it is none."""
     if isinstance(data, str):
-        return parse_json(data.encode("utf-8", "replace"))
-    return parse_json(data) if isinstance(data, bytes) else None
+        data = data.encode("utf-8", "replace")
+    if not isinstance(data, bytes):
+        return {}
+    if len(data) > LINE_BYTES:
+        line = shortened(iter([data]), LINE_BYTES)
+        data = b"" if line.is_too_long else bytes(line.kept)
+    return as_record(parse_json(data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cm_tui.engine.transcripts.lines import as_list, as_record, as_text
@@ -58,6 +58,19 @@ def from_replacement(path: str, old: str, new: str) -> str:
     gone, come = old.rstrip("\n").split("\n"), new.rstrip("\n").split("\n")
     hunk = f"@@ -1,{len(gone)} +1,{len(come)} @@"
     return "\n".join((*_head(path), hunk, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)))
+
+
+def from_edit(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Return an edit of Claude Code as a patch: as the program worked it out, else from what it was given."""
+    hunks = from_hunks(path, result.get("structuredPatch"))
+    if hunks:
+        return hunks
+    content = as_text(given.get("content"))
+    if content:
+        return from_new_file(path, content)
+    edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
+    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
+    return "\n".join(filter(None, (from_replacement(path, old, new) for old, new in pairs)))
 
 
 def from_diff(path: str, diff: str) -> str:

@@ -84,6 +84,11 @@ class Resume:
     check: Callable[[], None] = lambda: None
     """Called with each record: raises when somebody wants no more."""
 
+    def from_beginning(self) -> None:
+        """Read all of it."""
+        self.offset = self.turns = 0
+        self.marks.clear()
+
 
 class Format(Protocol):
     """One agent's transcripts."""
@@ -91,6 +96,10 @@ class Format(Protocol):
     agent: str
     left_out: list[Path]
     """Folders of which not everything was looked at: there is too much in them."""
+    unread: dict[Path, str]
+    """Files that are passed over, with the reasons; as of the last look at the transcripts."""
+    asides: frozenset[str]
+    """Kinds of records that need no session: a file may hold these alone."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield those that there are; folders that cannot be looked at are left out."""

@@ -79,6 +79,8 @@ class Turn:
     """Where the agent worked, as it says."""
     earlier_key: str = ""
     """What earlier versions named it by; empty: the same."""
+    held: SessionFacts | None = None
+    """The session that it was held in, where a transcript repeats it from another one; None: the transcript's own."""
     began: float | None = None
     ended: float | None = None
     prompts: list[Piece] = field(default_factory=list)
@@ -93,8 +95,12 @@ class Turn:
     patch: Patch = field(default_factory=Patch)
     is_over: bool = False
     """The agent said that it is done, or was interrupted."""
+    is_damaged: bool = False
+    """A part of it could not be read."""
     step_count: int = 0
     _is_answered: bool = False
+    _stopped: tuple[Outcome, str] | None = None
+    """Outcome and verdict before it was stopped."""
     _unsaid: int = 0
     """Texts that were left out of the answer."""
     _first: list[TurnStep] = field(default_factory=list)
@@ -115,18 +121,33 @@ class Turn:
     @property
     def is_empty(self) -> bool:
         """Return whether nothing was done: a command of the agent's own, or a prompt that was taken back."""
-        return not (self.step_count or self.answer or self.outcome)
+        return not (self.has_work or self.is_damaged or self._is_answered)
+
+    @property
+    def has_work(self) -> bool:
+        """Return whether the agent did something, or ended."""
+        return bool(self.step_count or self.answer or self.outcome)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether the agent spoke last: what follows may be of another turn."""
+        return self.is_over or bool(self.answer)
 
     def at(self, time: float | None) -> None:
-        """Note that something happened."""
+        """Note when one of its own records was written; where the clock went backwards, the latest time counts."""
         if time is not None:
             self.began = time if self.began is None else self.began
-            self.ended = time
+            self.ended = time if self.ended is None else max(self.ended, time)
 
     def ask(self, text: str) -> None:
         """Add a prompt."""
         if text.strip() and len(self.prompts) < _PROMPTS:
             self.prompts.append(piece(text, PROMPT_CHARACTERS))
+
+    def precede(self, other: Turn) -> None:
+        """Add the prompts of a turn before it that was not answered; it has the name and the beginning of that one."""
+        self.key, self.prompts = other.key, [*other.prompts, *self.prompts][:_PROMPTS]
+        self.began = self.began if other.began is None else other.began
 
     def answered_by(self, words: str) -> None:
         """Name it further by what was answered first: the same may be asked twice at one time."""
@@ -194,7 +215,27 @@ class Turn:
 
     def stop(self, outcome: Outcome, verdict: str) -> None:
         """Note that it ended before it was done."""
+        self._stopped = (self.outcome, self.verdict)
         self.outcome, self.verdict, self.is_over = outcome, verdict, True
+
+    def go_on(self) -> None:
+        """Note that the agent goes on: an error that ended its work was not the end of the turn."""
+        if self._stopped is not None and self.outcome == "failed":
+            self.outcome, self.verdict = self._stopped
+        self._stopped = None
+
+    def damage(self) -> None:
+        """Note that a part of it could not be read."""
+        self.is_damaged = True
+        self.verdict = self.verdict or "a part of the turn could not be read"
+
+    def waits_for(self, call: str) -> bool:
+        """Return whether the result of a tool's use is waited for."""
+        return call[:_ID] in self._open
+
+    def waits_for_part(self, text: str) -> bool:
+        """Return whether a damaged text names the use of a tool whose result is waited for."""
+        return any(call and call in text for call in self._open)
 
     def _settle_answer(self) -> None:
         """Make what was said so far steps: something was done afterwards."""

@@ -1,0 +1,82 @@
+"""Transcripts that are there and cannot be read: which, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from cm_tui.counts import count
+from cm_tui.engine.transcripts.lines import opened_text, read_lines
+from cm_tui.engine.transcripts.transcript import Format, Transcript
+from cm_tui.engine.transcripts.turn import SessionFacts
+
+_log = logging.getLogger(__name__)
+_LINES = 200
+"""Lines of a transcript by which it is seen why it names no session."""
+_FIRST = 4_096
+_BLANK = b" \t\r\n\0\xef\xbb\xbf\xff\xfe"
+_NAMED = 3
+"""Transcripts of one reason that are named."""
+_REASON = 200
+
+
+class Unread:
+    """Collects the transcripts that cannot be read, with the reasons."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, str] = {}
+
+    def facts(self, format_: Format, transcript: Transcript) -> SessionFacts | None:
+        """Return the facts of a transcript; None, with the reason kept, where it cannot be read or has none."""
+        self._reasons.pop(transcript.name, None)
+        try:
+            facts = format_.facts(transcript)
+            reason = "" if facts is not None else _why_silent(format_, transcript)
+        except Exception as error:  # noqa: BLE001 - the reason is kept
+            # Whatever is in one file, the others are to be found.
+            self.failed(transcript, error)
+            return None
+        if reason:
+            self._reasons[transcript.name] = reason
+        return facts
+
+    def failed(self, transcript: Transcript, error: Exception) -> None:
+        """Keep why a transcript could not be read."""
+        if isinstance(error, OSError):
+            self._reasons[transcript.name] = (error.strerror or str(error))[:_REASON]
+        else:
+            _log.warning("looking at %s", transcript.name, exc_info=error)
+            self._reasons[transcript.name] = f"{type(error).__name__} ({str(error)[:100]!r})"
+
+    def notes(self, formats: Iterable[Format]) -> Iterator[str]:
+        """Yield a sentence for each reason, with those of files that are no transcript of any session."""
+        found = {**{str(file): why for one in formats for file, why in one.unread.items()}, **self._reasons}
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in found.items():
+            by_reason.setdefault(reason, []).append(name)
+        for reason, names in by_reason.items():
+            more = len(names) - _NAMED
+            rest = f" and {count(more, 'other transcript')}" if more > 0 else ""
+            yield f"{', '.join(names[:_NAMED])}{rest} could not be read: {reason}"
+
+
+def _why_silent(format_: Format, transcript: Transcript) -> str:
+    """Return why a transcript names no session; empty where it holds nothing but what needs none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if transcript.session:
+        return "its record of the session names no folder, or is damaged"
+    with opened_text(transcript.file) as stream:
+        first = stream.read(_FIRST).strip(_BLANK)
+        lines = list(islice(read_lines(stream), _LINES))
+    records = [line.record for line in lines if not line.problem]
+    if not records:
+        # The first line of a session that has just begun may have no end yet.
+        is_begun = not lines and (not first or first.startswith(b"{"))
+        return "" if is_begun else "it holds no JSON records in UTF-8 or UTF-16"
+    if len(records) == len(lines) and all(record.get("type") in format_.asides for record in records):
+        return ""
+    return "no record names its session and folder: it is damaged, or of a format that is not known"
