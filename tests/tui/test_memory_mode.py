@@ -329,7 +329,7 @@ async def a_note_is_changed_in_place_and_what_others_change_meanwhile_stays(driv
     assert "port 8123" in driver.text
 
 
-@at((80, 24), (200, 50))
+@at((80, 24))
 async def both_sides_of_the_same_lines_are_shown_and_neither_is_lost(driver, told):
     file = told / ".cm/notes/topics/router.md"
     file.write_text(ROUTER, encoding="utf-8")

@@ -537,6 +537,7 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
             sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex", reason="short"
         )
         engine.forget_memory(fridays.id, actor="agent", agent="codex")
+    await driver.anew("9")
     screen = screen_of(driver)
     wishes = [row for row in screen.proposals.rows if isinstance(row, Proposal)]
     assert len(wishes) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from pathlib import Path
@@ -220,8 +221,11 @@ async def test_rows_keep_their_width_whatever_names_are_in_them():
                 for row in (FileRow(file), *map(FurtherRow, file.hits)):
                     assert words(row, width).cell_length == width
             await pilot.resize_terminal(width, 10)
+            async with asyncio.timeout(60):
+                while rows.size.width != width:
+                    await pilot.pause()
             assert rows.row_height == 1
-            assert all(strip.cell_length == width for strip in app.screen._compositor.render_strips())
+            assert [strip.cell_length for strip in app.screen._compositor.render_strips()] == [width] * 10
 
 
 def fields(hit: Hit) -> dict[str, object]:

@@ -3,7 +3,8 @@
 Textual's pilot takes an application for idle once the process needs little time, which costs 20 ms for every key and
 says little where threads work. Here messages are counted instead: nothing is on its way once no queue holds one.
 Styles are parsed for every application that starts; here, the same text with the same colours is parsed once.
-Every change is drawn for a terminal that is not there; here, the screen is drawn when a test reads it.
+Every change is drawn for a terminal that is not there; here, the screen is drawn when a test reads it, but for lists
+that ask for rows when they come to draw them.
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ from textual._context import active_app
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.notifications import Notification
+
+from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.memory.item_list import ItemList
+from cm_tui.tui.modes.narrator.proposal_list import ProposalList
 
 Key = tuple[object, ...]
 
+FETCHING = (CommitList, ItemList, ProposalList)
+"""Lists that ask for rows when they come to draw them."""
 LONGEST = 60
 """Seconds after which messages are taken never to come to an end."""
 
@@ -62,12 +70,18 @@ def apply(patch: pytest.MonkeyPatch) -> None:
     """Wait for messages, not for the clock; parse a style once; draw what is read."""
     patch.setattr("textual.app.wait_for_idle", messages_handled)
     patch.setattr("textual.pilot.wait_for_idle", messages_handled)
+    # Words to the user stay until they are cleared, however slow the machine is.
+    patch.setattr(Notification, "has_expired", False)
     draw = Compositor.render_update
 
     def draw_what_is_exported(compositor: Compositor, full: bool = False, **options: Any) -> RenderableType | None:
         if full:
             return draw(compositor, full, **options)
         compositor._dirty_regions.clear()
+        for widget in compositor.visible_widgets:
+            if isinstance(widget, FETCHING):
+                for y in range(widget.size.height):
+                    widget.render_line(y)
         return None
 
     patch.setattr(Compositor, "render_update", draw_what_is_exported)

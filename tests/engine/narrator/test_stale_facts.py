@@ -14,7 +14,7 @@ from cm_tui.engine.narrator.candidate import Candidate, Tally
 from cm_tui.engine.narrator.stale_facts import Code, contradicted_by_code, proposals
 from cm_tui.model import NarratedProposal
 from cm_tui.model.history import SHORT_SHA
-from tests.engine.mentions.conftest import CONFIG, JUSTFILE, later
+from tests.engine.mentions.conftest import CONFIG, JUSTFILE
 from tests.gitrepo import Repo
 from tests.planted import GITHUB
 
@@ -57,17 +57,17 @@ def found(engine: LocalEngine) -> dict[str, NarratedProposal]:
     return {one.old: one for one in proposals(engine.root, code_of(engine))}
 
 
-def take_out(repo: Repo) -> dict[str, str]:
-    """Rename, move and remove what notes name; returns the commits."""
+def take_out(repo: Repo, at: float | None = None) -> dict[str, str]:
+    """Rename, move and remove what notes name, at a time; returns the commits."""
     made = {}
     repo.write(".git/info/exclude", ".cm/\n")
     repo.git("mv", "src/main.py", "src/start.py")
-    made["moved"] = repo.commit("Start has a name")
+    made["moved"] = repo.commit("Start has a name", at=at)
     repo.write("src/config.py", CONFIG.replace("parse_config", "read_config"))
-    made["renamed"] = repo.commit("Call it reading")
+    made["renamed"] = repo.commit("Call it reading", at=at)
     repo.write("src/config.py", CONFIG.replace("parse_config", "read_config").split("class Reader")[0])
     repo.write("justfile", JUSTFILE.split("lint:")[0])
-    made["gone"] = repo.commit("Take out the reader")
+    made["gone"] = repo.commit("Take out the reader", at=at)
     return made
 
 
@@ -171,8 +171,8 @@ def fact(text: str, first: float, kind: str = "statement") -> Candidate:
 
 def test_a_fact_that_names_what_is_gone_is_not_reinforced(repo: Repo, brought_up: Opened):
     then = time.time()
-    later()
-    commits = take_out(repo)
+    # Times of commits are whole seconds.
+    commits = take_out(repo, at=then + 2)
     with brought_up() as engine:
         code = code_of(engine)
         texts = {
