@@ -12,10 +12,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     # Without a byte order mark: how a first record begins.
-    ("{".encode("utf-32-le"), "utf-32-le"),
-    ("{".encode("utf-32-be"), "utf-32-be"),
-    ("{".encode("utf-16-le"), "utf-16-le"),
-    ("{".encode("utf-16-be"), "utf-16-be"),
+    ('{"'.encode("utf-32-le"), "utf-32-le"),
+    ('{"'.encode("utf-32-be"), "utf-32-be"),
+    ('{"'.encode("utf-16-le"), "utf-16-le"),
+    ('{"'.encode("utf-16-be"), "utf-16-be"),
 )
 
 
@@ -91,6 +91,6 @@ def encoding_of(stream: BinaryIO) -> Encoding:
     """
     at = stream.tell()
     stream.seek(0)
-    first = stream.read(4)
+    first = stream.read(8)
     stream.seek(at)
     return Encoding(next((codec for mark, codec in _MARKS if first.startswith(mark)), "utf-8"))

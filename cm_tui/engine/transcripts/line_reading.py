@@ -76,9 +76,9 @@ class LineReading(ABC):
                 if line.problem:
                     yield Skipped(line.problem, line.start, is_broken=True)
                     self._miss(torn)
-                    torn = line.data.strip(_BLANK)
+                    torn = line.data
                 else:
-                    if not (_TOLD.search(torn) and line.data.strip(_BLANK).startswith(torn)):
+                    if not (_TOLD.search(torn) and line.data.strip(_BLANK).startswith(torn.strip(_BLANK))):
                         self._miss(torn)
                     # Otherwise the same record was written again, whole.
                     torn = b""
