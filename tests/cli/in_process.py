@@ -18,18 +18,21 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
+import typer
 from typer import main as typer_main
 
 from cm_tui.agent_hooks.command import main as hook
-from cm_tui.cli.app import run
+from cm_tui.cli import app, families
 from cm_tui.files import private_umask
 
 _command = functools.cache(typer_main.get_command)
+_new_command_line = app.command_line
+_apps: dict[tuple[str, ...], typer.Typer] = {}
 PROCESSES = frozenset({"serve", "mcp"})
 """Commands that are processes by nature: they take over the streams, or listen for signals."""
 
@@ -65,7 +68,7 @@ def run_here(
         _made_once(),
         private_umask(),
     ):
-        code = contextvars.copy_context().run(*(hook, words[1:]) if is_hook else (run, list(words)))
+        code = contextvars.copy_context().run(*(hook, words[1:]) if is_hook else (app.run, list(words)))
     return code, _written(out), _written(err)
 
 
@@ -97,8 +100,16 @@ def _written(stream: io.TextIOWrapper) -> str:
 
 @contextmanager
 def _made_once() -> Iterator[None]:
-    with mock.patch.object(typer_main, "get_command", _command):
+    with mock.patch.object(typer_main, "get_command", _command), mock.patch.object(app, "command_line", _command_line):
         yield
+
+
+def _command_line(words: Sequence[str]) -> typer.Typer:
+    """The app with the families that these words ask for: the same one each time."""
+    asked_for = tuple(families._asked_for(words))
+    if asked_for not in _apps:
+        _apps[asked_for] = _new_command_line(words)
+    return _apps[asked_for]
 
 
 @contextmanager
