@@ -96,11 +96,17 @@ class Driver:
         quiet = 0
         async with asyncio.timeout(PATIENCE):
             while quiet < 2:
+                self._still_runs()
                 await self.app.tasks.settled()
                 await self.pilot.pause()
                 await self.app.animator.wait_until_complete()
                 idle = not self.app.tasks.busy and not self.app.tasks.indexing and at_rest(self.app)
                 quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
+
+    def _still_runs(self) -> None:
+        """Fail at once where the application has ended with an error."""
+        if self.app._exception is not None:
+            raise self.app._exception
 
     async def hurry(self) -> None:
         """Have requests that wait for a newer one leave at once; what answers them is not waited for."""
@@ -115,6 +121,7 @@ class Driver:
         try:
             async with asyncio.timeout(PATIENCE):
                 while not holds():
+                    self._still_runs()
                     await self.pilot.pause(0.01)
         except TimeoutError:
             happened = "\n".join(line.text for line in self.app.activity_log.lines)
@@ -145,6 +152,8 @@ class Driver:
             await app.pop_screen()
         app.revision.go(None)
         app.pack_selection.replace(())
+        # An answer must not come to a screen that is gone.
+        await self.settle()
         for shown in [name for name, stack in app._screen_stacks.items() if stack and name != "overview"]:
             await app.remove_mode(shown)
             app.add_mode(shown, app.MODES[shown])
@@ -246,9 +255,11 @@ async def each(
                         await driver.resize(size)
                     await driver.anew(mode)
                     await step(driver, given)
-                except Exception as error:  # noqa: BLE001 - all of them are raised together
+                except Exception as error:
                     error.add_note(f"in {step.__name__} at {size}")
                     failed.append(error)
+                    if driver.app._exception is not None:
+                        raise
     if failed:
         raise ExceptionGroup(f"{len(failed)} steps failed", failed)
 

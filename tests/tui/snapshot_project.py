@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Assembly, Check, ProjectStatus
-from tests import gitrepo
+from tests import gitrepo, templates
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import FILES
 
@@ -158,6 +158,7 @@ def shown(prepared: Path) -> Iterator[Path]:
     """The project as it was prepared, with nothing remembered, at the path that is on the pictures."""
     settings = {"CM_HOME": str(FOLDER / "home"), "HOME": str(FOLDER)}
     with _at_its_place(prepared), mock.patch.dict(os.environ, settings), still_clock():
+        templates.link(FOLDER / "shop", FOLDER / "home")
         yield FOLDER / "shop"
 
 

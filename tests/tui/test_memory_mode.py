@@ -544,9 +544,9 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
 async def test_entries_and_notes_are_written_and_decided_on(told):
     await each(
         told,
-        an_entry_is_written_and_listed,
         a_paragraph_goes_into_the_log_of_today_or_another_note,
         pin_never_recall_move_and_forget_and_back,
+        an_entry_is_written_and_listed,
         a_note_is_moved_and_deleted_and_comes_back,
         a_note_is_changed_in_place_and_what_others_change_meanwhile_stays,
         both_sides_of_the_same_lines_are_shown_and_neither_is_lost,

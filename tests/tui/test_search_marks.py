@@ -47,7 +47,7 @@ async def test_marks_are_those_of_the_question_and_are_there_again(project):
     async with driving(project) as driver:
         # The mode and its question are there again; marks of either question are, too.
         screen = driver.app.screen
-        assert re.search(r" 1 ✓ ", driver.text)
+        await driver.until(lambda: re.search(r" 1 ✓ ", driver.text))
         await driver.press("escape", "slash")
         await driver.type(ASKED)
         await driver.press("escape")

@@ -61,11 +61,11 @@ async def test_a_first_index_run_shows_where_it_is_and_can_be_cancelled_and_resu
             await driver.resize(size_)
             await driver.press("home")
             text = driver.text
-            assert "Up to date" in text
             assert "1 Overview" in text
             assert "● hybrid" in text
             assert "files       5" in text
             await driver.press("end")
+            assert "Up to date" in text + driver.text
             assert "python" in driver.text
         assert driver.app.project.plan.files == 5
 

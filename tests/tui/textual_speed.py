@@ -36,7 +36,7 @@ LONGEST = 60
 def nothing_waits(app: App) -> bool:
     """True while no message waits to be handled by the application, its screen or what is on it."""
     typed = getattr(app, "typed_keys", None)
-    if typed is not None and typed.waiting:
+    if (typed is not None and typed.waiting) or app._resize_event is not None:
         return False
     pumps = (app, *app.screen.walk_children(with_self=True)) if app.screen_stack else (app,)
     return not any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
