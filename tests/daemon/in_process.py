@@ -11,11 +11,13 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 from unittest import mock
 
 from cm_tui.cli.daemon_extensions import extensions
 from cm_tui.daemon import bootstrap, daemon_log, process
+from cm_tui.engine.notes import known_scan
 from cm_tui.errors import CmError
 
 _LOGGERS = ("cm_tui", "uvicorn.error")
@@ -79,6 +81,9 @@ def daemons_in_process() -> Iterator[None]:
         yield
         for daemon in started:
             daemon.join()
+        # A project of the next test may lie in the same place.
+        for project in {key[0] for key in known_scan._watched}:
+            known_scan.forget(Path(project))
 
 
 @contextmanager

@@ -87,8 +87,10 @@ class LocalStale(LocalNotes):
     # --- parts ---
 
     def _bring_up(self) -> None:
-        """Read what was written down meanwhile, and look at what changed."""
-        self._sync_memory()
+        """Read what was written down meanwhile, and look at what changed; who asks about an item has just seen it."""
+        from cm_tui.engine.memory import episode_sync
+
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=_WAIT_S)
         self._follow_mentions(_WAIT_S)
 
     @of_one_generation

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
-from cm_tui.model import Mention, StaleItem
+from cm_tui.model import Cancel, Mention, StaleItem
 from tests.engine.mentions.conftest import CONFIG
 from tests.gitrepo import Repo
+from tests.waiting import until
 
 Opened = Callable[[], LocalEngine]
 
@@ -52,6 +55,23 @@ def test_each_name_is_told_with_what_became_of_it(repo: Repo, brought_up: Opened
         assert (of(found, text).state, of(found, text).commit and of(found, text).commit.sha) == ("gone", gone)
     assert [item.id for item in page.rows] == [entry.id]
     assert "gone since" in page.rows[0].words
+
+
+def test_what_was_just_remembered_is_found_while_somebody_writes(brought_up: Opened) -> None:
+    with brought_up() as engine:
+        lock, writing = WriterLock.of(engine._db), threading.Event()
+
+        def write() -> None:
+            with lock.batch(Cancel()):
+                writing.set()
+                until(lambda: lock.is_wanted, "somebody to wait")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert writing.wait(60)
+        entry = engine.remember("`parse_config` reads the settings.")
+        assert [one.text for one in engine.mentions_of(entry.id).mentions] == ["parse_config"]
+        writer.join(60)
 
 
 def test_what_only_the_files_lack_is_gone_in_the_working_tree_and_comes_back(repo: Repo, brought_up: Opened) -> None:
