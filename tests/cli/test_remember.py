@@ -155,6 +155,6 @@ def test_a_file_that_is_put_aside_is_told_by_whatever_writes_then(new_shop: Shop
     known = new_shop.cm("remember", "Known.", "--json").json["id"]
     for way in (("undo",), ("forget", "--undo", known), ("remember", "Newer.")):
         new_shop.cm("forget", known)
-        (new_shop.root / ".cm/memory.json").write_text("<<<<<<< ours")
+        (new_shop.root / ".cm/memory.json").write_text("{ours")
         done = new_shop.cm(*way)
         assert (done.code, "could not be understood; it is kept as memory.damaged-" in done.err) == (0, True), way

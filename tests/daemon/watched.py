@@ -17,7 +17,7 @@ from cm_tui.engine.api.needs import Written, writes_of
 AREAS: tuple[tuple[str, Written | None], ...] = (
     # What follows from the rest: the index, which any question brings up to what was recorded, positions, locks, the log.
     (r"home/data/projects/|.*/lock$|.*\.lock$|.*\.cm-new$|home/state/(last-texts|hook|follow)/|home/state/daemon\.log", None),
-    (r"home/data/journal/[^/]+/(ingestion/cursor-|imports/)|home/data/note-changes/|project/\.cm/\.gitignore$", None),
+    (r"home/data/journal/[^/]+/(ingestion/cursor-|imports/)|home/data/note-changes/|home/data/(links|journal/roots)\.json$|project/\.cm/\.gitignore$", None),
     (r"home/data/journal/[^/]+/assemblies/|home/data/recalls/|home/state/session-cache/", "log"),
     (r"home/data/(journal|entries|notes)/|project/\.cm/(memory\.json$|memory/|notes/)|project/[^/]+\.md$", "memory"),
     (r"project/\.cm/marks\.json$", "marks"),
@@ -48,8 +48,10 @@ class Watched:
             return iter(list(result)) if isinstance(result, Iterator) else result
         finally:
             after = dict(self._files())
-            changed = {area_of(file) for file in before.keys() | after if before.get(file) != after.get(file)} - {None}
-            assert changed <= set(writes_of(getattr(Engine, name))), f"{name} writes {changed} without saying so"
+            files = {file for file in before.keys() | after if before.get(file) != after.get(file)}
+            changed = {area_of(file) for file in files} - {None}
+            declared = set(writes_of(getattr(Engine, name)))
+            assert changed <= declared, f"{name} writes {changed} without saying so: {sorted(files)}"
 
     def _files(self) -> Iterator[tuple[str, tuple[int, int, int]]]:
         """Files of the home and the project, with what differs after a change."""

@@ -225,16 +225,18 @@ def test_an_endpoint_that_is_away_loses_no_job(kind: str, db: Database, passages
 
 
 def test_a_run_that_waits_ends_when_it_is_cancelled_or_has_waited_enough(
-    db: Database, passages: Passages, endpoint: Endpoint
+    db: Database, passages: Passages, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ):
     passages.add(*map(said, range(7)))
     endpoint.polls = 10_000
     project = Project(db, endpoint, "openai", wait=True, poll_interval_seconds=3600)
     cancel = Cancel()
-    endpoint.on_poll = cancel.set
+    pause = batch_fill._pause
+    monkeypatch.setattr(batch_fill, "_pause", lambda seconds, told: (cancel.set(), pause(seconds, told)))
     with pytest.raises(CancelledError):
         project.run(cancel)
     assert project.jobs() == 1
+    monkeypatch.undo()
     brief = Project(db, endpoint, "openai", wait=True, timeout_minutes=0.001)
     assert brief.run()[0] < 7
     assert brief.jobs() == 1
