@@ -18,6 +18,7 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local import stale
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.recalls import recall_log
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import (
     Assembly,
@@ -52,6 +53,8 @@ def cm_home(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
+        # What a search counted is written with no later call, to which it would be put down.
+        patch.setattr(recall_log, "DELAY_SECONDS", 1e6)
         # On a busy machine too, what names became is looked at to the end.
         patch.setattr(stale, "_WAIT_S", 60.0)
         if kind == "local":

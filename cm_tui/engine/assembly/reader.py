@@ -219,14 +219,28 @@ class _Run:
         threading.Thread(target=self._work, args=(waiting,), name="cm-assembly", daemon=True).start()
 
     def _work(self, waiting: queue.SimpleQueue[_Pending]) -> None:
-        with self._reader.reading() as generation:
-            while not self.ended.is_set():
-                try:
-                    one = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                if self._claim(one):
+        if self.ended.is_set():
+            return
+        try:
+            with self._reader.reading() as generation:
+                while (one := self._next(waiting)) is not None:
                     self._read(one, generation)
+        except CmError as error:
+            # Where nobody waits any more, the store may be closed.
+            while (one := self._next(waiting)) is not None:
+                one.outcome = Outcome(error=error.message)
+                one.done.set()
+
+    def _next(self, waiting: queue.SimpleQueue[_Pending]) -> _Pending | None:
+        """Return the next source that nobody reads; None where there is none, or nobody waits any more."""
+        while not self.ended.is_set():
+            try:
+                one = waiting.get_nowait()
+            except queue.Empty:
+                return None
+            if self._claim(one):
+                return one
+        return None
 
     def _claim(self, one: _Pending) -> bool:
         with self._lock:

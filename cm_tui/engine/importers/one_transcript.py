@@ -93,11 +93,12 @@ class OneTranscript:
                 elif not self._take(item):
                     self._waiting.append(item)
                 if len(self._batch) + len(self._raw) >= _BATCH:
-                    self._write()
+                    if not self._write(file):
+                        break
                     yield
         finally:
             # What counts as taken is written, also where the rest cannot be read or somebody cancels.
-            self._write()
+            self._write(file)
         self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
         self._done.waiting += sum(not item.turn.is_empty for item in self._waiting)
         self._keep(file)
@@ -252,10 +253,17 @@ class OneTranscript:
 
     # --- writing ---
 
-    def _write(self) -> None:
-        """Write what was taken; what is too long for the journal is shortened."""
+    def _write(self, file: ReadFile | None) -> bool:
+        """Write what was taken; what is too long for the journal is shortened.
+
+        Of a file that was replaced meanwhile nothing is written: a line may have its beginning from the one and its end
+        from the other. False then.
+        """
         batch, self._batch = self._batch, []
         raw, self._raw = self._raw, []
+        if file is not None and not file.is_same():
+            self._let_go(batch, raw)
+            return False
         append = self._memory.journal.append_all
         try:
             kept = append(UNKNOWN, raw) if raw else []
@@ -279,6 +287,16 @@ class OneTranscript:
             self._memory.written = (events[-1].position, events[-1].id)
         self._done.episodes += len(events)
         self._done.redacted += sum(int(event.data.get("redacted", 0)) for event in events)
+        return True
+
+    def _let_go(self, batch: list[tuple[EpisodeRecord, str]], raw: list[tuple[Mapping[str, Any], str | None]]) -> None:
+        """Forget that turns and records were taken: they are taken the next time, if they are still there."""
+        gone = {record.origin for record, _ in batch} | {str(data["origin"]) for data, _ in raw}
+        for origin in gone:
+            self._memory.forget(origin)
+        for record, _ in reversed(batch):
+            self._memory.numbers[record.session] = record.turn - 1
+        self._state.origins = [origin for origin in self._state.origins if origin not in gone]
 
     def _keep(self, file: ReadFile | None) -> None:
         """Keep how far it was read: up to the first turn that is to be looked at again."""

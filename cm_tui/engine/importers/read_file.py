@@ -25,6 +25,7 @@ class ReadFile:
         self._stream = stream
         self._before = os.fstat(stream.fileno())
         self._beginning = self._head()
+        self._was_replaced = False
 
     @classmethod
     @contextmanager
@@ -34,7 +35,8 @@ class ReadFile:
         Raises:
             OSError: it has gone, or cannot be read.
         """
-        with opened(file) as stream:
+        # What a buffer holds says nothing about the file of now.
+        with opened(file, buffering=0) as stream:
             yield cls(file, stream)
 
     def goes_on(self, state: TranscriptState) -> bool:
@@ -45,13 +47,22 @@ class ReadFile:
         """
         return stands_in(self._stream, state)
 
+    def is_same(self) -> bool:
+        """Return whether it was neither replaced nor written anew since; once it was, it stays so.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        self._was_replaced = self._was_replaced or not self._leads_here() or self._head() != self._beginning
+        return not self._was_replaced
+
     def keep(self, state: TranscriptState) -> bool:
         """Keep by what it is known again; False: it was replaced meanwhile, and nothing counts as read.
 
         Raises:
             OSError: it cannot be read.
         """
-        if not self._is_same() or self._head() != self._beginning:
+        if not self.is_same():
             state.offset = state.turns = state.counted = state.size = 0
             state.stamp, state.marks, state.head, state.tail = 0.0, {}, "", ""
             return False
@@ -60,7 +71,7 @@ class ReadFile:
         state.head, state.tail = digests(self._stream, state.offset)
         return True
 
-    def _is_same(self) -> bool:
+    def _leads_here(self) -> bool:
         """Return whether its path still leads to it, and it has not become shorter."""
         try:
             now = self._file.stat()

@@ -54,14 +54,18 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[BinaryIO]:
+def opened(file: Path, buffering: int = -1) -> Iterator[BinaryIO]:
     """Open an ordinary file that may be anything: a pipe is not waited for, a device not read.
+
+    Args:
+        file: its path.
+        buffering: as of `open`.
 
     Raises:
         OSError: it has gone, cannot be read, or is no ordinary file.
     """
     descriptor = os.open(file, _FLAGS)
-    with os.fdopen(descriptor, "rb") as stream:
+    with os.fdopen(descriptor, "rb", buffering) as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(file))
         yield stream

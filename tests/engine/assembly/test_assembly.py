@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from cm_tui.engine.assembly.steps.derive_query import keywords
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
-from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import Assembly
 from tests.waiting import let_others_go
 
@@ -103,6 +105,23 @@ def test_what_fails_or_is_slow_is_left_out_and_told(
     assert any("broken.yaml:1:" in one for one in made.warnings)
     assert {step.outcome for step in made.steps if step.source == "definition://slow"} == {"timeout"}
     assert "What is missing here" in made.text
+
+
+def test_a_store_that_a_worker_cannot_read_is_told_and_ends_no_thread_with_an_error(
+    engine: LocalEngine, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("memory/kv.json", '{"a": "b"}')
+    write("rules/a.json", '[{"action": {"include": "kv://a"}}]')
+    reading = Database.reading
+
+    def closed_for_workers(store: Database) -> AbstractContextManager[int]:
+        if threading.current_thread().name == "cm-assembly":
+            raise StoreError("The store is closed.")
+        return reading(store)
+
+    monkeypatch.setattr(Database, "reading", closed_for_workers)
+    made = engine.assemble("price", without=["definition://pack"])
+    assert "The store is closed." in source(made, "kv://a").why_cut
 
 
 def dict_of_steps() -> dict[str, object]:

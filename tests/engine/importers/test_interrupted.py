@@ -111,23 +111,52 @@ def test_a_state_that_cannot_be_read_is_told_and_brings_nothing_back(machine: Ma
 @pytest.mark.parametrize("how", ["replaced", "rewritten"])
 def test_a_file_that_is_replaced_while_it_is_read_loses_no_turn(machine: Machine, how: str):
     one = _many(machine)
-    other = Claude(machine.claude, machine.root, "99999999-aaaa-4aaa-8aaa-111111111111")
-    other.clock = 90_000
-    new = [record for number in range(30) for record in other.turn(f"New {number}", "Done.")]
     steps = Import(machine.transcripts()).run(Cancel())
     # The third step stands behind the first batch.
     list(islice(steps, 3))
-    if how == "replaced":
-        write_lines(one.file.with_suffix(".new"), new).replace(one.file)
-    else:
-        one.file.write_bytes(b"")
-        write_lines(one.file, new)
+    new = _written_over(machine, one, "", in_place=how == "rewritten")
     last = list(steps)[-1].imported
     assert last is not None
     assert last.notes == (f"{one.file} was replaced while it was read: it is read again the next time",)
     machine.run()
-    assert set(machine.prompts()) >= {f"New {number}" for number in range(30)}
+    assert set(machine.prompts()) >= new
     assert len(machine.prompts()) == len(set(machine.prompts()))
+
+
+def test_a_line_that_begins_in_the_file_before_and_ends_in_the_new_one_is_no_turn(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(one_transcript, "_BATCH", 1)
+    one = Claude(machine.claude, machine.root)
+    told: set[str] = set()
+    new: set[str] = set()
+    for number in range(20):
+        # What was read ahead ends at another place of a line each time.
+        one.file.unlink(missing_ok=True)
+        asked = [f"Prompt {number} {turn}" for turn in range(20)]
+        one.write([record for prompt in asked for record in one.turn(prompt, "Done.")])
+        steps = Import(machine.transcripts()).run(Cancel())
+        list(islice(steps, 3))
+        new |= _written_over(machine, one, "x" * number, in_place=True)
+        list(steps)
+        machine.run()
+        told |= {*asked}
+    prompts = machine.prompts()
+    assert sorted(prompt for prompt in prompts if prompt not in told) == sorted(new)
+
+
+def _written_over(machine: Machine, one: Claude, more: str, *, in_place: bool) -> set[str]:
+    """Replace a transcript by another session's, and return the prompts of that."""
+    other = Claude(machine.claude, machine.root, f"99999999-aaaa-4aaa-8aaa-{len(more):012}")
+    other.clock = 90_000 + 1_000 * len(more)
+    prompts = [f"New {number}{more}" for number in range(30)]
+    new = [record for prompt in prompts for record in other.turn(prompt, "Done.")]
+    if in_place:
+        one.file.write_bytes(b"")
+        write_lines(one.file, new)
+    else:
+        write_lines(one.file.with_suffix(".new"), new).replace(one.file)
+    return set(prompts)
 
 
 def test_a_state_holds_no_secret_and_the_scan_and_the_erasure_look_at_it(machine: Machine):
