@@ -134,6 +134,11 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.virtual_size = Size(max(1, event.size.width), len(self._rows) * self.row_height)
         self.refresh()
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Have the scrollbar say where the list is: Textual moves it only while it is shown."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def render_line(self, y: int) -> Strip:
         """The row at a line of the screen, as wide as the scrollbar leaves room for."""
         width = self.scrollable_content_region.width

@@ -1,0 +1,33 @@
+"""The list that other lists are made from."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from cm_tui.tui.widgets.rowlist import RowList
+
+
+class Names(RowList[str]):
+    def draw(self, row: str, width: int) -> Content:  # noqa: ARG002
+        return Content(row)
+
+
+class Listed(App[None]):
+    def get_css_variables(self) -> dict[str, str]:
+        return super().get_css_variables() | {"muted": "gray"}
+
+    def compose(self) -> ComposeResult:
+        yield Names()
+
+
+async def test_the_scrollbar_says_where_the_list_is_after_it_was_too_short_for_one():
+    async with Listed().run_test(size=(40, 10)) as pilot:
+        names = pilot.app.query_one(Names)
+        for rows in (100, 1, 100):
+            names.set_rows([str(number) for number in range(rows)])
+            await pilot.pause()
+            assert not names.show_vertical_scrollbar or names.vertical_scrollbar.position == names.scroll_y == 0
+            names.cursor = rows - 1
+            await pilot.pause()
+        assert names.vertical_scrollbar.position == names.scroll_y == 90
