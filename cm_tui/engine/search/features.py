@@ -18,7 +18,7 @@ def features(table: CandidateTable, sides: Column | None = None) -> dict[str, Co
         table: the candidates.
         sides: what both sides add together, for what looks at that; half of each when not given.
     """
-    level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.vector_level(table)}
+    level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.meaning_level(table)}
     none = np.zeros(len(table))
     signs = {name: -1.0 if name in adjust.PENALTIES else 1.0 for name in adjust.NAMES}
     columns = {name: sign * table.signals.get(name, none) for name, sign in signs.items()}

@@ -18,6 +18,8 @@ class Fused(NamedTuple):
     vector: Column
     keyword_weight: float
     vector_weight: float
+    by_words: NDArray[np.bool_]
+    """Candidates without a vector in a question of both sides: their words have all of the weight."""
     rrf_k: int | None = None
     """The constant of reciprocal rank fusion; None: levels were added."""
     coordination: float = 0.0
@@ -29,18 +31,22 @@ def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
 
     `weighted`: the weighted sum of both sides' levels, which do not depend on the pool. `rrf`: `Σ weight / (k + rank)`,
     scaled so that the first of both sides has 1. Weights are normalised to a sum of 1 and a missing side leaves all
-    of it to the other one.
+    of it to the other one: of the whole question, or of a candidate that has no vector yet.
     """
     keyword, vector = _weights(table, profile, mode)
+    by_words = np.isnan(table.cosines) if mode == "hybrid" else np.zeros(len(table), np.bool_)
+    of_words = np.where(by_words, 1.0, keyword)
     if profile.fusion == "rrf":
         scale = profile.rrf_k + 1
         return Fused(
-            keyword * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
+            of_words * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
             vector * scale * _reciprocal(table.vector_ranks, profile.rrf_k),
-            keyword, vector, profile.rrf_k,
+            keyword, vector, by_words, profile.rrf_k,
         )  # fmt: skip
     level = keyword_level(table, profile.coordination)
-    return Fused(keyword * level, vector * vector_level(table), keyword, vector, coordination=profile.coordination)
+    return Fused(
+        of_words * level, vector * vector_level(table), keyword, vector, by_words, coordination=profile.coordination
+    )
 
 
 def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float, float]:
@@ -71,6 +77,11 @@ def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
 def vector_level(table: CandidateTable) -> Column:
     """The cosine; 0 where it is negative or where there is no vector."""
     return np.maximum(np.nan_to_num(table.cosines), 0.0)
+
+
+def meaning_level(table: CandidateTable) -> Column:
+    """What the vector side's weight is multiplied with: where there is no vector, the words stand for it."""
+    return np.where(np.isnan(table.cosines), keyword_level(table), vector_level(table))
 
 
 def _reciprocal(ranks: NDArray[np.int64], k: int) -> Column:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from cm_tui.engine.search import adjust
 from cm_tui.engine.search.features import SIDES, features
-from cm_tui.engine.search.fuse import vector_level
 from cm_tui.engine.search.rank import Ranking, ranked
 from cm_tui.model import Candidates, Profile
 
@@ -85,7 +84,7 @@ def _moves(ranking: Ranking, row: int, limit: int) -> Iterator[Move]:
     missing = float(ranking.raw[last] - ranking.raw[row])
     columns = features(table)
     if profile.fusion == "weighted" and 0 < ranking.fused.keyword_weight < 1 and not table.is_name:
-        change = columns[SIDES[0]] - vector_level(table)
+        change = columns[SIDES[0]] - columns[SIDES[1]]
         yield from _move(SIDES[0], ranking.fused.keyword_weight, missing, float(change[row] - change[last]), 1.0)
     for name in adjust.NAMES:
         if name == adjust.NAME_VECTOR:

@@ -203,7 +203,7 @@ class _Explainer:
                 weight=whole / total,
                 contribution=whole * float(by_term[column]) / total,
                 detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}{self._formula(place)}; "
-                f"{self._said(row)}weight {self._fused.keyword_weight:.2f}",
+                f"{self._said(row)}{self._weight(row)}",
                 group="keyword",
                 term=self._table.terms[column],
             )
@@ -215,6 +215,12 @@ class _Explainer:
         """How a rank became the side's value, where ranks count instead of levels."""
         k = self._fused.rrf_k
         return f": {k + 1} / ({k} + {place})" if k is not None else ""
+
+    def _weight(self, row: int) -> str:
+        """What the words count of the whole."""
+        if self._fused.by_words[row]:
+            return "weight 1.00, as it has no vector yet"
+        return f"weight {self._fused.keyword_weight:.2f}"
 
     def _said(self, row: int) -> str:
         """How much of the question the passage says, where that counts."""
