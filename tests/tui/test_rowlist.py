@@ -9,7 +9,7 @@ from cm_tui.tui.widgets.rowlist import RowList
 
 
 class Names(RowList[str]):
-    def draw(self, row: str, width: int) -> Content:  # noqa: ARG002
+    def draw(self, row: str, width: int) -> Content:
         return Content(row)
 
 

@@ -14,10 +14,12 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
+from cm_tui.model.projects import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.screens.palette import CommandPalette
+from cm_tui.tui.screens.project_chooser import ProjectList
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
@@ -261,6 +263,14 @@ def test_text_helpers_count_cells():
     assert duration(200) == "3 min 20 s"
     assert size(1_400_000) == "1.4 MB"
     assert ago(7200) == "2 hours ago"
+
+
+def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)
+    row = KnownProject(
+        "i", "shop", "", ("/home/a/shop",), (), indexed=True, recorded=False, last=1_800_000_000.0 - 7200
+    )
+    assert ProjectList().draw(row, 80).plain.rstrip().endswith("2 hours ago")
 
 
 def test_style_sheets_are_found():

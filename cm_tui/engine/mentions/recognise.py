@@ -81,9 +81,27 @@ _PRODUCTS = frozenset(
         "VSCode",
         "LaTeX",
         "TeX",
+        "Node.js",
+        "Vue.js",
+        "Next.js",
+        "Nuxt.js",
+        "React.js",
+        "Angular.js",
+        "Ember.js",
+        "Backbone.js",
+        "Three.js",
+        "D3.js",
+        "Express.js",
+        "Chart.js",
+        "Socket.io",
+        "ASP.NET",
     ]
 )
 """Products that are written like a class: without backticks they are taken for the product."""
+_PLACEHOLDERS = frozenset(["foo", "bar", "baz", "qux", "quux", "spam", "ham", "eggs", "xxx", "yyy", "zzz", "n/a"])
+"""Words that stand for any name, as single letters do."""
+_ANY_NUMBER = re.compile(r"(?:0+|1?23(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999?|[xX#]{3,})\.")
+"""A number that stands for any one, before what a file of it is called: `1234.bugfix.rst`."""
 _FILE_SUFFIXES = frozenset(
     [
         "py",
@@ -217,8 +235,18 @@ def _all(text: str) -> Iterator[Named]:
             fenced = not fenced
             continue
         for one in _of_block(line) if fenced else _of_line(line):
-            if len(one.text) <= _LONGEST:
+            if len(one.text) <= _LONGEST and not is_placeholder(one.text):
                 yield one._replace(line=number)
+
+
+def is_placeholder(name: str) -> bool:
+    """Return whether a name stands for any other: `x.y`, `foo.bar`, `N/A`, `1234.bugfix.rst`."""
+    if name.lower() in _PLACEHOLDERS or _ANY_NUMBER.match(name.rpartition("/")[2]):
+        return True
+    if _is_file_name(name):
+        return name.rpartition("/")[2].partition(".")[0].lower() in _PLACEHOLDERS
+    pieces = re.split(r"\.|::|->|#|/", name)
+    return len(pieces) > 1 and all(len(piece) == 1 or piece.lower() in _PLACEHOLDERS for piece in pieces)
 
 
 def _of_line(line: str) -> Iterator[Named]:
@@ -247,6 +275,8 @@ def _of_block(line: str) -> Iterator[Named]:
 
 def _of_code(code: str) -> Iterator[Named]:
     """What stands in backticks."""
+    if "." in code and code in _PRODUCTS:
+        return
     if command := named_command(code):
         yield Named(("command",), command, 0)
         return
@@ -276,7 +306,7 @@ def _of_words(words: str) -> Iterator[Named]:
     words = _URL.sub(" ", words)
     for found in _BARE_PATH.finditer(words):
         path = found[1].rstrip(".")
-        if _is_file_name(path) or (path.endswith("/") and path.count("/") > 1):
+        if path not in _PRODUCTS and (_is_file_name(path) or (path.endswith("/") and path.count("/") > 1)):
             yield from _as_path(path)
     for found in _BARE_SYMBOL.finditer(words):
         name, called = found[1], found[2] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -33,7 +34,7 @@ class ProjectList(RowList[KnownProject]):
     def draw(self, row: KnownProject, width: int) -> Content:
         """One project."""
         folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "no folder is known"
-        when = fit(ago(row.last), 14)
+        when = fit(ago(time.time() - row.last), 14) if row.last else ""
         room = max(8, width - 24 - 15)
         return Content.assemble(
             (fit(f" {one_line(row.name)}", 24), "bold $foreground" if row.roots else "$muted"),

@@ -25,6 +25,7 @@ def seen(text: str) -> dict[str, str]:
         ("$ cargo xtask dist", {"cargo xtask": "command"}),
         ("set `search.reranker` or CM_HOME", {"search.reranker": "symbol", "CM_HOME": "symbol"}),
         ("`max-line-length = 120`", {"max-line-length": "setting"}),
+        ("a.py and src/x.py, `x.parse_config`", {"a.py": "path", "src/x.py": "path", "x.parse_config": "symbol"}),
         ("```\nimport shop.money\nshop.money.add_tax(1)\n```", {"shop.money.add_tax": "symbol"}),
     ],
 )  # fmt: skip
@@ -37,6 +38,7 @@ def test_what_is_a_name(text: str, names: dict[str, str]) -> None:
     [
         "It is read and/or written, 24/7, on 2024/05/01.", "Ask ada@example.org at https://example.org/src/a.py.",
         "Mr. Smith said so. Then he left.", "A plain sentence (with brackets) about GitHub and PostgreSQL.",
+        "`x.y`, `foo.bar`, foo.py, `a::b` and N/A", "`1234.bugfix.rst`, CHANGES/12345.feature.md", "Node.js and `Node.js`",
         "/etc/passwd and ~/.ssh/config and ../other/file.py", "", "````", "v1.2.3 of 3.14.2", "just test it, make sure of it",
     ],
 )  # fmt: skip
