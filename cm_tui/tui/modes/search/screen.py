@@ -31,10 +31,18 @@ class SearchScreen(SearchView):
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_COMMANDS)
 
+    _entered = False
+    """Enter led to the results, and their answer is not shown yet."""
+
     def _show(self, keep: bool = False) -> None:
         after_answer(self)
         super()._show(keep)
         self.hit_panel.title_profile(self.session)
+        if self._entered and not self.session.waiting:
+            self._entered = False
+            if not self.results.rows and self.results.has_focus:
+                # What is typed next is another question, not commands to a list that is empty.
+                self.query_input.focus()
 
     def read_profiles(self) -> None:
         """Read the profiles as they are saved, and what is marked."""
@@ -55,7 +63,9 @@ class SearchScreen(SearchView):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.search()
-        self.results.focus()
+        if self.query_input.value.strip():
+            self._entered = True
+            self.results.focus()
 
     @on(ResultList.Chosen, "#results")
     def _chosen(self, event: ResultList.Chosen) -> None:

@@ -57,7 +57,7 @@ class SearchView(ModeScreen):
         with Vertical(id="search"):
             with Horizontal(id="query-row"):
                 yield Static(Content("❯"), id="prompt")
-                yield Input(placeholder="Ask the code…", id="query")
+                yield Input(placeholder="Ask the code…", id="query", select_on_focus=False)
                 yield Static("", id="facts", markup=False)
             yield Static("", id="notes", markup=False)
             with Split(id="panels"):
@@ -78,6 +78,7 @@ class SearchView(ModeScreen):
         query = kept.get("query")
         with self.prevent(Input.Changed):
             self.query_input.value = query if isinstance(query, str) else ""
+        self.query_input.action_end()
         self.read_profiles()
         self.query_input.focus()
         super().on_mount()
@@ -161,6 +162,7 @@ class SearchView(ModeScreen):
     def ask_for(self, query: str) -> None:
         """Ask a question that another mode leads to."""
         self.query_input.value = query
+        self.query_input.action_end()
         self.results.focus()
 
     def refresh_results(self) -> None:

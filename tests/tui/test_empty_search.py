@@ -1,0 +1,55 @@
+"""A question that is typed where nothing is to be seen yet runs no command and writes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.templates import Template
+from tests.tui.mode_driver import Driver, driving, make_project
+
+
+@pytest.fixture
+def shop(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch):
+    kept = Template(tmp_path_factory.mktemp("empty"), make_project)
+    monkeypatch.setenv("CM_HOME", str(kept.home))
+    return kept.put_back()
+
+
+def query_of(driver: Driver) -> str:
+    return driver.app.screen.query_one("#query").value
+
+
+async def test_letters_become_a_question_and_are_no_commands(shop):
+    async with driving(shop) as driver:
+        # From the overview to search, and once more on the empty query.
+        await driver.press("enter", "enter")
+        await driver.type("report stats")
+        assert query_of(driver) == "report stats"
+        # A question without an answer is corrected where it was typed.
+        await driver.press("ctrl+u")
+        await driver.type("path:nowhere")
+        await driver.press("enter")
+        assert not driver.app.screen.results.rows
+        await driver.type("/stem")
+        assert query_of(driver) == "path:nowhere/stem"
+        assert not driver.told
+        assert not driver.app.screen.has_class("-tuning")
+        driver.app.state_writer.flush()
+    assert not (shop / ".cm").exists()
+    async with driving(shop) as driver:
+        # The question of last time is typed on.
+        await driver.type("s")
+        assert query_of(driver) == "path:nowhere/stems"
+
+
+async def test_numbers_are_saved_only_while_they_are_seen(shop):
+    async with driving(shop, mode="2") as driver:
+        await driver.type("report")
+        await driver.press("enter", "t", "right", "t")
+        assert driver.app.screen.session.tuned
+        await driver.press("s")
+        assert not (shop / ".cm").exists()
+        assert any("knobs are not open" in words for words in driver.told)
+        await driver.press("t", "s")
+        assert (shop / ".cm" / "config.toml").exists()
+        assert any("config.toml" in words for words in driver.told)
