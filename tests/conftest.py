@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.store import connection
 from tests import shared_models, tiers
 
 tiers.register_profiles()
@@ -71,6 +72,9 @@ def models() -> Iterator[None]:
         shared_models.apply(patch)
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
+        if not tiers.is_full_size():
+            # Tests beside each other use all cores: a second thread for a query of a few rows costs more than it gains.
+            patch.setitem(connection.SETTINGS, "threads", 1)
         yield
 
 

@@ -35,8 +35,12 @@ def register_profiles() -> None:
 
 def examples(most: int) -> int:
     """Return how many examples a property test tries that takes `most` at full size."""
-    full_size = settings.default is not None and settings.default.max_examples > FEW
-    return most if full_size else min(most, FEW)
+    return most if is_full_size() else min(most, FEW)
+
+
+def is_full_size() -> bool:
+    """Return whether the profile `deep` was chosen."""
+    return settings.default is not None and settings.default.max_examples > FEW
 
 
 def tier_of(item: pytest.Item) -> str:

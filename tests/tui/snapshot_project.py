@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any, Final
 from unittest import mock
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Assembly, Check, ProjectStatus
@@ -26,8 +27,10 @@ FIRST: Final = 1_735_689_600
 DAY: Final = 86_400
 NOW: Final = FIRST + 30 * DAY
 """What every clock says."""
-FOLDER: Final = Path("/tmp/cm-snapshot")
-"""Where the project lies while it is shown, as its path is on the pictures: one test at a time uses it."""
+SHOWN: Final = "/tmp/cm-snapshot"
+"""Where the project lies, as it is on the pictures."""
+PLACES: Final = "m0123456789abcdef"
+"""One letter for each process that shows it at the same time: the project lies at `SHOWN`, with this in place of the m."""
 OWN = frozenset({"versions", "full-text extension", "grammars", "git"})
 """Checks whose message is about what is installed on this machine."""
 
@@ -137,37 +140,57 @@ def still_clock() -> Iterator[None]:
     time.tzset()
 
 
-def prepare(folder: Path) -> None:
-    """Make in a folder what `shown` shows: `shop`, and beside it `home` with its index and its history."""
-    make_snapshot_project(folder / "shop")
-    with (
-        _at_its_place(folder),
-        mock.patch.dict(os.environ, CM_HOME=str(FOLDER / "home")),
-        still_clock(),
-        LocalEngine.open(FOLDER / "shop") as engine,
-    ):
-        for _ in engine.index():
-            pass
-        for _ in engine.backfill():
-            pass
-        shutil.copytree(FOLDER / "home", folder / "home", dirs_exist_ok=True)
+class SnapshotProject:
+    """The project at a place of this process alone: indexed once, and put back as it was for each test.
 
+    Args:
+        folder: where the process has it.
+        kept: an empty folder for the copy that it is put back from.
+    """
 
-@contextmanager
-def shown(prepared: Path) -> Iterator[Path]:
-    """The project as it was prepared, with nothing remembered, at the path that is on the pictures."""
-    settings = {"CM_HOME": str(FOLDER / "home"), "HOME": str(FOLDER)}
-    with _at_its_place(prepared), mock.patch.dict(os.environ, settings), still_clock():
-        templates.link(FOLDER / "shop", FOLDER / "home")
-        yield FOLDER / "shop"
+    def __init__(self, folder: Path, kept: Path) -> None:
+        self._folder, self._kept = folder, kept / "kept"
+        shutil.rmtree(folder, ignore_errors=True)
+        make_snapshot_project(folder / "shop")
+        with self._at_home(), LocalEngine.open(folder / "shop") as engine:
+            templates.index_with_history(engine)
+        shutil.copytree(folder, self._kept, symlinks=True)
 
+    @contextmanager
+    def shown(self) -> Iterator[Path]:
+        """The project as it was prepared, with nothing remembered."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.copytree(self._kept, self._folder, symlinks=True)
+        with self._at_home():
+            templates.link(self._folder / "shop", self._folder / "home")
+            yield self._folder / "shop"
 
-@contextmanager
-def _at_its_place(folder: Path) -> Iterator[None]:
-    with FileLock(f"{FOLDER}.lock"):
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        shutil.copytree(folder, FOLDER, symlinks=True)
-        try:
+    @staticmethod
+    def picture(svg: str) -> str:
+        """Return a picture with the path that is the same in every process."""
+        return re.sub(r"/tmp/c\w-sn", SHOWN[: len("/tmp/cm-sn")], svg)
+
+    @contextmanager
+    def _at_home(self) -> Iterator[None]:
+        settings = {"CM_HOME": str(self._folder / "home"), "HOME": str(self._folder)}
+        with mock.patch.dict(os.environ, settings), still_clock():
             yield
+
+
+@contextmanager
+def own_place() -> Iterator[Path]:
+    """A folder that no other process shows the project in meanwhile; its path is as long as the one on the pictures."""
+    for letter in PLACES:
+        folder = Path(SHOWN.replace("/cm-", f"/c{letter}-"))
+        lock = FileLock(f"{folder}.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            continue
+        try:
+            yield folder
         finally:
-            shutil.rmtree(FOLDER, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            lock.release()
+        return
+    raise AssertionError(f"{len(PLACES)} processes show the project at once.")

@@ -18,7 +18,7 @@ from cm_tui.integrations.external_layers import outside_layers
 from tests.tui.mode_driver import driving
 from tests.tui.proposed import Teller, made_up, topics_made_up
 from tests.tui.recorded_sessions import record_story, sha_of_head
-from tests.tui.snapshot_project import NOW, StillEngine, define_context, prepare, shown
+from tests.tui.snapshot_project import NOW, SnapshotProject, StillEngine, define_context, own_place
 from tests.tui.written_memory import write_memory
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -97,17 +97,16 @@ MODES: dict[str, Scenes] = {
 
 
 @pytest.fixture(scope="session")
-def prepared_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project and its index, to be copied."""
-    folder = tmp_path_factory.mktemp("snapshots")
-    prepare(folder)
-    return folder
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnapshotProject]:
+    """The project and its index, at a place of this process."""
+    with own_place() as folder:
+        yield SnapshotProject(folder, tmp_path_factory.mktemp("snapshots"))
 
 
 @pytest.fixture
-def shop(prepared_shop: Path) -> Iterator[Path]:
-    """The project, indexed, where the pictures show it."""
-    with shown(prepared_shop) as root:
+def shop(shown: SnapshotProject) -> Iterator[Path]:
+    """The project, as it was indexed."""
+    with shown.shown() as root:
         yield root
 
 
@@ -148,7 +147,7 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
                     await driver.press(*key.removeprefix("letters:") if key.startswith("letters:") else (key,))
             driver.app.clear_notifications()
             await driver.settle()
-            picture = normalize_svg(driver.app.export_screenshot(title="cm", simplify=True))
+            picture = SnapshotProject.picture(normalize_svg(driver.app.export_screenshot(title="cm", simplify=True)))
             if picture != snapshot(name=name, extension_class=SVGImageExtension):
                 different.append(name)
     assert not different
