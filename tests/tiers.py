@@ -33,9 +33,14 @@ def register_profiles() -> None:
     settings.load_profile("ci")
 
 
-def examples(most: int) -> int:
-    """Return how many examples a property test tries that takes `most` at full size."""
-    return most if is_full_size() else min(most, FEW)
+def examples(most: int, few: int = FEW) -> int:
+    """Return how many examples a property test tries.
+
+    Args:
+        most: at full size.
+        few: in CI, where one example may take seconds.
+    """
+    return most if is_full_size() else min(most, few)
 
 
 def is_full_size() -> bool:

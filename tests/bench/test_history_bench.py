@@ -23,6 +23,7 @@ def releases(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.deep
 def test_a_history_of_releases_is_measured_checked_and_drawn(releases, tmp_path, capsys):
     plots = tmp_path / "plots"
     assert history.main(["--releases", str(releases), "--samples", "2", "--plots", str(plots), "--json"]) == 0

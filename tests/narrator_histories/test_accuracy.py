@@ -12,7 +12,7 @@ BOUNDS = {"dev": (0.95, 0.82), "heldout": (0.82, 0.72)}
 """Precision and recall. What was kept aside is said in ways that nobody looked at: the guide tells what was measured there."""
 
 
-@pytest.mark.parametrize(("name", "seed"), [("dev", 2), ("heldout", 101)])
+@pytest.mark.parametrize(("name", "seed"), [("dev", 2), pytest.param("heldout", 101, marks=pytest.mark.deep)])
 def test_what_is_proposed_is_true_and_most_of_the_truth_is_proposed(name: str, seed: int) -> None:
     if not banks.exists(name):
         pytest.skip(f"there is no bank {name}")
@@ -25,7 +25,7 @@ def test_what_is_proposed_is_true_and_most_of_the_truth_is_proposed(name: str, s
     assert found.recall >= recall, missed if name == "dev" else "recall"
 
 
-@pytest.mark.parametrize("policy", ["careful", "custom"])
+@pytest.mark.parametrize("policy", ["custom", pytest.param("careful", marks=pytest.mark.deep)])
 def test_no_policy_approves_a_trap_or_anything_for_the_user(policy: str) -> None:
     found = score(build(banks.load("dev"), 2, 280), (policy,))
     assert found.judged

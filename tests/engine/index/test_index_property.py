@@ -213,7 +213,7 @@ class Finished(Project):
 
 TestProject = Finished.TestCase
 TestProject.settings = settings(
-    max_examples=examples(15),
+    max_examples=examples(15, few=4),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -57,7 +57,7 @@ def do(step: str, repo: Repo, engine: LocalEngine, chance: random.Random) -> Non
         repo.git("reset", "-q", "--hard", "HEAD~1")
 
 
-@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12, few=4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, seed=st.integers(0, 10_000))
 def test_kept_up_they_are_those_of_a_store_made_anew(
     steps: list[str], seed: int, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

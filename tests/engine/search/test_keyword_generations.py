@@ -81,11 +81,11 @@ def test_what_is_in_memory_equals_a_fresh_index_after_any_edits(steps: list[dict
     with_project(check)
 
 
-@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6, few=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(edits, min_size=4, max_size=10))
 def test_answers_given_while_passages_change_are_those_of_their_generation(steps: list[dict[str, str | None]]) -> None:
     def check(project: Project) -> None:
-        project.put({f"shop/{number}.py": text(number, f"basket price {WORDS[number % 5]}") for number in range(80)})
+        project.put({f"shop/{number}.py": text(number, f"basket price {WORDS[number % 5]}") for number in range(40)})
         shared = KeywordIndex(project.db)
         expected = dict([answer(KeywordIndex(project.db))])
         over, problems, given_answers = threading.Event(), [], []
