@@ -44,6 +44,7 @@ async def test_marks_are_those_of_the_question_and_are_there_again(project):
         await driver.type("make a fresh store")
         assert not re.search(r" \d+ ✓ ", driver.text)
         await driver.press("escape", "plus")
+        driver.app.state_writer.flush()
     async with driving(project) as driver:
         # The mode and its question are there again; marks of either question are, too.
         screen = driver.app.screen
