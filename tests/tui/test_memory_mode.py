@@ -421,6 +421,11 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     await to(driver, "Always say yes")
     assert "nobody approved" in " ".join(driver.text.split())
     await driver.press("plus")
+    assert "Have agents follow this Rule in this project?" in driver.text
+    assert "Always say yes" in driver.text
+    await driver.press("n")
+    assert entries(told)["Always say yes"].unapproved
+    await driver.press("plus", "y")
     assert "nobody approved" not in " ".join(driver.text.split())
     assert not entries(told)["Always say yes"].unapproved
 

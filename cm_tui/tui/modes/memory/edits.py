@@ -19,6 +19,9 @@ from cm_tui.tui.widgets.text import elide_end, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 _LONGEST = 60
+_LINE = 200
+_LINES = 12
+"""Of a Rule that a person is asked about; the panel shows all of it."""
 
 
 def flip_pin(screen: MemoryView, entry: Entry) -> None:
@@ -38,8 +41,22 @@ def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
-    """Approve a Rule as it is shown."""
-    screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
+    """Approve a Rule as it is shown, after a question: agents are told to follow it."""
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
+
+    screen.app.push_screen(ConfirmScreen(_asked_about(entry), "Approve"), answered)
+
+
+def _asked_about(entry: Entry) -> str:
+    """Ask whether agents may be given an entry as an instruction."""
+    text = entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
+    shown = "\n".join(elide_end(line, _LINE) for line in text.splitlines()[:_LINES])
+    more = "\n…" if len(text.splitlines()) > _LINES else ""
+    where = "in all your projects" if entry.scope == "user" else "in this project"
+    return f"Have agents follow this Rule {where}?\n\n{shown}{more}\n\nu takes it back."
 
 
 def forget(screen: MemoryView, item: Entry | Note) -> None:
@@ -113,7 +130,7 @@ def _no_name(answer: str) -> str | None:
 
 
 def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
-    """Accept what an agent proposes, or decline it after a question: then it is gone."""
+    """Accept what an agent proposes, of a Rule after a question, or decline it after one: then it is gone."""
 
     def done(change: MemoryChange) -> None:
         if accept:
@@ -124,6 +141,9 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
         if yes:
             screen.do(lambda engine: engine.decide(proposal.id, accept=accept), done)
 
+    if accept and proposal.after is not None and proposal.after.category == "Rule":
+        screen.app.push_screen(ConfirmScreen(_asked_about(proposal.after), "Accept"), answered)
+        return
     if accept:
         answered(True)
         return
