@@ -72,6 +72,9 @@ def apply(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("textual.pilot.wait_for_idle", messages_handled)
     # Words to the user stay until they are cleared, however slow the machine is.
     patch.setattr(Notification, "has_expired", False)
+    # A mode that is gone to is not drawn for 50 ms, which a test would wait for at full speed.
+    delay = App.delay_update
+    patch.setattr(App, "delay_update", lambda app: delay(app, 0.001))
     draw = Compositor.render_update
 
     def draw_what_is_exported(compositor: Compositor, full: bool = False, **options: Any) -> RenderableType | None:

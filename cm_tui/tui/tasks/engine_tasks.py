@@ -210,7 +210,9 @@ class EngineTasks(LongTasks):
     async def settled(self) -> None:
         """Wait until nothing is running; what is delayed leaves at once (for tests and pictures)."""
         self.hurry()
-        await self._workers.settled()
+        # What is done may be followed by something that would wait again.
+        while await self._workers.one_done():
+            self.hurry()
 
     def hurry(self) -> None:
         """Have everything that is delayed leave at once (for tests and pictures)."""

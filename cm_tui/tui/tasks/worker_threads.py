@@ -76,10 +76,12 @@ class WorkerThreads:
         with self._lock:
             return list(self._running)
 
-    async def settled(self) -> None:
-        """Wait until nothing is running (for tests and pictures)."""
-        while running := [asyncio.wrap_future(future) for future in self.running()]:
-            await asyncio.wait(running)
+    async def one_done(self) -> bool:
+        """Wait until one more is done, or say that none is running (for tests and pictures)."""
+        running = [asyncio.wrap_future(future) for future in self.running()]
+        if running:
+            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        return bool(running)
 
     def stop(self) -> None:
         """Take no more work; returns at once."""
