@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.embed import prose_process
+from cm_tui.engine.narrator import processes
+from cm_tui.engine.parse import pool
 from cm_tui.engine.store import connection
 from tests import shared_models, tiers
 
@@ -72,6 +75,9 @@ def models() -> Iterator[None]:
         shared_models.apply(patch)
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
+        for place in (prose_process, pool, processes):
+            # Where all cores are busy with other tests, a process that gives way to everybody gets nothing.
+            patch.setattr(place, "_START", f"import os; os.nice = lambda _: 0; {place._START}")
         if not tiers.is_full_size():
             # Tests beside each other use all cores: a second thread for a query of a few rows costs more than it gains.
             patch.setitem(connection.SETTINGS, "threads", 1)
