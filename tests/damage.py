@@ -16,6 +16,8 @@ from tests import templates
 
 BLOCK = 262_144
 HEADERS = 12_288
+LOG_HEADER = 8
+LOG_PREFIX = 16
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,32 @@ def garbage_in_head(text: str) -> Damage:
     return damage
 
 
-def flip_in(file: Path) -> None:
-    overwrite(file, file.stat().st_size // 2, b"\xa5\x5a")
+def flip_in_log(log: Path) -> None:
+    """Change what the entry in the middle of a log holds; its checksum tells."""
+    at, length = _entry_in_the_middle(log)
+    overwrite(log, at + LOG_PREFIX + length // 2, b"\xa5\x5a")
+
+
+def flip_length_in_log(log: Path) -> None:
+    """Give the entry in the middle of a log a length beyond the end, as the last entry of a killed process has."""
+    at, _ = _entry_in_the_middle(log)
+    overwrite(log, at + 4, b"\xa5\x5a")
+
+
+def _entry_in_the_middle(log: Path) -> tuple[int, int]:
+    """Return where the entry begins and the length of its content.
+
+    DuckDB writes a header, then entries: length and checksum of 8 bytes each, and the content.
+    """
+    content = log.read_bytes()
+    at = LOG_HEADER
+    while True:
+        length = int.from_bytes(content[at : at + 8], "little")
+        following = at + LOG_PREFIX + length
+        if following > len(content) // 2:
+            assert following <= len(content), (at, length, len(content))
+            return at, length
+        at = following
 
 
 OF_THE_STORE: dict[str, tuple[Damage, str]] = {
@@ -135,7 +161,7 @@ OF_THE_STORE: dict[str, tuple[Damage, str]] = {
     "a folder": (folder_in_place_of_the_store, "store-foreign"),
     "a block zeroed": (zero_block(5), "store-zeroed"),
     "a byte flipped": (flip(HEADERS + 7 * BLOCK + 5000), "store-overwritten"),
-    "a log flipped": (with_log(flip_in), "store-log-damaged"),
+    "a log flipped": (with_log(flip_in_log), "store-log-damaged"),
     "a schema that is no number": (sql("UPDATE meta SET value = 'three' WHERE key = 'schema'"), "schema-unreadable"),
     "no schema": (sql("DELETE FROM meta WHERE key = 'schema'"), "schema-unreadable"),
     "no table of facts": (sql("DROP TABLE meta"), "schema-unreadable"),
@@ -154,6 +180,7 @@ OF_THE_STORE: dict[str, tuple[Damage, str]] = {
 BY_INDEXING: dict[str, tuple[Damage, str]] = {
     "a log missing": (with_log(lambda log: log.unlink()), "store-log-missing"),
     "a log cut": (with_log(lambda log: os.truncate(log, log.stat().st_size // 3)), "store-log-missing"),
+    "a length in the log flipped": (with_log(flip_length_in_log), "store-log-missing"),
     "half a vector file": (half_the_vectors, "vectors-damaged"),
     "vectors flipped": (flipped_vectors, "vectors-damaged"),
 }
