@@ -76,10 +76,10 @@ def models() -> Iterator[None]:
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
         for place in (prose_process, pool, processes):
-            # Where all cores are busy with other tests, a process that gives way to everybody gets nothing.
+            # Workers at the lowest priority would get no processor time next to other tests.
             patch.setattr(place, "_START", f"import os; os.nice = lambda _: 0; {place._START}")
         if not tiers.is_full_size():
-            # Tests beside each other use all cores: a second thread for a query of a few rows costs more than it gains.
+            # Parallel tests use all cores: a second thread for a query over a few rows only costs time.
             patch.setitem(connection.SETTINGS, "threads", 1)
         yield
 

@@ -45,7 +45,7 @@ def umask(mode: int) -> Iterator[None]:
 
 @pytest.mark.process
 def test_a_whole_run_leaves_private_files(new_shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    # The hook has somebody start a daemon where none answers in time: on a busy machine, after the last one has ended.
+    # A hook that gets no response in time starts a daemon in the background, which could outlive the one stopped below.
     monkeypatch.setattr(command, "_start_daemon", lambda _: None)
     run = Watched(new_shop)
     prompt = {"session_id": "s1", "cwd": str(new_shop.root), "prompt": "Where is the tax?"}

@@ -53,7 +53,7 @@ def cm_home(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
-        # What a search counted is written with no later call, to which it would be put down.
+        # The recall log is written late, by a timer: the write would be attributed to a later call.
         patch.setattr(recall_log, "DELAY_SECONDS", 1e6)
         # On a busy machine too, what names became is looked at to the end.
         patch.setattr(stale, "_WAIT_S", 60.0)

@@ -168,6 +168,12 @@ class Driver:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips)
 
+    def text_in(self, selector: str) -> str:
+        """Return what is on screen of one widget."""
+        region = self.app.screen.query_one(selector).region
+        strips = self.app.screen._compositor.render_strips()[max(0, region.y) : region.bottom]
+        return "\n".join(strip.crop(region.x, region.right).text for strip in strips)
+
     @property
     def told(self) -> list[str]:
         """Every notification that is on screen."""

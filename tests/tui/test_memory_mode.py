@@ -421,13 +421,33 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     await to(driver, "Always say yes")
     assert "nobody approved" in " ".join(driver.text.split())
     await driver.press("plus")
-    assert "Have agents follow this Rule in this project?" in driver.text
+    assert "Have agents follow this Rule in this project?" in " ".join(driver.text.split())
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
     await driver.press("plus", "y")
     assert "nobody approved" not in " ".join(driver.text.split())
     assert not entries(told)["Always say yes"].unapproved
+
+
+@at((80, 24), (120, 40))
+async def the_whole_text_of_a_long_rule_is_shown_before_it_is_approved(driver, told):
+    text = "\n".join(f"{number}. Sign {'each value with the derived key ' * 4}" for number in range(40))
+    with LocalEngine.open(told) as engine:
+        engine.remember(f"{text}\nThe \x1b[31mlast\x1b[0m \u202eline", category="Rule", actor="agent", title="Signing")
+    await driver.anew("8")
+    await to(driver, "Signing")
+    await driver.press("plus")
+    assert "Have agents follow this Rule" in driver.text
+    assert "Approve (y)" in driver.text
+    assert "line" not in driver.text.partition("Have agents")[2]
+    await driver.press(*["pagedown"] * 20)
+    assert "line" in driver.text.partition("Have agents")[2]
+    assert "Approve (y)" in driver.text
+    assert not {"\x1b", "\u202e"} & {*driver.text}
+    await driver.press("n")
+    with LocalEngine.open(told) as engine:
+        engine.forget_memory(entries(told)["Signing"].id)
 
 
 async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
@@ -556,6 +576,7 @@ async def test_entries_and_notes_are_written_and_decided_on(told):
         a_note_is_changed_in_place_and_what_others_change_meanwhile_stays,
         both_sides_of_the_same_lines_are_shown_and_neither_is_lost,
         a_rule_of_an_agent_waits_until_a_person_approves_it,
+        the_whole_text_of_a_long_rule_is_shown_before_it_is_approved,
         entries_that_say_nearly_the_same_are_marked_and_merged,
         a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails,
         mode="8",

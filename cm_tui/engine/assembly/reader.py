@@ -87,8 +87,7 @@ class MemoryReader:
         try:
             found = self._definition(run, want, want.definition) if want.definition else self._reference(run, want)
         except CmError as error:
-            hint = f" {error.hint}" if error.hint else ""
-            return Outcome(error=f"{error.message}{hint}", ms=_ms(begun), steps=run.steps_of(want.id))
+            return Outcome(error=_in_full(error), ms=_ms(begun), steps=run.steps_of(want.id))
         except Exception as error:  # noqa: BLE001 - the others are handed over whatever became of this one
             _log.exception("reading %s", want.id)
             return Outcome(error=f"It failed: {type(error).__name__}: {error}"[:300], ms=_ms(begun))
@@ -226,13 +225,13 @@ class _Run:
                 while (one := self._next(waiting)) is not None:
                     self._read(one, generation)
         except CmError as error:
-            # Where nobody waits any more, the store may be closed.
+            # After the run has ended, a closed store is no error: then no source is left.
             while (one := self._next(waiting)) is not None:
-                one.outcome = Outcome(error=error.message)
+                one.outcome = Outcome(error=_in_full(error))
                 one.done.set()
 
     def _next(self, waiting: queue.SimpleQueue[_Pending]) -> _Pending | None:
-        """Return the next source that nobody reads; None where there is none, or nobody waits any more."""
+        """Claim and return the next unread source; None if no source is left or the run has ended."""
         while not self.ended.is_set():
             try:
                 one = waiting.get_nowait()
@@ -324,6 +323,10 @@ def _next_step(want: Wanted, done: int) -> str:
         return "read"
     steps: Sequence[Any] = want.definition.value.steps
     return str(steps[min(done, len(steps) - 1)].type)
+
+
+def _in_full(error: CmError) -> str:
+    return f"{error.message} {error.hint}" if error.hint else error.message
 
 
 def _ms(begun: float) -> float:

@@ -249,20 +249,19 @@ class OneTranscript:
         self._batch.append(record_of(turn, facts, origin=origin, number=number, heads=heads, never=never))
         self._remember(origin)
         memory.known.add(origin, session)
-        self._done.sessions.add(session)
 
     # --- writing ---
 
     def _write(self, file: ReadFile | None) -> bool:
-        """Write what was taken; what is too long for the journal is shortened.
+        """Append the batch to the journal, shortening records that are too long.
 
-        Of a file that was replaced meanwhile nothing is written: a line may have its beginning from the one and its end
-        from the other. False then.
+        Discards the batch and returns False if the file was replaced or rewritten since it was opened: a line could
+        begin in the old file and end in the new one.
         """
         batch, self._batch = self._batch, []
         raw, self._raw = self._raw, []
-        if file is not None and not file.is_same():
-            self._let_go(batch, raw)
+        if file is not None and not file.is_unchanged():
+            self._discard(batch, raw)
             return False
         append = self._memory.journal.append_all
         try:
@@ -286,11 +285,12 @@ class OneTranscript:
         if events:
             self._memory.written = (events[-1].position, events[-1].id)
         self._done.episodes += len(events)
+        self._done.sessions.update(record.session for record, _ in batch)
         self._done.redacted += sum(int(event.data.get("redacted", 0)) for event in events)
         return True
 
-    def _let_go(self, batch: list[tuple[EpisodeRecord, str]], raw: list[tuple[Mapping[str, Any], str | None]]) -> None:
-        """Forget that turns and records were taken: they are taken the next time, if they are still there."""
+    def _discard(self, batch: list[tuple[EpisodeRecord, str]], raw: list[tuple[Mapping[str, Any], str | None]]) -> None:
+        """Undo the bookkeeping of a batch, so that the next import reads its turns and records again."""
         gone = {record.origin for record, _ in batch} | {str(data["origin"]) for data, _ in raw}
         for origin in gone:
             self._memory.forget(origin)

@@ -35,7 +35,7 @@ class ReadFile:
         Raises:
             OSError: it has gone, or cannot be read.
         """
-        # What a buffer holds says nothing about the file of now.
+        # Unbuffered: a buffer would return bytes from before the file was rewritten.
         with opened(file, buffering=0) as stream:
             yield cls(file, stream)
 
@@ -47,13 +47,12 @@ class ReadFile:
         """
         return stands_in(self._stream, state)
 
-    def is_same(self) -> bool:
-        """Return whether it was neither replaced nor written anew since; once it was, it stays so.
-
-        Raises:
-            OSError: it cannot be read.
-        """
-        self._was_replaced = self._was_replaced or not self._leads_here() or self._head() != self._beginning
+    def is_unchanged(self) -> bool:
+        """Return whether the file was neither replaced nor rewritten; False is final. Appending is no change."""
+        try:
+            self._was_replaced = self._was_replaced or not self._is_same_file() or self._head() != self._beginning
+        except OSError:
+            self._was_replaced = True
         return not self._was_replaced
 
     def keep(self, state: TranscriptState) -> bool:
@@ -62,7 +61,7 @@ class ReadFile:
         Raises:
             OSError: it cannot be read.
         """
-        if not self.is_same():
+        if not self.is_unchanged():
             state.offset = state.turns = state.counted = state.size = 0
             state.stamp, state.marks, state.head, state.tail = 0.0, {}, "", ""
             return False
@@ -71,7 +70,7 @@ class ReadFile:
         state.head, state.tail = digests(self._stream, state.offset)
         return True
 
-    def _leads_here(self) -> bool:
+    def _is_same_file(self) -> bool:
         """Return whether its path still leads to it, and it has not become shorter."""
         try:
             now = self._file.stat()

@@ -99,9 +99,9 @@ _PRODUCTS = frozenset(
 )
 """Products that are written like a class: without backticks they are taken for the product."""
 _PLACEHOLDERS = frozenset(["foo", "bar", "baz", "qux", "quux", "spam", "ham", "eggs", "xxx", "yyy", "zzz", "n/a"])
-"""Words that stand for any name, as single letters do."""
-_ANY_NUMBER = re.compile(r"(?:0+|1?23(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999?|[xX#]{3,})\.")
-"""A number that stands for any one, before what a file of it is called: `1234.bugfix.rst`."""
+"""Placeholder names; single letters are placeholders too."""
+_ANY_NUMBER = re.compile(r"(?:0000+|123(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999+|[xX#]{3,})\.")
+"""Placeholder number at the start of a file name: `1234.bugfix.rst`."""
 _FILE_SUFFIXES = frozenset(
     [
         "py",
@@ -235,12 +235,12 @@ def _all(text: str) -> Iterator[Named]:
             fenced = not fenced
             continue
         for one in _of_block(line) if fenced else _of_line(line):
-            if len(one.text) <= _LONGEST and not is_placeholder(one.text):
+            if len(one.text) <= _LONGEST and not _is_placeholder(one.text):
                 yield one._replace(line=number)
 
 
-def is_placeholder(name: str) -> bool:
-    """Return whether a name stands for any other: `x.y`, `foo.bar`, `N/A`, `1234.bugfix.rst`."""
+def _is_placeholder(name: str) -> bool:
+    """Return whether a name is a placeholder: `x.y`, `foo.bar`, `N/A`, `1234.bugfix.rst`."""
     if name.lower() in _PLACEHOLDERS or _ANY_NUMBER.match(name.rpartition("/")[2]):
         return True
     if _is_file_name(name):

@@ -18,8 +18,8 @@ class Fused(NamedTuple):
     vector: Column
     keyword_weight: float
     vector_weight: float
-    by_words: NDArray[np.bool_]
-    """Candidates without a vector in a question of both sides: their words have all of the weight."""
+    keyword_only: NDArray[np.bool_]
+    """Candidates of a hybrid search without a vector: the keyword side has the full weight."""
     rrf_k: int | None = None
     """The constant of reciprocal rank fusion; None: levels were added."""
     coordination: float = 0.0
@@ -34,18 +34,23 @@ def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
     of it to the other one: of the whole question, or of a candidate that has no vector yet.
     """
     keyword, vector = _weights(table, profile, mode)
-    by_words = np.isnan(table.cosines) if mode == "hybrid" else np.zeros(len(table), np.bool_)
-    of_words = np.where(by_words, 1.0, keyword)
+    keyword_only = np.isnan(table.cosines) if mode == "hybrid" else np.zeros(len(table), np.bool_)
+    keyword_weights = np.where(keyword_only, 1.0, keyword)
     if profile.fusion == "rrf":
         scale = profile.rrf_k + 1
         return Fused(
-            of_words * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
+            keyword_weights * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
             vector * scale * _reciprocal(table.vector_ranks, profile.rrf_k),
-            keyword, vector, by_words, profile.rrf_k,
+            keyword, vector, keyword_only, profile.rrf_k,
         )  # fmt: skip
     level = keyword_level(table, profile.coordination)
     return Fused(
-        of_words * level, vector * vector_level(table), keyword, vector, by_words, coordination=profile.coordination
+        keyword_weights * level,
+        vector * vector_level(table),
+        keyword,
+        vector,
+        keyword_only,
+        coordination=profile.coordination,
     )
 
 
@@ -80,7 +85,7 @@ def vector_level(table: CandidateTable) -> Column:
 
 
 def meaning_level(table: CandidateTable) -> Column:
-    """What the vector side's weight is multiplied with: where there is no vector, the words stand for it."""
+    """Factor of the vector side's weight: the cosine, or the keyword level of a candidate without a vector."""
     return np.where(np.isnan(table.cosines), keyword_level(table), vector_level(table))
 
 

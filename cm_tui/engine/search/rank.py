@@ -217,8 +217,8 @@ class _Explainer:
         return f": {k + 1} / ({k} + {place})" if k is not None else ""
 
     def _weight(self, row: int) -> str:
-        """What the words count of the whole."""
-        if self._fused.by_words[row]:
+        """Weight of the keyword side, in words."""
+        if self._fused.keyword_only[row]:
             return "weight 1.00, as it has no vector yet"
         return f"weight {self._fused.keyword_weight:.2f}"
 

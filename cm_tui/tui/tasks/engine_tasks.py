@@ -210,7 +210,7 @@ class EngineTasks(LongTasks):
     async def settled(self) -> None:
         """Wait until nothing is running; what is delayed leaves at once (for tests and pictures)."""
         self.hurry()
-        # What is done may be followed by something that would wait again.
+        # A finished task may delay the next one.
         while await self._workers.one_done():
             self.hurry()
 

@@ -77,7 +77,7 @@ class WorkerThreads:
             return list(self._running)
 
     async def one_done(self) -> bool:
-        """Wait until one more is done, or say that none is running (for tests and pictures)."""
+        """Wait for one running task; False if none is running (for tests and pictures)."""
         running = [asyncio.wrap_future(future) for future in self.running()]
         if running:
             await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

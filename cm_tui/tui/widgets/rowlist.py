@@ -135,7 +135,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.refresh()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """Have the scrollbar say where the list is: Textual moves it only while it is shown."""
+        """Move a scrollbar that reappears to the current offset: Textual only moves visible ones."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 

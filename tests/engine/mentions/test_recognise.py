@@ -25,6 +25,7 @@ def seen(text: str) -> dict[str, str]:
         ("$ cargo xtask dist", {"cargo xtask": "command"}),
         ("set `search.reranker` or CM_HOME", {"search.reranker": "symbol", "CM_HOME": "symbol"}),
         ("`max-line-length = 120`", {"max-line-length": "setting"}),
+        ("docs/releases/0.9.1.md and docs/adr/23.md", {"docs/releases/0.9.1.md": "path", "docs/adr/23.md": "path"}),
         ("a.py and src/x.py, `x.parse_config`", {"a.py": "path", "src/x.py": "path", "x.parse_config": "symbol"}),
         ("```\nimport shop.money\nshop.money.add_tax(1)\n```", {"shop.money.add_tax": "symbol"}),
     ],

@@ -19,9 +19,6 @@ from cm_tui.tui.widgets.text import elide_end, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 _LONGEST = 60
-_LINE = 200
-_LINES = 12
-"""Of a Rule that a person is asked about; the panel shows all of it."""
 
 
 def flip_pin(screen: MemoryView, entry: Entry) -> None:
@@ -41,22 +38,20 @@ def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
-    """Approve a Rule as it is shown, after a question: agents are told to follow it."""
+    """Approve a Rule as it is shown, after a confirmation: agents get it as an instruction."""
 
     def answered(yes: bool | None) -> None:
         if yes:
             screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
 
-    screen.app.push_screen(ConfirmScreen(_asked_about(entry), "Approve"), answered)
+    screen.app.push_screen(_rule_confirmation(entry, "Approve"), answered)
 
 
-def _asked_about(entry: Entry) -> str:
-    """Ask whether agents may be given an entry as an instruction."""
+def _rule_confirmation(entry: Entry, yes: str) -> ConfirmScreen:
+    """Return the dialog that shows the whole text of a Rule before agents get it as an instruction."""
     text = entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
-    shown = "\n".join(elide_end(line, _LINE) for line in text.splitlines()[:_LINES])
-    more = "\n…" if len(text.splitlines()) > _LINES else ""
-    where = "in all your projects" if entry.scope == "user" else "in this project"
-    return f"Have agents follow this Rule {where}?\n\n{shown}{more}\n\nu takes it back."
+    where = "all your projects" if entry.scope == "user" else "this project"
+    return ConfirmScreen(f"Have agents follow this Rule in {where}? u undoes it.", yes, text=text)
 
 
 def forget(screen: MemoryView, item: Entry | Note) -> None:
@@ -130,7 +125,7 @@ def _no_name(answer: str) -> str | None:
 
 
 def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
-    """Accept what an agent proposes, of a Rule after a question, or decline it after one: then it is gone."""
+    """Accept or decline an agent's proposal; declining, and accepting a Rule, asks for confirmation."""
 
     def done(change: MemoryChange) -> None:
         if accept:
@@ -142,7 +137,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
             screen.do(lambda engine: engine.decide(proposal.id, accept=accept), done)
 
     if accept and proposal.after is not None and proposal.after.category == "Rule":
-        screen.app.push_screen(ConfirmScreen(_asked_about(proposal.after), "Accept"), answered)
+        screen.app.push_screen(_rule_confirmation(proposal.after, "Accept"), answered)
         return
     if accept:
         answered(True)

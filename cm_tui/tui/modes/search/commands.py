@@ -195,7 +195,7 @@ def _take_factory(screen: SearchView, *, whole: bool) -> None:
         screen.cm.tell("As it comes with cm; s saves that.", timeout=3)
 
 
-def _not_saved(screen: SearchView) -> str | None:
+def _cannot_save(screen: SearchView) -> str | None:
     if not screen.has_class("-tuning"):
         return "the knobs are not open (t opens them)"
     return _nothing_tuned(screen)
@@ -237,7 +237,7 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
             bar=False, blocked=_no_memory),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
-            blocked=_not_saved),
+            blocked=_cannot_save),
     Command("search.factory", "f", "Factory", "The number under the cursor as it comes with cm; s saves it", take_factory,
             bar=False, blocked=_no_factory),
     Command("search.factory-all", "F", "Factory profile", "Every number of the profile as it comes with cm",

@@ -31,17 +31,20 @@ class SearchScreen(SearchView):
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_COMMANDS)
 
-    _entered = False
-    """Enter led to the results, and their answer is not shown yet."""
+    _submitted_query = ""
+    """Query submitted with Enter whose response is not on screen yet."""
 
     def _show(self, keep: bool = False) -> None:
         after_answer(self)
         super()._show(keep)
         self.hit_panel.title_profile(self.session)
-        if self._entered and not self.session.waiting:
-            self._entered = False
+        asked = self.session.asked
+        if self._submitted_query and (
+            self.session.problem or (asked and asked.candidates.query == self._submitted_query)
+        ):
+            self._submitted_query = ""
             if not self.results.rows and self.results.has_focus:
-                # What is typed next is another question, not commands to a list that is empty.
+                # Letters typed next correct the query; an empty list would take them for commands.
                 self.query_input.focus()
 
     def read_profiles(self) -> None:
@@ -63,8 +66,8 @@ class SearchScreen(SearchView):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.search()
-        if self.query_input.value.strip():
-            self._entered = True
+        if query := self.query_input.value.strip():
+            self._submitted_query = query
             self.results.focus()
 
     @on(ResultList.Chosen, "#results")
