@@ -282,7 +282,7 @@ print(int(sys.argv[2]) - left)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills itself")
-@pytest.mark.parametrize("step", [2, 5, 8, 11, 14, 17, 20])
+@pytest.mark.parametrize("step", [2, 8, 14, 20, *(pytest.param(step, marks=pytest.mark.deep) for step in (5, 11, 17))])
 def test_kill_9_at_any_step_is_finished_by_the_next_erasure(engine: LocalEngine, leaky: list[Event], step: int):
     root, others = engine.root, [event for event in Journal.of(engine.root).read() if event not in leaky]
     engine.close()

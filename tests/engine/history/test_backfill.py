@@ -161,7 +161,7 @@ for step in view_of(with_db, Path(sys.argv[2])).backfill(depth=None, since=None,
 """
 
 
-@pytest.mark.parametrize("batches", [1, 3, 5])
+@pytest.mark.parametrize("batches", [1, pytest.param(3, marks=pytest.mark.deep), 5])
 def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
     grow(repo, 30)
     store = tmp_path / "store"
@@ -295,10 +295,11 @@ def made_tree(repo: Repo, *entries: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_tree_of_very_many_entries(repo, db):
+@pytest.mark.parametrize("count", [20_000, pytest.param(100_000, marks=pytest.mark.deep)])
+def test_a_tree_of_very_many_entries(repo, db, count):
     repo.write("x", "")
     entry = f"100644 blob {repo.git('hash-object', '-w', 'x')}\tempty"
-    many = made_tree(repo, *(f"{entry}{number:06}.bin" for number in range(100_000)))
+    many = made_tree(repo, *(f"{entry}{number:06}.bin" for number in range(count)))
     sha = ""
     for tree in (made_tree(repo), many, made_tree(repo, f"{entry}.py")):
         sha = repo.git("commit-tree", tree, "-m", "tree", *(["-p", sha] if sha else []))

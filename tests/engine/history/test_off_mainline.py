@@ -330,7 +330,7 @@ view_of(Database(Path(sys.argv[1])), Path(sys.argv[2])).files("v2", "")
 """
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 8, 15])
+@pytest.mark.parametrize("steps", [1, 3, 15, *(pytest.param(steps, marks=pytest.mark.deep) for steps in (2, 8))])
 def test_kill_9_leaves_a_store_whose_next_run_equals_a_fresh_one(released, tmp_path, steps):
     store = tmp_path / "store"
     with closing(Database(store)) as db:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -18,27 +19,42 @@ from cm_tui.engine.embed.provider import NoProvider
 from cm_tui.engine.search import adjust, profiles
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.engine.search.rerank import TimedReranker
+from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
 from cm_tui.model.score_text import printed
-from tests.shop import Project
+from tests.shop import SHOP, Project
 from tests.tiers import examples
 
 PROVIDER = provider_for(Config().embedding)
 CODE = profiles.make("code", {})
 
 
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, VectorIndex]]:
+    """The shop with its vectors: tests only ask it."""
+    folder = tmp_path_factory.mktemp("asked")
+    with closing(Database(folder)) as db:
+        project = Project(db)
+        project.put(SHOP)
+        index = VectorIndex(db, folder, PROVIDER)
+        list(index.fill())
+        yield project, index
+
+
+@pytest.fixture
+def searcher(asked: tuple[Project, VectorIndex]) -> Searcher:
+    project, vectors = asked
+    return Searcher(project.db, vectors, Config(), provider=PROVIDER)
+
+
 @pytest.fixture
 def vectors(shop: Project, tmp_path: Path) -> VectorIndex:
+    """Of a shop that is free to be changed."""
     index = VectorIndex(shop.db, tmp_path, PROVIDER)
     list(index.fill())
     return index
-
-
-@pytest.fixture
-def searcher(shop: Project, vectors: VectorIndex) -> Searcher:
-    return Searcher(shop.db, vectors, Config(), provider=PROVIDER)
 
 
 def paths(result: SearchResult) -> list[str]:
@@ -183,13 +199,15 @@ def test_further_hits_of_a_file_say_against_which(searcher: Searcher) -> None:
      "%s %d {} $1", "\ud800 broken", "SELECT * FROM passage WHERE 1=1"],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
-def test_odd_queries_get_an_answer(searcher: Searcher, shop: Project, query: str, mode: str) -> None:
+def test_odd_queries_get_an_answer(
+    searcher: Searcher, asked: tuple[Project, VectorIndex], query: str, mode: str
+) -> None:
     result = searcher.search(query, mode=mode)
     check_sums(result)
     if not any(character.isalnum() for character in query):
         assert result.hits == ()
         assert "no words" in result.notes[0]
-    assert shop.db.value("SELECT count(*) FROM passage") > 5
+    assert asked[0].db.value("SELECT count(*) FROM passage") > 5
 
 
 def test_a_long_query_says_what_was_read(searcher: Searcher) -> None:
