@@ -22,9 +22,9 @@ test *args:
 fast *args:
     .venv/bin/pytest -q -n 2 -m "fast and not deep" {{args}}
 
-# Run what CI leaves out: load, soak, growth of time, and every property test at full size.
+# Run what CI leaves out: load, soak, growth of time, every property test at full size, every screen at each size.
 deep *args:
-    .venv/bin/pytest -n 2 --dist worksteal --hypothesis-profile deep -m "deep or hypothesis" {{args}}
+    .venv/bin/pytest -n 2 --dist worksteal --hypothesis-profile deep -m "deep or hypothesis or screens" {{args}}
 
 # Accept what every screen looks like now; look at the changed pictures before they are committed.
 snapshots *args:

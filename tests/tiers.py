@@ -6,12 +6,15 @@
 | `engine` | real stores and repositories inside the test's process | in CI |
 | `screens` | the application, driven by keys | in CI |
 | `process` | processes of their own: daemon, kill -9, stdio, no network, wheel | in CI |
-| `deep` | full size: load, soak, growth of time | `just deep`, with every property test at full size |
+| `deep` | full size: load, soak, growth of time | `just deep`, with property tests at full size and screens at each size |
 
 `process` and `deep` are marks of a test; the other three follow from what a test asks for.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,8 +46,15 @@ def examples(most: int, few: int = FEW) -> int:
     return most if is_full_size() else min(most, few)
 
 
+def few_of(few: int, values: Iterable[Any]) -> list[Any]:
+    """Return the values that a test is repeated with: some, from the first to the last, in CI, the others in `deep`."""
+    every = list(values)
+    chosen = {round(place * (len(every) - 1) / max(few - 1, 1)) for place in range(few)}
+    return [one if number in chosen else pytest.param(one, marks=pytest.mark.deep) for number, one in enumerate(every)]
+
+
 def is_full_size() -> bool:
-    """Return whether the profile `deep` was chosen."""
+    """Return whether the profile `deep` was chosen: as many examples, sizes and steps as a test has."""
     return settings.default is not None and settings.default.max_examples > FEW
 
 

@@ -228,6 +228,7 @@ def test_the_file_says_the_same_in_onnxruntime_as_in_numpy(table):
     np.testing.assert_allclose(found, total / np.linalg.norm(total, axis=1, keepdims=True), atol=0.02)
 
 
+@pytest.mark.deep
 def test_all_steps_by_command(tmp_path):
     for number in range(3):
         folder = tmp_path / f"project{number}"

@@ -21,7 +21,10 @@ from tests.mcp.served import EVERY_CALL, answering, environment, serving
 STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
 
 
-@pytest.mark.parametrize(("way", "mode"), [("memory", "auto"), STDIO, ("http", "auto"), ("http", "legacy")])
+@pytest.mark.parametrize(
+    ("way", "mode"),
+    [("memory", "auto"), STDIO, ("http", "auto"), pytest.param("http", "legacy", marks=pytest.mark.deep)],
+)
 async def test_every_tool_answers_as_its_schema_says(own: Path, way: str, mode: str):
     assert {name for name, _ in EVERY_CALL} == {kind.name for kind in TOOLS}
     async with answering(own, way, mode=mode) as asked:
@@ -105,6 +108,7 @@ async def test_a_web_page_and_a_giant_body_are_turned_away(shop: Path):
     engines.close()
 
 
+@pytest.mark.deep
 async def test_many_calls_at_once(own: Path):
     async with answering(own, "http") as asked, anyio.create_task_group() as group:
         for name, arguments in EVERY_CALL * 2:

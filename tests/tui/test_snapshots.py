@@ -160,6 +160,7 @@ async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: 
 
 
 @pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory", "narrator", "context"])
+@pytest.mark.deep
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 

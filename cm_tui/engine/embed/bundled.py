@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cm_tui.engine.embed import verified
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.engine.embed.static_table import StaticTable, read_table
-from cm_tui.engine.embed.verified import read_verified
 from cm_tui.engine.embed.wordpieces import Pieces
 from cm_tui.engine.embed.worker_process import EmbeddingProcess
 
@@ -61,7 +61,7 @@ class BundledProvider:
             ModelError: one of them is missing or damaged.
         """
         for name in _FILES:
-            _verified(self._folder, name)
+            verified.check(self._folder, name, self._folder, _REINSTALL)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed texts in a process of its own, where they are enough to be worth one."""
@@ -110,14 +110,11 @@ class BundledProvider:
     def _load(self) -> tuple[Pieces, StaticTable]:
         with self._lock:
             if self._loaded is None:
-                model, tokenizer = (_verified(self._folder, name) for name in _FILES)
+                model, tokenizer = (
+                    verified.read_verified(self._folder, name, self._folder, _REINSTALL) for name in _FILES
+                )
                 self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), read_table(model))
             return self._loaded
-
-
-def _verified(folder: Path, name: str) -> bytes:
-    """The bytes of a file whose SHA-256 is the one recorded (4 ms for this model)."""
-    return read_verified(folder, name, folder, _REINSTALL)
 
 
 def _tokenizer(data: bytes) -> Tokenizer:

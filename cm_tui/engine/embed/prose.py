@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cm_tui.engine.embed import verified
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
-from cm_tui.engine.embed.verified import read_verified
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ProseProvider:
             ModelError: one of them is missing or damaged.
         """
         for folder, name in self._files():
-            read_verified(folder, name, _folder(), _REINSTALL)
+            verified.check(folder, name, _folder(), _REINSTALL)
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 384).
@@ -103,7 +103,9 @@ class ProseProvider:
     def _load(self) -> tuple[Tokenizer, Any]:
         with self._lock:
             if self._loaded is None:
-                model, tokenizer = (read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files())
+                model, tokenizer = (
+                    verified.read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files()
+                )
                 self._loaded = _tokenizer(tokenizer), _session(model)
                 give_back_memory()
             self._used = time.monotonic()

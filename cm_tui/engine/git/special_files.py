@@ -38,9 +38,12 @@ def refuse_special(folder: Path) -> None:
     _refuse(*(folder / name for name in _CHECKOUT))
     for one in (folder, *folder.parents):
         # This much it looks at in every folder upwards, for it might be a repository itself.
-        _refuse(one / ".git", one / "commondir", one / "HEAD")
-        found = git_folders(one)
-        if found is None and all(map(os.path.lexists, (one / "HEAD", one / "objects", one / "refs"))):
+        git, common, head, objects, refs = (
+            _join(one, name) for name in (".git", "commondir", "HEAD", "objects", "refs")
+        )
+        _refuse(git, common, head)
+        found = git_folders(one) if os.path.lexists(git) else None
+        if found is None and all(map(os.path.lexists, (head, objects, refs))):
             found = folders_at(one)
         if found is not None:
             _refuse(*(one / name for name in _CHECKOUT))
@@ -173,7 +176,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
         return
 
 
-def _refuse(*files: Path) -> None:
+def _refuse(*files: Path | str) -> None:
     for file in files:
         try:
             mode = os.stat(file).st_mode  # noqa: PTH116 - some dozens for each question

@@ -18,7 +18,7 @@ from cm_tui.engine.store import schema
 from cm_tui.engine.store.connection import can_only_be_read, connect, connect_in_memory
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.failures import damaged, explained, read_only
-from cm_tui.engine.store.generations import Generations
+from cm_tui.engine.store.generations import FACTS, Generations
 from cm_tui.engine.store.in_use import InUse
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 
@@ -209,19 +209,20 @@ class Database:
         """Return a fact that the store remembers about itself."""
         state = self.state
         if state is None:
-            value: str | None = self.value("SELECT value FROM meta WHERE key = ?", [key])
-            return value
+            # These few rows are read sooner than a condition on them is planned.
+            return dict[str, str](self.rows(FACTS)).get(key)
         known, facts = self._facts
         if known != state:
-            facts = dict(self.rows("SELECT key, value FROM meta"))
+            facts = dict(self.rows(FACTS))
             self._facts = state, facts
         return facts.get(key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a fact about the store."""
         with self.transaction() as cursor:
-            cursor.execute("DELETE FROM meta WHERE key = ?", [key])
-            cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
+            changed = cursor.execute("UPDATE meta SET value = ? WHERE key = ?", [value, key]).fetchone()
+            if changed == (0,):
+                cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
 
     def close(self) -> None:
         """Write everything down and let go of the file, once no thread is in a query of it."""

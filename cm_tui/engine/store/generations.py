@@ -24,8 +24,9 @@ SPARES = 16
 _WAIT_S = 60.0
 GENERATION, PASSAGE_GENERATION = "generation", "passage_generation"
 """Keys in `meta`: the first rises with what is where, the second with the passages; a generation's number is their sum."""
-_CODE = "SELECT value FROM meta WHERE key = ?"
-_COUNTERS = f"SELECT key, value FROM meta WHERE key IN ('{GENERATION}', '{PASSAGE_GENERATION}')"  # noqa: S608 - our own words
+FACTS = "SELECT key, value FROM meta"
+"""What a store remembers about itself: some rows, read sooner as a whole than a condition on them is planned."""
+_NOTHING = "SELECT 1 FROM meta LIMIT 0"
 
 
 class Reads(Protocol):
@@ -95,11 +96,7 @@ class Generations:
         question = self._question
         if question.number is not None and question.code is not None:
             return question.code
-        text = next((row[0] for row in self._store.cursor.execute(_CODE, [GENERATION]).fetchall()), "0")
-        try:
-            number = int(text)
-        except ValueError as error:
-            raise self._store.unreadable(GENERATION, text) from error
+        number = self._sum(self._store.cursor, (GENERATION,))
         if question.number is not None:
             question.code = number
         return number
@@ -239,12 +236,16 @@ class Generations:
         return self._number_at(cursor)
 
     def _number_at(self, cursor: Cursor) -> int:
+        return self._sum(cursor, (GENERATION, PASSAGE_GENERATION))
+
+    def _sum(self, cursor: Cursor, keys: tuple[str, ...]) -> int:
         number = 0
-        for key, text in cursor.execute(_COUNTERS).fetchall():
-            try:
-                number += int(text)
-            except ValueError as error:
-                raise self._store.unreadable(key, text) from error
+        for key, text in cursor.execute(FACTS).fetchall():
+            if key in keys:
+                try:
+                    number += int(text)
+                except ValueError as error:
+                    raise self._store.unreadable(key, text) from error
         return number
 
     # --- changes ---
@@ -252,10 +253,14 @@ class Generations:
     def _hold(self) -> None:
         """Keep the generation of this moment readable."""
         spares = [self._cursor() for _ in range(SPARES)]
-        numbers = {self._start(cursor) for cursor in spares}
+        # A transaction is of the moment of its first query, whatever that asks, and nothing else makes a generation now.
+        for cursor in spares[1:]:
+            cursor.execute("BEGIN")
+            cursor.execute(_NOTHING)
+        number = self._start(spares[0])
         with self._changed:
             self._spares.extend(spares)
-            self._published = max(numbers)
+            self._published = number
 
     def _prepare(self) -> None:
         cursor = self._cursor()

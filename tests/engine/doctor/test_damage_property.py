@@ -88,7 +88,7 @@ def damages(draw: st.DrawFn) -> Callable[[Place], str]:
 
 
 @settings(
-    max_examples=examples(10, few=4),
+    max_examples=examples(10, few=2),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -20,6 +20,7 @@ from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
+from tests.tiers import few_of
 
 
 def found(engine: LocalEngine, query: str) -> list[str]:
@@ -208,7 +209,7 @@ def test_erasing_twice_is_once(engine: LocalEngine, leaky: list[Event]):
     assert [event.id for event in Journal.of(engine.root).read()][: len(before)] == before
 
 
-@pytest.mark.parametrize("place", ["erase_lines", "_rewrite", "_make_memory_again"])
+@pytest.mark.parametrize("place", few_of(2, ["erase_lines", "_rewrite", "_make_memory_again"]))
 def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
     engine: LocalEngine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch, place: str
 ):

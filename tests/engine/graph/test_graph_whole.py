@@ -23,6 +23,7 @@ def own_code(tmp_path_factory):
     db.close()
 
 
+@pytest.mark.deep
 def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch):
     monkeypatch.setattr(resolve, "SMALL", 0)
     whole = Graph(own_code)

@@ -71,6 +71,7 @@ def hostile() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("name", "pattern"), patterns(), ids=NAMES)
+@pytest.mark.deep
 def test_no_pattern_takes_long_whatever_a_sentence_holds(name: str, pattern: re.Pattern[str]) -> None:
     worst = (0.0, "")
     for sentence in hostile():

@@ -39,6 +39,7 @@ from tests.engine.narrator.decided import (
 )
 from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
 from tests.gitrepo import Repo
+from tests.tiers import few_of
 
 DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; decide_and_die(*sys.argv[1:])"
 
@@ -126,7 +127,7 @@ def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytes
         assert not note_of(again)
 
 
-@pytest.mark.parametrize("as_rule", ["", "rule"])
+@pytest.mark.parametrize("as_rule", few_of(1, ["", "rule"]))
 def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(engine: LocalEngine, as_rule: str):
     one = one_of(engine, "quokka")
     engine.close()
@@ -256,6 +257,7 @@ def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: LocalEngi
     assert kinds(engine.root).count(DECIDED) == 2
 
 
+@pytest.mark.deep
 def test_two_processes_decide_beside_each_other(engine: LocalEngine):
     (engine.root / "Makefile").write_text("a:\n\ttrue\nb:\n\ttrue\n")
     turns = [(20_000 + n, said("why?", f"p{n}", steps=(*ran("make a"), *ran("make b")))) for n in range(4)]

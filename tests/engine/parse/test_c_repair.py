@@ -137,6 +137,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:12] for text in HOSTILE])
+@pytest.mark.deep
 def test_twice_the_text_takes_about_twice_the_time(text: str) -> None:
     """The passes over the text are linear: nothing here is what the grammar itself takes."""
 

@@ -11,6 +11,7 @@ from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.store.database import Database
 from tests import indexing
 from tests.gitrepo import Repo
+from tests.tiers import few_of
 
 TEXT = "# first\nclass Größe:\n    def berechnen(self):\n        return '$Id$'\n"
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 37\n"
@@ -66,7 +67,7 @@ def rows(db):
     return [*found, sorted(indexing.skipped(db).items())]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few_of(8, CASES))
 def test_clean_changed_and_changed_back_are_one(repo, tmp_path, case):
     attributes, data = CASES[case]
     repo.write(".gitattributes", f"{attributes}\n")
