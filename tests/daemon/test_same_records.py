@@ -11,6 +11,7 @@ import pytest
 
 from cm_tui.daemon.rpc import METHODS, plain
 from cm_tui.engine.api.engine import Engine
+from cm_tui.errors import CmError
 from cm_tui.model import (
     Assembly,
     Entry,
