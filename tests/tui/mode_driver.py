@@ -192,8 +192,9 @@ class Driver:
 
     @property
     def told(self) -> list[str]:
-        """Every notification that is on screen."""
-        return [notification.message for notification in self.app._notifications]
+        """Every notification that is on screen, and why something was refused."""
+        refused = [self.app._refusal] if self.app._refusal else []
+        return [*(notification.message for notification in self.app._notifications), *refused]
 
 
 @asynccontextmanager

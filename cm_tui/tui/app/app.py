@@ -28,7 +28,7 @@ from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
@@ -79,7 +79,7 @@ class CmApp(RunMessages):
         """The store that goes when this project is closed."""
         self.config = config
         self.project = ProjectView()
-        self.tasks = EngineTasks(self, open_engine)
+        self.tasks = EngineTasks(self, open_engine, self.origin, self.changes_moved)
         self._kept = KeptChoices(self, root, self.tasks)
         self.state, self.state_writer = self._kept.state, self._kept.writer
         self.pack_selection = self._kept.pack_selection
@@ -163,10 +163,19 @@ class CmApp(RunMessages):
 
     # --- engine ---
 
+    @property
+    def change_in_progress(self) -> Change | None:
+        """The change that is being made."""
+        return self.tasks.change_in_progress
+
     def on_answer(self, message: Answer) -> None:
         """A request came back; one that is outdated, or that nobody is left to take at the end, is dropped."""
         if not message.topic or (self.is_running and self.tasks.is_latest(message.topic, message.request)):
-            message.deliver()
+            self.answering = message.origin
+            try:
+                message.deliver()
+            finally:
+                self.answering = None
 
     def on_engine_opened(self) -> None:
         """The project can be asked now."""

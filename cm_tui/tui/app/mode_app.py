@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import AwaitMount
 
 from cm_tui.errors import CmError
 from cm_tui.tui.app.mode_screens import ModeScreens, screens
@@ -26,8 +30,16 @@ from cm_tui.tui.screens.messages import (
     RevisionChanged,
 )
 from cm_tui.tui.screens.mode_list import TITLES
+from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.engine_tasks import Change
+from cm_tui.tui.tasks.worker_threads import Origin
+from cm_tui.tui.widgets.keybar import KeyBar
+
+SIGN_S = 0.08
+"""Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
+_REFUSAL_S = 6.0
 
 
 class ModeApp(ThemedApp):
@@ -43,6 +55,12 @@ class ModeApp(ThemedApp):
         self.typed_keys = TypedKeys(self)
         self.activity_log = ActivityLog()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
+        self.running_command = ""
+        """Label of the command that a key has just asked for, while it runs."""
+        self.answering: Origin | None = None
+        """Where the answer was asked for that is being handed over."""
+        self._refusal = ""
+        self._refusal_timer: Timer | None = None
 
     def remember(self) -> None:
         """For the application to override: something of what is remembered may have changed."""
@@ -130,7 +148,72 @@ class ModeApp(ThemedApp):
         await self.action_go("memory")
         self.modes.screen(MemoryScreen).open_item(message)
 
+    # --- requests and their answers ---
+
+    def origin(self) -> Origin:
+        """Return where a request of this moment is made."""
+        return Origin(self.screen if self.screen_stack else None, self.running_command)
+
+    def push_screen(
+        self,
+        screen: Screen[Any] | str,
+        callback: Any = None,
+        wait_for_dismiss: bool = False,
+        *,
+        mode: str | None = None,
+    ) -> Any:
+        """Open a dialog; an answer opens one only over the screen where it was asked for."""
+        asked = self.answering
+        if asked is not None and asked.screen not in (None, self.screen):
+            self.refuse(f"{asked.command or 'A question'}: not shown, as you went on. Ask again to see it.")
+            return AwaitMount(self.screen, ())
+        return super().push_screen(screen, callback, wait_for_dismiss, mode=mode)  # type: ignore[call-overload]
+
     # --- words to the user ---
+
+    @property
+    def change_in_progress(self) -> Change | None:
+        """For the application to override: the change that is being made."""
+        return None
+
+    @property
+    def bottom_line(self) -> tuple[str, str]:
+        """What the bottom line says before the keys, and its style: what is being done, or why something is not."""
+        change = self.change_in_progress
+        if change is not None and time.monotonic() - change.since >= SIGN_S:
+            return f"◐ {change.command or 'Writing'}…", "$accent"
+        return self._refusal, "$warning"
+
+    def changes_moved(self) -> None:
+        """Show what is being done, where it takes long enough to be asked about."""
+        if self.change_in_progress is not None and self.is_running:
+            self.set_timer(SIGN_S, self._draw_bottom_line)
+        self._draw_bottom_line()
+
+    def refuse(self, text: str) -> None:
+        """Say in the bottom line why something is not done; over a dialog, which has none, in a message."""
+        self.activity_log.add(text, "warning")
+        if not isinstance(self.screen, ModeScreen):
+            self.notify(text, severity="warning", markup=False)
+            return
+        self._refusal = text
+        if self._refusal_timer is not None:
+            self._refusal_timer.stop()
+        self._refusal_timer = self.set_timer(_REFUSAL_S, self._forget_refusal)
+        self._draw_bottom_line()
+
+    def _forget_refusal(self) -> None:
+        self._refusal = ""
+        self._draw_bottom_line()
+
+    def _draw_bottom_line(self) -> None:
+        for bar in self.screen.query(KeyBar) if self.screen_stack else ():
+            bar.refresh_text()
+
+    def clear_notifications(self) -> None:
+        """Take back what was said, in messages and in the bottom line."""
+        super().clear_notifications()
+        self._forget_refusal()
 
     def tell(
         self,

@@ -37,6 +37,9 @@ class AppServices(Protocol):
     revision: ShownRevision
     state: AppState
 
+    running_command: str
+    """Label of the command that a key has just asked for, while it runs."""
+
     tasks: EngineTasks
     lifecycle: ProjectLifecycle
     daemon_sync: DaemonSync
@@ -64,6 +67,13 @@ class AppServices(Protocol):
 
     def tell(self, text: str, *, title: str = "", severity: Severity = "information", timeout: float = 4) -> None:
         """Show a short message."""
+
+    def refuse(self, text: str) -> None:
+        """Say in the bottom line why something is not done."""
+
+    @property
+    def bottom_line(self) -> tuple[str, str]:
+        """Return what the bottom line says before the keys, and its style: what is being done, or why something is not."""
 
     def tell_error(self, error: CmError) -> None:
         """Show an error with its hint."""

@@ -58,7 +58,7 @@ class ModeScreen(Screen[None]):
         yield Header(lambda: mode_tabs(cm), lambda: project_facts(cm), cm.go)
         yield RevisionBar(self._revision_words, lambda: self.action_command("app.now"))
         yield from self.compose_body()
-        yield KeyBar(self._key_entries, self.action_command)
+        yield KeyBar(self._key_entries, self.action_command, lambda: cm.bottom_line)
 
     def compose_body(self) -> Iterable[Widget]:
         """The mode's own widgets."""
@@ -85,9 +85,13 @@ class ModeScreen(Screen[None]):
     def run_command(self, command: Command[Self]) -> None:
         """Run a command, or say why it is not possible now."""
         if reason := command.why_not(self):
-            self.cm.tell(f"{command.label}: {reason}", severity="warning")
+            self.cm.refuse(f"{command.label}: {reason}")
             return
-        command.run(self)
+        self.cm.running_command = command.label
+        try:
+            command.run(self)
+        finally:
+            self.cm.running_command = ""
         self.remember()
 
     def help_screen(self) -> HelpScreen:
@@ -143,6 +147,8 @@ class ModeScreen(Screen[None]):
         call: Callable[[Engine], T],
         then: Callable[[T], None],
         fail: Callable[[CmError], None] | None = None,
+        *,
+        once: str = "",
     ) -> None:
         """Have the engine do what the person wants, after what they wanted before; nothing newer replaces it.
 
@@ -150,8 +156,16 @@ class ModeScreen(Screen[None]):
             call: has the engine do it, on a worker thread.
             then: gets the answer.
             fail: gets the error; shown as a notification when not given.
+            once: name of what must not be asked for again meanwhile; see `is_doing`.
         """
-        self.cm.tasks.do(call, then, fail or self.cm.tell_error)
+        self.cm.tasks.do(call, then, fail or self.cm.tell_error, once=once)
+
+    def is_doing(self, once: str) -> bool:
+        """Return whether a change of this name is not made yet; then the person is told so."""
+        doing = self.cm.tasks.is_doing(once)
+        if doing:
+            self.cm.refuse(f"{self.cm.running_command}: the one before is not done yet")
+        return doing
 
     def drop_question(self, topic: str) -> None:
         """Forget a question: its answer, should it come, is not wanted any more."""

@@ -17,6 +17,8 @@ from cm_tui.tui.widgets.text import count, elide_end, one_line
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
+UNDO = "undo"
+"""Name of a change that takes the last one back: while one is under way, no other is asked for."""
 _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
@@ -29,6 +31,8 @@ def undo(screen: ModeScreen, after: Callable[[], None]) -> None:
         screen: the mode that it is done for.
         after: shows what there is then.
     """
+    if screen.is_doing(UNDO):
+        return
 
     def done(told: tuple[Undone, str]) -> None:
         if told[0].conflicts:
@@ -36,7 +40,7 @@ def undo(screen: ModeScreen, after: Callable[[], None]) -> None:
         else:
             _tell_undone(screen, after, told)
 
-    screen.do(_undo, done)
+    screen.do(_undo, done, once=UNDO)
 
 
 def _undo(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
@@ -80,7 +84,7 @@ def _ask_theirs(screen: ModeScreen, undone: Undone, after: Callable[[], None]) -
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.do(partial(_undo, theirs_too=True), partial(_tell_undone, screen, after))
+            screen.do(partial(_undo, theirs_too=True), partial(_tell_undone, screen, after), once=UNDO)
         else:
             screen.cm.tell("Nothing was taken back: it stays as it is now.")
 

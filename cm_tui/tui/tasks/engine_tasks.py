@@ -6,10 +6,11 @@ a thread, and never sees the answer to a question that it has replaced by a newe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.message import Message
 
@@ -18,7 +19,7 @@ from cm_tui.tui.tasks import daemon_listener
 from cm_tui.tui.tasks.debounce import DelayedRequests
 from cm_tui.tui.tasks.errors import as_cm_error
 from cm_tui.tui.tasks.long_tasks import LongTasks
-from cm_tui.tui.tasks.worker_threads import Answer
+from cm_tui.tui.tasks.worker_threads import Answer, Origin
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -40,16 +41,36 @@ class EngineFailed(Message):
         self.error = error
 
 
+class Change(NamedTuple):
+    """A change that was asked for and is not made yet."""
+
+    command: str
+    once: str
+    since: float
+    """By the monotonic clock."""
+
+
 class EngineTasks(LongTasks):
     """Runs what screens ask for on threads of its own, over an engine that is opened in the background.
 
     Args:
         target: the application, which gets every message.
         open_engine: opens the engine; called on a worker thread, as importing it takes longer than a frame.
+        origin: gives where a request is made.
+        changes_moved: called when a change begins or ends.
     """
 
-    def __init__(self, target: MessagePump, open_engine: Callable[[], Engine]) -> None:
+    def __init__(
+        self,
+        target: MessagePump,
+        open_engine: Callable[[], Engine],
+        origin: Callable[[], Origin] = Origin,
+        changes_moved: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(target)
+        self._origin = origin
+        self._changes_moved = changes_moved
+        self._changes: dict[str, Change] = {}
         self._open_engine = open_engine
         self._ids = count(1)
         self._latest: dict[str, int] = {}
@@ -105,7 +126,7 @@ class EngineTasks(LongTasks):
             The id of the request.
         """
         request = self._newest(topic)
-        work = partial(self._answer, topic, request, call, then, fail)
+        work = partial(self._answer, topic, request, call, then, fail, self._origin())
         if delay:
             self._delays.hold(topic, delay, work)
         else:
@@ -113,26 +134,47 @@ class EngineTasks(LongTasks):
             self._send(work)
         return request
 
-    def do(self, call: Callable[[Engine], T], then: Callable[[T], None], fail: Callable[[CmError], None]) -> None:
+    def do(
+        self,
+        call: Callable[[Engine], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None],
+        *,
+        once: str = "",
+    ) -> None:
         """Have the engine do what a person wants, after what they wanted before: no later request takes its place.
 
         Args:
             call: has the engine do it; runs on a worker thread.
             then: gets the answer, on the thread of the application.
             fail: gets what went wrong, on the thread of the application.
+            once: name of what must not be asked for again meanwhile; see `is_doing`.
         """
         topic = f"do {next(self._ids)}"
-        request = self._newest(topic)
+        request, origin = self._newest(topic), self._origin()
+        self._changes[topic] = Change(origin.command, once, time.monotonic())
 
         def work() -> None:
             if self.engine is not None:
                 deliver = self._outcome(self.engine, call, then, fail)
-                self._workers.post(Answer(topic, request, partial(self._delivered, topic, deliver)))
+                self._workers.post(Answer(topic, request, partial(self._delivered, topic, deliver), origin))
 
         self._send(work, self._workers.run_in_turn)
+        self._changes_moved()
+
+    def is_doing(self, once: str) -> bool:
+        """Return whether a change of this name is asked for and not made yet."""
+        return any(change.once == once for change in self._changes.values())
+
+    @property
+    def change_in_progress(self) -> Change | None:
+        """Return the oldest change that is not made yet."""
+        return next(iter(self._changes.values()), None)
 
     def _delivered(self, topic: str, deliver: Callable[[], None]) -> None:
         self.drop(topic)
+        self._changes.pop(topic, None)
+        self._changes_moved()
         deliver()
 
     def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
@@ -175,12 +217,13 @@ class EngineTasks(LongTasks):
         call: Callable[[Engine], T],
         then: Callable[[T], None],
         fail: Callable[[CmError], None],
+        origin: Origin,
     ) -> None:
         if not self.is_latest(topic, request) or self.engine is None:
             return
         deliver = self._outcome(self.engine, call, then, fail)
         if self.is_latest(topic, request):
-            self._workers.post(Answer(topic, request, deliver))
+            self._workers.post(Answer(topic, request, deliver, origin))
 
     @staticmethod
     def _outcome(
@@ -227,6 +270,7 @@ class EngineTasks(LongTasks):
         """Take no more work, forget what waits, and ask what runs to stop; returns at once."""
         self._workers.stop()
         self._latest.clear()
+        self._changes.clear()
         self._waiting.clear()
         self._delays.release_all()
         self.cancel_runs()

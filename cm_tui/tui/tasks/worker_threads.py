@@ -7,22 +7,35 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.message import Message
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
+    from textual.screen import Screen
+
+
+class Origin(NamedTuple):
+    """Where a request was made."""
+
+    screen: Screen[Any] | None = None
+    command: str = ""
+    """Label of the command that made it; empty where none did."""
+
+
+NOWHERE = Origin()
 
 
 class Answer(Message):
     """A request came back; `deliver` hands the value to whoever asked."""
 
-    def __init__(self, topic: str, request: int, deliver: Callable[[], None]) -> None:
+    def __init__(self, topic: str, request: int, deliver: Callable[[], None], origin: Origin = NOWHERE) -> None:
         super().__init__()
         self.topic = topic
         self.request = request
         self.deliver = deliver
+        self.origin = origin
 
 
 class WorkerThreads:

@@ -33,12 +33,19 @@ class KeyBar(Widget):
     Args:
         entries: gives what is listed, in order.
         run: runs a command by its id.
+        words: gives what stands before the entries, and its style.
     """
 
     DEFAULT_CSS = "KeyBar { dock: bottom; height: 1; }"
 
-    def __init__(self, entries: Callable[[], Sequence[KeyEntry]], run: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        entries: Callable[[], Sequence[KeyEntry]],
+        run: Callable[[str], None],
+        words: Callable[[], tuple[str, str]] = lambda: ("", ""),
+    ) -> None:
         super().__init__()
+        self._read_words = words
         self._read_entries = entries
         self._run_command = run
 
@@ -53,8 +60,9 @@ class KeyBar(Widget):
 
     def render(self) -> Content:
         """As many entries as fit, whole."""
-        entries = Content(" ")
         gap = " " * (3 if self.size.width >= _ROOMY else 2)
+        words, style = self._read_words()
+        entries = Content.assemble(" ", (words, style), gap if words else "")
         for key in self._read_entries():
             entry = Content.assemble(
                 (key.keys, "bold $accent" if key.possible else "$faint"),

@@ -178,7 +178,7 @@ def edit_note(screen: MemoryView, note: Note) -> None:
 
     def read(base: str) -> None:
         if note.problem and _UNREAD in base:
-            screen.cm.tell(f"Edit: {one_line(note.problem)}; E opens its file", severity="warning")
+            screen.cm.refuse(f"Edit: {one_line(note.problem)}; E opens its file")
             return
 
         def submit(text: str, answer: Answer) -> None:

@@ -140,7 +140,7 @@ def approve_kind(screen: NarratorView) -> None:
         fit = [each for each in page.rows if not each.problem and each.relation != "contradicts"]
         left = len(page.rows) - len(fit)
         if not fit:
-            screen.cm.tell("Approve all: each of them is to be looked at by itself", severity="warning")
+            screen.cm.refuse("Approve all: each of them is to be looked at by itself")
             return
 
         def answered(yes: bool | None) -> None:
@@ -190,7 +190,7 @@ def _newest_of(screen: NarratorView, session: str) -> None:
 
     def got(found: Episode | None) -> None:
         if found is None:
-            screen.cm.tell("Evidence: nothing of that session was recorded", severity="warning")
+            screen.cm.refuse("Evidence: nothing of that session was recorded")
         else:
             _tell(screen, found)
 

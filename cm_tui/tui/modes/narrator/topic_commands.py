@@ -89,7 +89,7 @@ def split(screen: NarratorView) -> None:
         if rows:
             screen.app.push_screen(SplitDialog(short(topic), rows), answered)
         else:
-            screen.cm.tell("Split: it has no sections; headings begin them", severity="warning")
+            screen.cm.refuse("Split: it has no sections; headings begin them")
 
     screen.ask("split", lambda engine: engine.note(topic.id).text, read)
 

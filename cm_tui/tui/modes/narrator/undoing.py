@@ -9,7 +9,7 @@ from cm_tui.model import NarratedChange, NarratedFilter, NarratedProposal, Narra
 from cm_tui.tui.modes.narrator.inbox import key_of
 from cm_tui.tui.modes.narrator.signs import title_of
 from cm_tui.tui.modes.narrator.view import NarratorView
-from cm_tui.tui.screens.undo import undo
+from cm_tui.tui.screens.undo import UNDO, undo
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def undo_decision(screen: NarratorView) -> None:
     if screen.on_topics:
         undo(screen, screen.reload)
         return
+    if screen.is_doing(UNDO):
+        return
     chosen = screen.proposal
     if chosen is not None and chosen.state != "waiting":
         screen.undone.drop({chosen.id})
@@ -31,7 +33,7 @@ def undo_decision(screen: NarratorView) -> None:
         return
     step = screen.undone.pop()
     if step is None:
-        screen.do(_last, partial(_found_last, screen))
+        screen.do(_last, partial(_found_last, screen), once=UNDO)
     elif step.ids:
         _take_back(screen, step.ids)
     else:
@@ -45,7 +47,7 @@ def _last(engine: Engine) -> NarratedProposal | None:
 
 def _found_last(screen: NarratorView, last: NarratedProposal | None) -> None:
     if last is None:
-        screen.cm.tell("Undo: nothing was decided yet", severity="warning")
+        screen.cm.refuse("Undo: nothing was decided yet")
     else:
         _take_back(screen, (last.id,))
 
@@ -63,7 +65,7 @@ def _take_back(screen: NarratorView, ids: tuple[str, ...]) -> None:
             _tell(screen, [change for change in changes if change.done])
         screen.reload()
 
-    screen.do(call, done)
+    screen.do(call, done, once=UNDO)
 
 
 def _tell(screen: NarratorView, changes: list[NarratedChange]) -> None:

@@ -1,0 +1,87 @@
+"""What takes long shows that it is being done, is not asked for twice, and opens nothing over what came to screen since."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.local.engine import LocalEngine
+from tests.tui.mode_driver import driving, each
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch):
+    """Have methods of the engine wait until the event is set that this returns."""
+    goes_on = threading.Event()
+
+    def hold(name: str) -> threading.Event:
+        method = getattr(LocalEngine, name)
+
+        def waits(engine: LocalEngine, *words, **more):
+            assert goes_on.wait(60)
+            return method(engine, *words, **more)
+
+        monkeypatch.setattr(LocalEngine, name, waits)
+        return goes_on
+
+    yield hold
+    goes_on.set()
+
+
+def bottom(driver) -> str:
+    return driver.text.splitlines()[-1]
+
+
+async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
+    with LocalEngine.open(project) as engine:
+        for text in ("first", "second", "third"):
+            engine.remember(text)
+    async with driving(project, mode="8") as driver:
+        goes_on = held("undo")
+        for _ in range(3):
+            await driver.pilot.press("u")
+        await driver.until(lambda: "◐ Undo…" in bottom(driver))
+        assert driver.told == ["Undo: the one before is not done yet"]
+        goes_on.set()
+        await driver.settle()
+        assert "◐" not in bottom(driver)
+        assert driver.app.tasks.engine.entries().total == 2
+        await driver.press("u")
+        assert driver.app.tasks.engine.entries().total == 1
+
+
+async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: Path):
+    async def it_gives_way_to_the_keys(driver, _):
+        for size in ((80, 24), (120, 40), (200, 50)):
+            await driver.resize(size)
+            keys = bottom(driver)
+            await driver.press("p")
+            assert bottom(driver).lstrip().startswith("Pin: ")
+            assert "Pin: " not in driver.text.replace(bottom(driver), "")
+            await driver.press("1", "8")
+            assert bottom(driver) == keys
+
+    await each(project, it_gives_way_to_the_keys, mode="8")
+
+
+async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, held):
+    with LocalEngine.open(project) as engine:
+        list(engine.index())
+        engine.remember("`make_store` is slow")
+        service = project / "src/service.py"
+        service.write_text(service.read_text().replace("make_store", "open_store"))
+        list(engine.index())
+    async with driving(project) as driver:
+        await driver.until(lambda: "1 memory names what is gone" in driver.text)
+        goes_on = held("stale_items")
+        await driver.pilot.press("t")
+        await driver.pilot.press("f7")
+        await driver.until(lambda: driver.app.current_mode == "episodes")
+        goes_on.set()
+        await driver.settle()
+        assert len(driver.app.screen_stack) == 1
+        assert driver.told == ["Stale: not shown, as you went on. Ask again to see it."]
+        await driver.press("f1", "t")
+        assert "`make_store`" in driver.text
