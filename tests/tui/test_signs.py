@@ -85,3 +85,22 @@ async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, hel
         assert driver.told == ["Stale: not shown, as you went on. Ask again to see it."]
         await driver.press("f1", "t")
         assert "`make_store`" in driver.text
+
+
+async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(project: Path):
+    with LocalEngine.open(project) as engine:
+        list(engine.index())
+        for rule in ("Always run the tests.", "Never round twice."):
+            engine.remember(rule, category="rule", actor="agent", agent="codex")
+
+    async def it_is_counted(driver, _):
+        for size, sign in (((80, 24), " 8² "), ((120, 40), " Memo 2 "), ((200, 50), " Memory 2 ")):
+            await driver.resize(size)
+            await driver.until(lambda sign=sign: sign in driver.text.splitlines()[0])
+        assert "2 Rules of agents wait for your approval" in driver.text
+        await driver.press("8", "plus", "y")
+        await driver.until(lambda: " Memory 1 " in driver.text.splitlines()[0])
+        await driver.press("1")
+        assert "1 Rule of agents waits for your approval" in driver.text
+
+    await each(project, it_is_counted, size=(80, 24))

@@ -168,6 +168,12 @@ class CmApp(RunMessages):
         """The change that is being made."""
         return self.tasks.change_in_progress
 
+    def changes_moved(self) -> None:
+        """A change begins or ends: the bottom line says so, and other things may wait for the person now."""
+        super().changes_moved()
+        if self.change_in_progress is None:
+            self.lifecycle.count_waiting(again=True)
+
     def on_answer(self, message: Answer) -> None:
         """A request came back; one that is outdated, or that nobody is left to take at the end, is dropped."""
         if not message.topic or (self.is_running and self.tasks.is_latest(message.topic, message.request)):
@@ -240,6 +246,7 @@ class CmApp(RunMessages):
 
     def _project_changed(self) -> None:
         self.revision_tracker.check()
+        self.lifecycle.count_waiting()
         self.modes.broadcast(ProjectChanged)
 
     def _head_changed(self) -> None:

@@ -17,12 +17,14 @@ STAGES = {
 
 
 def mode_tabs(cm: AppServices) -> list[ModeTab]:
-    """Return every mode; the pack with how much was chosen for it."""
-    chosen = len(cm.pack_selection)
+    """Return every mode: the pack with how much was chosen for it, others with how much waits for the person there."""
+    proposals, rules = cm.project.waiting or (0, 0)
+    stale = cm.project.status.stale if cm.project.status else 0
+    counts = {"pack": len(cm.pack_selection), "memory": rules + stale, "narrator": proposals}
     return [
         ModeTab(
             mode,
-            f"{title} {chosen}" if mode == "pack" and chosen else title,
+            f"{title} {counts[mode]}" if counts.get(mode) else title,
             mode == cm.current_mode,
             sign_of_mode(number),
         )

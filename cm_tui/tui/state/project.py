@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cm_tui.errors import CmError
 from cm_tui.model import (
@@ -16,6 +16,15 @@ from cm_tui.model import (
     ProjectStatus,
     RecordingState,
 )
+
+
+class Waiting(NamedTuple):
+    """How much waits for a person to decide on it."""
+
+    proposals: int
+    """Of the narrator, and of agents that wish to change an entry."""
+    rules: int
+    """Rules of agents that no person approved."""
 
 
 @dataclass
@@ -50,8 +59,8 @@ class ProjectView:
     """The step an import is at; None when none runs."""
     narrating: Progress | None = None
     """The step a pass of the narrator is at; None when none runs."""
-    proposals: int | None = None
-    """How many proposals wait for a person, once that was asked."""
+    waiting: Waiting | None = None
+    """What waits for a person, once that was asked."""
     daemon: Literal["none", "connected", "lost"] = "none"
     """Whether the daemon is heard; `none`: this engine goes straight to the store, or did not hear it yet."""
     job: str = ""

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.tui.state.activity_log import ActivityLog
-from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.project import ProjectView, Waiting
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_run import RunEnded
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+
+COUNTING_DELAY = 0.3
+"""Seconds in which further changes may come before is counted what waits."""
+MOST_RULES = 1_000
 
 
 class ProjectLifecycle:
@@ -41,6 +46,8 @@ class ProjectLifecycle:
         self._changed = changed
         self.repair = repair
         self._then: Callable[[ProjectStatus], None] | None = None
+        self._counted = -1
+        """`index_news` when was last asked how much waits for the person."""
         self._may_read_on = True
         """False once the person stopped the reading of history: it does not begin again by itself."""
         self._after_history: Callable[[], None] | None = None
@@ -95,6 +102,24 @@ class ProjectLifecycle:
             self._changed()
 
         self._tasks.ask("app.status", lambda engine: engine.status(), got, failed)
+
+    def count_waiting(self, *, again: bool = False) -> None:
+        """Ask how much waits for the person, where that may have changed; nobody waits for the answer.
+
+        Args:
+            again: the person has just changed something.
+        """
+        view = self._view
+        if view.engine != "open" or not (again or self._counted != view.index_news):
+            return
+        self._counted = view.index_news
+
+        def got(waiting: Waiting) -> None:
+            if waiting != view.waiting:
+                view.waiting = waiting
+                self._changed()
+
+        self._tasks.ask("app.waiting", _waiting, got, lambda _: None, delay=COUNTING_DELAY)
 
     # --- the index ---
 
@@ -228,3 +253,8 @@ class ProjectLifecycle:
         waiting, self._after_history = self._after_history, None
         if waiting is not None:
             waiting()
+
+
+def _waiting(engine: Engine) -> Waiting:
+    proposals = engine.narrated(limit=1).total + engine.proposals().total
+    return Waiting(proposals, sum(entry.unapproved for entry in engine.entries(category="Rule", limit=MOST_RULES).rows))

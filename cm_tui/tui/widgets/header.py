@@ -13,6 +13,8 @@ from textual.widget import Widget
 
 _WANTED = (4, 3, 2)
 """How many facts the modes stand closer together for, and are named in fewer letters: as many of them as there is room."""
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""A count behind a mode's key, where there is no room for the name between them."""
 _BRIEF = 4
 """Letters of a mode's name where there is no room for all of it."""
 
@@ -97,6 +99,8 @@ class Header(Widget):
             name = tab.label if tab.current else _brief(tab.label, letters)
             label = f"{name} " if name else ""
             sign = tab.sign or str(number)
+            if not name and (waiting := _count_in(tab.label)):
+                sign += waiting.translate(_RAISED)
             lead = f"{sign} " if close and number > 1 else f" {sign} "
             content = Content.assemble((lead, number_style), (label, style))
             parts.append(content.stylize(Style.from_meta({"mode": tab.mode})))
@@ -124,8 +128,11 @@ def _brief(label: str, letters: int | None) -> str:
     """Return a mode's name in so many letters, all when None, with the count behind it."""
     if not letters:
         return label if letters is None else ""
-    name, _, count = label.partition(" ")
-    return f"{name[:letters]} {count}".rstrip()
+    return f"{label.partition(' ')[0][:letters]} {_count_in(label)}".rstrip()
+
+
+def _count_in(label: str) -> str:
+    return label.partition(" ")[2]
 
 
 def _width(*texts: str) -> int:

@@ -21,6 +21,7 @@ from cm_tui.tui.modes.narrator.stock import Stock
 from cm_tui.tui.modes.narrator.topic_map import TopicView
 from cm_tui.tui.modes.narrator.undo_stack import UndoStack
 from cm_tui.tui.modes.narrator.wish_lines import wish_lines
+from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
 
 TYPING = 0.12
@@ -127,7 +128,10 @@ class NarratorView(NarratorParts):
         """Show what is listed by now."""
         self.proposals.show(self.stock.rows, self.stock.total, self._empty_text(), at=self.pending)
         self.pending = None
-        self.cm.project.proposals = self.stock.waiting if self.stock.found is not None else None
+        known = self.cm.project.waiting
+        if known is not None and self.stock.found is not None:
+            self.cm.project.waiting = known._replace(proposals=self.stock.waiting)
+            self.query_one(Header).refresh_text()
         if not self.on_topics:
             if not self.proposals.rows:
                 self.panel.clear("")

@@ -228,12 +228,20 @@ def _how_far(step: Progress) -> str:
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
 
-def _waiting(proposals: int | None) -> str:
-    if proposals:
-        return (
-            f"{count(proposals, 'proposal')} {'waits' if proposals == 1 else 'wait'}: you decide what is written down"
-        )
+def _memory(view: ProjectView) -> str:
+    if view.waiting and (rules := view.waiting.rules):
+        return f"{count(rules, 'Rule')} of agents {_wait(rules)} for your approval; no agent follows {'it' if rules == 1 else 'them'} before"
+    return "Memory: what was written down, and may be remembered"
+
+
+def _narrator(view: ProjectView) -> str:
+    if view.waiting and (proposals := view.waiting.proposals):
+        return f"{count(proposals, 'proposal')} {_wait(proposals)}: you decide what is written down"
     return "Narrator: what sessions teach, proposed for you to decide"
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"
 
 
 def next_text(view: ProjectView) -> Content:
@@ -249,8 +257,8 @@ def next_text(view: ProjectView) -> Content:
             ("4", "Pack: collect context for a chat"),
             ("6", "History: what changed, and the life of a symbol"),
             ("7", "Episodes: what agents and people did here"),
-            ("8", "Memory: what was written down, and may be remembered"),
-            ("9", _waiting(view.proposals)),
+            ("8", _memory(view)),
+            ("9", _narrator(view)),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))

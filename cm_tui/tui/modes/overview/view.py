@@ -15,11 +15,10 @@ from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+    pass
 
 EVERY = 1.0
 """Seconds between looks whether the age of the index reads differently."""
-COUNTING_DELAY = 0.3
 
 
 class OverviewView(ModeScreen):
@@ -27,7 +26,6 @@ class OverviewView(ModeScreen):
 
     _told_when = ""
     """How long ago the index was made, as it is on screen."""
-    _news = -1
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -73,20 +71,6 @@ class OverviewView(ModeScreen):
         self._put("skipped", text.skipped_text(known.skipped if known else {}, view.status))
         self._put("next", text.next_text(view))
 
-        if view.engine == "open" and self._news != view.index_news:
-            self._news = view.index_news
-            self._count_proposals()
-
-    def _count_proposals(self) -> None:
-        """Ask how many proposals wait; nobody waits for that."""
-
-        def got(waiting: int) -> None:
-            if waiting != self.cm.project.proposals:
-                self.cm.project.proposals = waiting
-                self._put("next", text.next_text(self.cm.project))
-
-        self.ask("proposals", _waiting, got, lambda _: None, delay=COUNTING_DELAY)
-
     def _show_index(self) -> None:
         view = self.cm.project
         self._told_when = text.when_indexed(view.status) if view.status else ""
@@ -114,8 +98,3 @@ class OverviewView(ModeScreen):
         panel = self.query_one(f"#ov-{name}", Static)
         panel.display = bool(content.plain)
         panel.update(content)
-
-
-def _waiting(engine: Engine) -> int:
-    """Return how many proposals wait for a person: of the narrator, and of agents that wish to change an entry."""
-    return engine.narrated(limit=1).total + engine.proposals().total
