@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cm_tui import paths
+from cm_tui.counts import count
 from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.daemon_use import tell, uses_daemon
 from cm_tui.daemon.open_engine import where_of
@@ -33,8 +36,18 @@ def examine(folder: Path | None = None, *, full: bool = False) -> tuple[Check, .
     in_the_way = tuple(_failed(error) for error in runtime_dir.obstacles()) if uses_daemon() else ()
     if daemon is None:
         return (*_examine_here(folder, full=full), *in_the_way)
-    complaints = tuple(Check("daemon", "warning", said) for said in daemon.get("complaints", ()))
-    return (*_examine_there(folder, full=full), *complaints, *in_the_way)
+    return (*_examine_there(folder, full=full), *checks_of(daemon), *in_the_way)
+
+
+def checks_of(report: Mapping[str, Any]) -> tuple[Check, ...]:
+    """Return what the daemon's report about itself has to complain of."""
+    found = [Check("daemon", "warning", said) for said in report.get("complaints", ())]
+    errors = report.get("errors", {})
+    if number := int(errors.get("count", 0)):
+        said = f"{count(number, 'error')} since it started; the last: {errors.get('last', '')}"
+        mend = f"{paths.state_dir() / 'daemon.log'} has the details; `cm serve --stop` ends it, and the next command starts another."
+        found.append(Check("daemon", "failed", said, mend, "daemon-errors"))
+    return tuple(found)
 
 
 def _examine_there(folder: Path | None, *, full: bool) -> tuple[Check, ...]:

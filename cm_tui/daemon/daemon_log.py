@@ -29,6 +29,28 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
         )
 
 
+class LoggedErrors(logging.Handler):
+    """Counts what went wrong in this process without anybody hearing of it, and keeps the last one in a line."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from nothing."""
+        self.count, self.last = 0, ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count one."""
+        error = record.exc_info[1] if record.exc_info else None
+        words = f"{record.getMessage()}: {error}" if error is not None else record.getMessage()
+        self.count, self.last = self.count + 1, redact(words.split("\n", 1)[0]).text
+
+
+errors = LoggedErrors()
+"""Of this daemon."""
+
+
 class _WithoutSecrets(logging.Formatter):
     """Lines of the log without secrets: an error may quote an address, a command or a file."""
 
@@ -42,9 +64,11 @@ def set_up_log() -> None:
     handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
     if sys.stderr is not None and sys.stderr.isatty():
         handlers.append(logging.StreamHandler(sys.stderr))
+    errors.begin()
     for name, level in (("cm_tui", logging.INFO), ("uvicorn.error", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.setLevel(level)
         for handler in handlers:
             handler.setFormatter(_WithoutSecrets("%(asctime)s %(levelname)s %(message)s"))
             logger.addHandler(handler)
+        logger.addHandler(errors)

@@ -12,7 +12,7 @@ from typing import Any
 from cm_tui import __version__
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon import endpoint, runtime_dir
+from cm_tui.daemon import daemon_log, endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.extensions import Extensions, MakeExtensions
@@ -113,6 +113,7 @@ class DaemonState:
                 for project in self.projects.opened()
             ],
             "complaints": list(self.complaints),
+            "errors": {"count": daemon_log.errors.count, "last": daemon_log.errors.last},
             "listeners": self.events.listeners,
             "jobs": plain([job for job in self.jobs.records() if job.ended is None]),
         }

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
-from cm_tui.daemon.daemon_log import set_up_log
+from cm_tui.daemon.checkup import checks_of
+from cm_tui.daemon.daemon_log import errors, set_up_log
 
 LOGGERS = ("cm_tui", "uvicorn.error")
 
@@ -41,6 +42,12 @@ def test_a_secret_in_a_logged_error_does_not_reach_the_file(log: Path, name: str
     except ValueError:
         logger.exception("indexing %s", f"/home/ada/{secret}")
     logger.warning("the token %s is refused", secret)
+    (check,) = checks_of({"errors": {"count": errors.count, "last": errors.last}})
+    assert (check.state, check.finding) == ("failed", "daemon-errors")
+    assert check.message.startswith("1 error since it started; the last: indexing /home/ada/")
+    assert "cannot reach https://ada:" in check.message
+    assert secret not in check.message
+    assert password not in check.message
     text = log.read_text(encoding="utf-8")
     assert secret not in text
     assert password not in text

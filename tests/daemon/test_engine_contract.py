@@ -299,6 +299,7 @@ def test_saved_profile_is_used_from_then_on(new_engine: Engine):
     taken_back = new_engine.reset_profile("code")
     assert (taken_back.file, taken_back.removed) == (file, ("limit",))
     assert new_engine.profiles()["code"] == new_engine.packaged_profiles()["code"]
+    assert not file.exists()
     assert new_engine.reset_profile("code").removed == ()
     with pytest.raises(UsageError):
         new_engine.reset_profile("nope")

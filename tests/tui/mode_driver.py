@@ -164,7 +164,8 @@ class Driver:
         while len(app.screen_stack) > 1:
             await app.pop_screen()
         app.revision.go(None)
-        app.pack_selection.replace(())
+        app.pack_selection.change(())
+        app.pack_selection.forget_changes()
         # An answer must not come to a screen that is gone.
         await self.settle()
         for shown in [name for name, stack in app._screen_stacks.items() if stack and name not in ("overview", EMPTY)]:

@@ -91,7 +91,7 @@ def test_many_changes_of_two_applications_at_once_lose_nothing(tmp_path, cm_home
             selection = both[who].selection
             if own and chance.random() < 0.3:
                 gone = own.pop(chance.randrange(len(own)))
-                selection.replace(item for item in selection.items if item != gone)
+                selection.change(item for item in selection.items if item != gone)
             else:
                 own.append(piece(f"{'xy'[who]}{number}"))
                 selection.add([own[-1]])

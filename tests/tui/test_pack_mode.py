@@ -47,7 +47,17 @@ async def reorder_drop_and_undo(driver, project):
     await driver.press("u", "u")
     assert titles(driver) == ["Store.load", "make_store", "report"]
     await driver.press("u")
+    assert titles(driver) == []
+    await driver.press("u")
     assert any("nothing was changed yet" in words for words in driver.told)
+    await driver.press("U", "U", "U")
+    assert titles(driver) == ["make_store", "report"]
+    await driver.press("U")
+    assert any("nothing was taken back" in words for words in driver.told)
+    await driver.press("u", "u", "d")
+    assert titles(driver) == ["make_store", "report"]
+    await driver.press("U")
+    assert titles(driver) == ["make_store", "report"]
 
 
 async def keys_pressed_faster_than_counting_hit_the_right_piece(driver, project):
@@ -100,9 +110,19 @@ async def automatic_pack_takes_the_place_and_undo_brings_back(driver, project):
     await driver.press("enter")
     assert any(item.path == "src/store.py" for item in driver.app.pack_selection.items)
     assert driver.app.screen.pack.markdown.startswith("load a record by name\n\n### ")
+    chosen = titles(driver)
+    # From another mode, such as Memory.
+    driver.app.pack_selection.add([PackRequest("notes.txt", 1, 1, "notes")])
     await driver.press("u")
+    assert titles(driver) == chosen
+    await driver.press("U")
+    assert titles(driver) == [*chosen, "notes"]
+    await driver.press("u", "u")
     assert titles(driver) == ["report"]
     assert driver.app.screen.draft.question == ""
+    await driver.press("U")
+    assert titles(driver) == chosen
+    assert driver.app.screen.draft.question == "load a record by name"
 
 
 async def neighbours_come_after_all_that_was_chosen(driver, project):

@@ -148,6 +148,7 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
             driver.app.clear_notifications()
             await driver.settle()
             picture = SnapshotProject.picture(normalize_svg(driver.app.export_screenshot(title="cm", simplify=True)))
+            assert "Traceback" not in picture
             if picture != snapshot(name=name, extension_class=SVGImageExtension):
                 different.append(name)
     assert not different

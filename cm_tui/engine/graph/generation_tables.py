@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from weakref import WeakKeyDictionary, ref
 
 import duckdb
@@ -155,7 +155,9 @@ class GenerationTables:
             for found in old:
                 del self._sets[found.number]
         for found in old:
-            self._db.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
+            # Not in this thread's transaction, which may have written into them.
+            with closing(self._db.open_cursor()) as own:
+                own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
 
     def _resolve_behind(self, number: int) -> None:
         with self._lock:

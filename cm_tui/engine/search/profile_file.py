@@ -49,8 +49,12 @@ def _text_of(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
+    """Write a file; one in which nothing is left goes."""
     try:
-        _write(file, text)
+        if text:
+            _write(file, text)
+        else:
+            file.unlink(missing_ok=True)
     except OSError as error:
         raise CmError(f"Cannot write {file}: {error}", hint="Check its permissions and free space.") from error
 

@@ -1,12 +1,24 @@
-"""What a person has chosen for a pack, shared by all modes."""
+"""What a person has chosen for a pack, shared by all modes, and each change of it, to take back and to make again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from cm_tui.model import PackRequest
+from cm_tui.tui.state.pack_merge import Items, merged
+
+_MOST_CHANGES = 100
+
+
+class PackChange(NamedTuple):
+    """A change that a person made."""
+
+    before: Items
+    after: Items
+    question: tuple[str, str] | None = None
+    """The question before and after it; None where it stayed."""
 
 
 class PackSelection:
@@ -21,6 +33,20 @@ class PackSelection:
         self._changed = changed
         self._taken = taken
         self._items: tuple[PackRequest, ...] = ()
+        self._done: list[PackChange] = []
+        self._undone: list[PackChange] = []
+        self.question = ""
+        """Stands first in the pack."""
+
+    @property
+    def can_undo(self) -> bool:
+        """True when something was changed."""
+        return bool(self._done)
+
+    @property
+    def can_redo(self) -> bool:
+        """True when a change was taken back and nothing was changed since."""
+        return bool(self._undone)
 
     @property
     def items(self) -> tuple[PackRequest, ...]:
@@ -40,12 +66,37 @@ class PackSelection:
             if request not in self and not any(_covers(item, request) for item in new):
                 new.append(request)
         if new:
-            self.replace((*self._items, *new))
+            self.change((*self._items, *new))
         return len(new)
 
-    def replace(self, items: Iterable[PackRequest]) -> None:
-        """Set everything at once: after dropping, moving or undo."""
-        self._items = tuple(items)
+    def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
+        """Put other pieces in place of these, and another question where given."""
+        change = PackChange(self._items, tuple(items), None if question is None else (self.question, question))
+        self._done = [*self._done, change][-_MOST_CHANGES:]
+        self._undone.clear()
+        self._put(change.after, question)
+
+    def undo(self) -> None:
+        """Take the last change back; what another application did since stays."""
+        change = self._done.pop()
+        self._undone.append(change)
+        self._put(merged(change.after, change.before, self._items), change.question and change.question[0])
+
+    def redo(self) -> None:
+        """Make the change again that was taken back last."""
+        change = self._undone.pop()
+        self._done.append(change)
+        self._put(merged(change.before, change.after, self._items), change.question and change.question[1])
+
+    def forget_changes(self) -> None:
+        """Begin with nothing to take back."""
+        self._done.clear()
+        self._undone.clear()
+
+    def _put(self, items: Items, question: str | None) -> None:
+        self._items = items
+        if question is not None:
+            self.question = question
         self._changed()
 
     def take(self, items: tuple[PackRequest, ...]) -> None:

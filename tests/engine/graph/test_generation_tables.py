@@ -42,6 +42,25 @@ def test_old_tables_go(project: Callable) -> None:
     assert len(schemas(shop.db)) <= 2
 
 
+def test_old_tables_go_though_the_question_that_ends_has_written_into_them(project: Callable) -> None:
+    shop = project(SHOP)
+
+    def change() -> None:
+        for number in range(3):
+            shop.write({"shop/till.py": f"{MORE['shop/till.py']}# {number}\n"})
+            shop.sites("add_tax")
+
+    with shop.db.reading():
+        before = shop.sites("add_tax")
+        (own,) = schemas(shop.db)
+        writing = threading.Thread(target=change)
+        writing.start()
+        writing.join()
+        shop.db.execute(f"CREATE OR REPLACE TABLE {own}.main.resolved_now (site INTEGER)")
+        assert shop.sites("add_tax") == before
+    assert own not in schemas(shop.db)
+
+
 def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cm_tui.engine.graph.generation_tables.SMALL", -1)
     monkeypatch.setattr(resolve, "SMALL", -1)

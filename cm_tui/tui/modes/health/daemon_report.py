@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui import paths
 from cm_tui.errors import CmError
+from cm_tui.model import Check
 from cm_tui.model.freshness import Freshness
 from cm_tui.tui.tasks.errors import as_cm_error
 
@@ -31,8 +32,8 @@ class DaemonReport:
     listeners: int
     other_settings: bool
     """It was started with other `CM_*` settings than this terminal has."""
-    complaints: tuple[str, ...] = ()
-    """What it cannot do although the settings ask for it."""
+    checks: tuple[Check, ...] = ()
+    """What it has to complain of: what it cannot do although the settings ask for it, what went wrong in it."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def gather(engine: Engine | None) -> DaemonFacts:
 
 
 def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
-    from cm_tui.daemon import bootstrap, runtime_dir, subscribe
+    from cm_tui.daemon import bootstrap, checkup, runtime_dir, subscribe
 
     said = bootstrap.health()
     if said is None:
@@ -91,7 +92,7 @@ def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
     report = DaemonReport(
         int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
         tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
-        said.get("settings") != runtime_dir.settings_digest(), tuple(map(str, said.get("complaints", ()))),
+        said.get("settings") != runtime_dir.settings_digest(), checkup.checks_of(said),
     )  # fmt: skip
     return report, tuple(subscribe.jobs())
 

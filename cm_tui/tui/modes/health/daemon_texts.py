@@ -58,7 +58,9 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     if daemon.other_settings:
         words = "It runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         lines.append(hang(Content.styled("! ", "$warning"), 2, words, "$foreground", width))
-    lines += [hang(Content.styled("! ", "$warning"), 2, said, "$foreground", width) for said in daemon.complaints]
+    for check in daemon.checks:
+        style = "$error" if check.state == "failed" else "$warning"
+        lines.append(hang(Content.styled("! ", style), 2, one_line(check.message), "$foreground", width))
     return Content("\n").join(lines)
 
 

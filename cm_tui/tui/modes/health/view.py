@@ -155,7 +155,8 @@ class HealthView(ModeScreen):
 
     def _show_verdict(self) -> None:
         """The whole mode in a line, above what can be scrolled."""
-        pieces = [text.checks_verdict(self._checks)] if self._checks else []
+        every = (*self._checks, *(self.facts.daemon.checks if self.facts and self.facts.daemon else ()))
+        pieces = [text.checks_verdict(every)] if self._checks else []
         if self.cm.project.daemon == "lost":
             pieces.append(("◌ daemon lost, reconnecting", "$warning"))
         elif self.facts is not None:

@@ -26,7 +26,11 @@ def _no_text(screen: PackView) -> str | None:
 
 
 def _no_undo(screen: PackView) -> str | None:
-    return None if screen.draft.can_undo else "nothing was changed yet"
+    return None if screen.cm.pack_selection.can_undo else "nothing was changed yet"
+
+
+def _no_redo(screen: PackView) -> str | None:
+    return None if screen.cm.pack_selection.can_redo else "nothing was taken back"
 
 
 def _no_index(screen: PackView) -> str | None:
@@ -37,9 +41,15 @@ def _no_index(screen: PackView) -> str | None:
 
 
 def undo(screen: PackView) -> None:
-    """Take the last change back."""
-    screen.draft.undo()
+    """Take the last change back, wherever it was made."""
+    screen.cm.pack_selection.undo()
     screen.cm.tell(f"Back to {count(len(screen.draft.items), 'piece')}.", timeout=2)
+
+
+def redo(screen: PackView) -> None:
+    """Make the change again that was taken back last."""
+    screen.cm.pack_selection.redo()
+    screen.cm.tell(f"Again {count(len(screen.draft.items), 'piece')}.", timeout=2)
 
 
 def drop(screen: PackView) -> None:
@@ -124,6 +134,8 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
             blocked=_no_index),
     Command("pack.drop", "d,delete", "Drop", "Take the piece out", drop, blocked=_empty),
     Command("pack.undo", "u", "Undo", "Take the last change back", undo, blocked=_no_undo),
+    Command("pack.redo", "U", "Redo", "Make the change again that was taken back", redo, bar=False, shown_as="U",
+            shown=lambda screen: _no_redo(screen) is None, blocked=_no_redo),
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),

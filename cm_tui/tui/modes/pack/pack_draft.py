@@ -1,4 +1,4 @@
-"""A pack while it is put together: pieces in order, the question that stands first, and every change to take back."""
+"""A pack while it is put together: pieces in order, and the question that stands first."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_merge import Items, merged
 from cm_tui.tui.state.pack_selection import PackSelection
 
 DEFAULT_BUDGET = 4000
-_UNDO = 100
 
 
 class PackDraft:
-    """Changes the selection that all modes share; each change can be undone.
+    """Changes the selection that all modes share, which keeps each change to be taken back.
 
     Args:
         pack_selection: the pieces.
@@ -22,10 +20,7 @@ class PackDraft:
 
     def __init__(self, pack_selection: PackSelection) -> None:
         self._selection = pack_selection
-        self._before: list[tuple[Items, Items, str]] = []
-        """Each change: the pieces before and after it, and the question before it."""
         self._own = False
-        self.question = ""
         self.budget = DEFAULT_BUDGET
 
     @property
@@ -34,26 +29,14 @@ class PackDraft:
         return self._selection.items
 
     @property
-    def can_undo(self) -> bool:
-        """True when something was changed."""
-        return bool(self._before)
+    def question(self) -> str:
+        """What stands first."""
+        return self._selection.question
 
     def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
         """Put other pieces in place of these, and another question where given."""
-        after = tuple(items)
-        self._before = [*self._before, (self.items, after, self.question)][-_UNDO:]
-        if question is not None:
-            self.question = question
-        self._replace(after)
-
-    def undo(self) -> None:
-        """Take the last change back; what another application did since stays."""
-        before, after, self.question = self._before.pop()
-        self._replace(merged(after, before, self.items))
-
-    def _replace(self, items: Items) -> None:
         self._own = True
-        self._selection.replace(items)
+        self._selection.change(items, question=question)
 
     def was_own(self) -> bool:
         """Return whether the last change was one of these, once: whoever made it knows where the cursor belongs."""

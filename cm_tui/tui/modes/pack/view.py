@@ -67,7 +67,7 @@ class PackView(ModeScreen):
         if isinstance(budget, int) and budget > 0:
             self.draft.budget = budget
         if isinstance(question, str):
-            self.draft.question = question
+            self.cm.pack_selection.question = question
         self.pieces.focus()
         super().on_mount()
         self.pack_selection_changed()
