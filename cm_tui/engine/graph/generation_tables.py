@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from itertools import count
 from weakref import WeakKeyDictionary, ref
 
 import duckdb
@@ -21,6 +23,8 @@ NOW = "now_file"
 """Relation of what is there now."""
 
 _LOOK_S = 0.05
+_made = count()
+"""Counts the sets of tables of this process."""
 _SHARED: WeakKeyDictionary[Database, GenerationTables] = WeakKeyDictionary()
 _SHARING = threading.Lock()
 
@@ -35,11 +39,14 @@ class TableSet:
 
     def __init__(self, db: Database, number: int) -> None:
         self.number = number
-        self.schema = f"{SCHEMA}_{number}"
+        # A name of its own, also where the tables of a generation are made again: a transaction that has seen a database
+        # may not see another one of its name, or DuckDB declares the whole store invalid.
+        self.schema = f"{SCHEMA}_{number}_{next(_made)}"
         self.tables = DerivedTables(db, self.schema)
         self.resolver = Resolver(self.tables)
         self.pages = KeptPages()
         self.users = 0
+        """Calls of questions that are not answered yet."""
         self.asked = 0
         """Questions so far."""
         self.resolved = 0
@@ -134,8 +141,14 @@ class GenerationTables:
         try:
             yield found
         finally:
-            with self._lock:
-                found.users -= 1
+            # Its transaction may have written into them, and could not write into others made in their place.
+            self._db.generations.when_answered(partial(self._release, found))
+
+    def _release(self, found: TableSet) -> None:
+        with self._lock:
+            found.users -= 1
+        # The answer stands, whatever becomes of what is old; a store that is closed takes all of it along.
+        with suppress(ReferenceError, CmError, duckdb.Error):
             self._drop_old()
 
     def _prepare(self, _number: int) -> None:
@@ -155,7 +168,7 @@ class GenerationTables:
             for found in old:
                 del self._sets[found.number]
         for found in old:
-            # Not in this thread's transaction, which may have written into them.
+            # Not in a transaction that has written into them.
             with closing(self._db.open_cursor()) as own:
                 own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
 

@@ -58,6 +58,10 @@ class _Question(threading.local):
     code: int | None = None
     """The state of the code in that generation, once somebody wanted to know."""
 
+    def __init__(self) -> None:
+        self.endings: list[Callable[[], None]] = []
+        """Called once it is answered."""
+
 
 class Generations:
     """Generations of one store. Safe to use from several threads.
@@ -108,6 +112,13 @@ class Generations:
             prepare: given the number; its thread reads that generation meanwhile.
         """
         self._preparers.append(prepare)
+
+    def when_answered(self, end: Callable[[], None]) -> None:
+        """Have something done after the question of this thread, at once where it answers none."""
+        if self._question.number is None:
+            end()
+        else:
+            self._question.endings.append(end)
 
     def on_close(self, end: Callable[[], None]) -> None:
         """Have something ended before the store is closed."""
@@ -182,8 +193,11 @@ class Generations:
             self._store.use(before)
             last = question.cursor
             question.number = question.cursor = None
+            endings, question.endings = question.endings, []
             if last is not None:
                 self._give_back(number, last)
+            for end in endings:
+                end()
 
     def _begin(self) -> tuple[int, Cursor]:
         """Begin to read the published generation."""
