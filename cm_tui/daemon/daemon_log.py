@@ -30,7 +30,7 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
 
 
 class LoggedErrors(logging.Handler):
-    """Counts what went wrong in this process without anybody hearing of it, and keeps the last one in a line."""
+    """Counts the errors that were logged, and keeps the last one in a line."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

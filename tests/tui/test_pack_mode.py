@@ -53,7 +53,7 @@ async def reorder_drop_and_undo(driver, project):
     await driver.press("U", "U", "U")
     assert titles(driver) == ["make_store", "report"]
     await driver.press("U")
-    assert any("nothing was taken back" in words for words in driver.told)
+    assert any("nothing to redo" in words for words in driver.told)
     # What is changed after an undo takes the place of what was undone.
     await driver.press("u", "u", "d")
     left = titles(driver)

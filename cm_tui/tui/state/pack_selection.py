@@ -1,4 +1,4 @@
-"""What a person has chosen for a pack, shared by all modes, and each change of it, to take back and to make again."""
+"""What a person has chosen for a pack, shared by all modes, and the history of its changes, for undo and redo."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PackSelection:
 
     @property
     def can_redo(self) -> bool:
-        """True when a change was taken back and nothing was changed since."""
+        """True when a change was undone and nothing was changed since."""
         return bool(self._undone)
 
     @property
@@ -83,13 +83,13 @@ class PackSelection:
         self._put(merged(change.after, change.before, self._items), change.question and change.question[0])
 
     def redo(self) -> None:
-        """Make the change again that was taken back last."""
+        """Redo the change that was undone last."""
         change = self._undone.pop()
         self._done.append(change)
         self._put(merged(change.before, change.after, self._items), change.question and change.question[1])
 
     def forget_changes(self) -> None:
-        """Begin with nothing to take back."""
+        """Drop the history of undo and redo."""
         self._done.clear()
         self._undone.clear()
 

@@ -150,13 +150,14 @@ class HealthView(ModeScreen):
         self.query_one("#health-freshness").border_subtitle = Content(words)
         active = self.active_jobs
         self.query_one("#health-jobs").border_subtitle = Content("c cancels one" if active else "")
+        if self._checks:
+            self._show_checks()
         self._show_verdict()
         self.refresh_keys()
 
     def _show_verdict(self) -> None:
         """The whole mode in a line, above what can be scrolled."""
-        every = (*self._checks, *(self.facts.daemon.checks if self.facts and self.facts.daemon else ()))
-        pieces = [text.checks_verdict(every)] if self._checks else []
+        pieces = [text.checks_verdict(self.all_checks)] if self._checks else []
         if self.cm.project.daemon == "lost":
             pieces.append(("◌ daemon lost, reconnecting", "$warning"))
         elif self.facts is not None:
@@ -197,10 +198,20 @@ class HealthView(ModeScreen):
 
         self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
 
+    @property
+    def all_checks(self) -> tuple[Check, ...]:
+        """The checks of the project, and those of the daemon."""
+        daemon = self.facts.daemon if self.facts else None
+        return (*self._checks, *(daemon.checks if daemon else ()))
+
     def _got_checks(self, checks: tuple[Check, ...]) -> None:
         self._checks = checks
-        self._put("checks", lambda width: text.checks_text(checks, width))
+        self._show_checks()
         self._show_verdict()
+
+    def _show_checks(self) -> None:
+        checks = self.all_checks
+        self._put("checks", lambda width: text.checks_text(checks, width))
         self.query_one("#health-checks").border_subtitle = Content(text.verdict(checks))
 
     def _no_checks(self, error: CmError) -> None:

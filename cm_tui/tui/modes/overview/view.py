@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -13,9 +12,6 @@ from textual.widgets import Static
 from cm_tui.errors import StoreDamagedError, StoreTooNewError
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.mode_screen import ModeScreen
-
-if TYPE_CHECKING:
-    pass
 
 EVERY = 1.0
 """Seconds between looks whether the age of the index reads differently."""

@@ -30,7 +30,7 @@ def _no_undo(screen: PackView) -> str | None:
 
 
 def _no_redo(screen: PackView) -> str | None:
-    return None if screen.cm.pack_selection.can_redo else "nothing was taken back"
+    return None if screen.cm.pack_selection.can_redo else "nothing to redo"
 
 
 def _no_index(screen: PackView) -> str | None:
@@ -47,9 +47,9 @@ def undo(screen: PackView) -> None:
 
 
 def redo(screen: PackView) -> None:
-    """Make the change again that was taken back last."""
+    """Redo the change that was undone last."""
     screen.cm.pack_selection.redo()
-    screen.cm.tell(f"Again {count(len(screen.draft.items), 'piece')}.", timeout=2)
+    screen.cm.tell(f"Redone: {count(len(screen.draft.items), 'piece')}.", timeout=2)
 
 
 def drop(screen: PackView) -> None:
@@ -134,7 +134,7 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
             blocked=_no_index),
     Command("pack.drop", "d,delete", "Drop", "Take the piece out", drop, blocked=_empty),
     Command("pack.undo", "u", "Undo", "Take the last change back", undo, blocked=_no_undo),
-    Command("pack.redo", "U", "Redo", "Make the change again that was taken back", redo, bar=False, shown_as="U",
+    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo, bar=False, shown_as="U",
             shown=lambda screen: _no_redo(screen) is None, blocked=_no_redo),
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
