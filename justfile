@@ -41,9 +41,9 @@ check:
 ci:
     .ci/run
 
-# One of the measurements: quality, speed, callers, vectors, hooks, mcp_tools, freshness, history, secrets, daemon.
-bench name *args:
-    .venv/bin/cm bench {{name}} {{args}}
+# One of the measurements; without a name, list them.
+bench *args:
+    .venv/bin/python -m tests.bench {{args}}
 
 # Draw the picture of the rooms in ARCHITECTURE.md from the code.
 rooms:

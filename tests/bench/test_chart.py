@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.bench.chart import _BOTTOM, _LEFT, _RIGHT, _TOP, HEIGHT, WIDTH, Chart
+from tests.bench.chart import _BOTTOM, _LEFT, _RIGHT, _TOP, HEIGHT, WIDTH, Chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBERS = st.floats(0, 1e7, allow_nan=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.bench import history
+from tests.bench import history
 
 
 @pytest.fixture

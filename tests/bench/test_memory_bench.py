@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.bench import memory
-from cm_tui.bench.conversations import Asked, read
-from cm_tui.bench.memory_cases import cases, plain_search
 from cm_tui.errors import UsageError
+from tests.bench import memory
+from tests.bench.conversations import Asked, read
+from tests.bench.memory_cases import cases, plain_search
 
 TALK = {
     "sessions": [

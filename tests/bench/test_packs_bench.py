@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.bench import pack_corpora, packs
-from cm_tui.bench.corpora import Question, Target
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import Hit
+from tests.bench import pack_corpora, packs
+from tests.bench.corpora import Question, Target
 from tests.gitrepo import Repo
 
 QUESTION = Question("how", "commit", (Target("a.py", 11, 20), Target("b.py", 1, 4)))

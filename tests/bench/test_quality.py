@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.bench import quality
-from cm_tui.bench.corpora import QUERIES, Question, Target, read
 from cm_tui.errors import UsageError
 from cm_tui.model import Hit
+from tests.bench import quality
+from tests.bench.corpora import QUERIES, Question, Target, read
 
 
 def hit(path: str, start: int = 1, end: int = 10) -> Hit:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from cm_tui.bench import lines, weights
-from cm_tui.bench.corpora import Corpus, Question, Target
-from cm_tui.bench.lines import read_lines
-from cm_tui.bench.questions.build import build
-from cm_tui.bench.questions.commits import question_of
 from cm_tui.engine.tuning import learner
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Hit
+from tests.bench import lines, weights
+from tests.bench.corpora import Corpus, Question, Target
+from tests.bench.lines import read_lines
+from tests.bench.questions.build import build
+from tests.bench.questions.commits import question_of
 
 CART = '''class Cart:
     """Holds what somebody wants to buy."""

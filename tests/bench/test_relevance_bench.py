@@ -9,9 +9,9 @@ import numpy as np
 import pygit2
 import pytest
 
-from cm_tui.bench import relevance
-from cm_tui.bench.relevance import Sample, fit, held_out
 from cm_tui.errors import UsageError
+from tests.bench import relevance
+from tests.bench.relevance import Sample, fit, held_out
 
 
 def samples(count: int = 4000) -> list[Sample]:

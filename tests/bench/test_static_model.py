@@ -11,18 +11,18 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from cm_tui.bench.static_model import export, onnx_file
-from cm_tui.bench.static_model.bags import bags_of, sums, vectors
-from cm_tui.bench.static_model.cleaning import Seen, question
-from cm_tui.bench.static_model.collect import collect, read
-from cm_tui.bench.static_model.data import batches, data_of
-from cm_tui.bench.static_model.kept import kept_texts
-from cm_tui.bench.static_model.pairs import Pair, pairs_of
-from cm_tui.bench.static_model.sources import SourceFile
-from cm_tui.bench.static_model.train import Kept, Options, gathered, kept_slopes, pair_slopes, train
-from cm_tui.bench.static_model.vocabulary import extended, first_table, tokenizer_at
 from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
 from cm_tui.errors import NotFoundError
+from tests.bench.static_model import export, onnx_file
+from tests.bench.static_model.bags import bags_of, sums, vectors
+from tests.bench.static_model.cleaning import Seen, question
+from tests.bench.static_model.collect import collect, read
+from tests.bench.static_model.data import batches, data_of
+from tests.bench.static_model.kept import kept_texts
+from tests.bench.static_model.pairs import Pair, pairs_of
+from tests.bench.static_model.sources import SourceFile
+from tests.bench.static_model.train import Kept, Options, gathered, kept_slopes, pair_slopes, train
+from tests.bench.static_model.vocabulary import extended, first_table, tokenizer_at
 from tests.gitrepo import Repo
 
 PYTHON = b'''
@@ -241,7 +241,7 @@ def test_all_steps_by_command(tmp_path):
         ["check", str(out), "--model", str(tmp_path / "model")],
     ]
     for words in steps:
-        command = [sys.executable, "-m", "cm_tui", "bench", "model", *words]
+        command = [sys.executable, "-m", "tests.bench", "model", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "model" / "config.json").read_text())["hidden_size"] == 256

@@ -1,7 +1,7 @@
 """Relevance: how often a hit with such a score and such a cosine was in the right place.
 
 A score orders the hits of one question. What it is worth was counted on questions whose answer is known, half of them
-put to a project that cannot know it; `cm bench relevance` counts anew.
+put to a project that cannot know it; `just bench relevance` counts anew.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ from textwrap import dedent
 
 import pytest
 
-from cm_tui.bench.callers import load_files
 from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.store.database import Database
+from tests.bench.callers import load_files
 
 
 class Project:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import cm_tui
-from cm_tui.bench import callers as bench
 from cm_tui.engine.graph import resolve
 from cm_tui.engine.graph.graph import CALLS, Graph
+from tests.bench import callers as bench
 
 
 @pytest.fixture(scope="module")
