@@ -41,6 +41,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier."""
+    tiers.leave_out(items)
     for item in items:
         item.add_marker(tiers.tier_of(item))
 

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,11 +45,18 @@ def examples(most: int, few: int = FEW) -> int:
     return most if is_full_size() else min(most, few)
 
 
-def few_of(few: int, values: Iterable[Any]) -> list[Any]:
-    """Return the values that a test is repeated with: some, from the first to the last, in CI, the others in `deep`."""
-    every = list(values)
-    chosen = {round(place * (len(every) - 1) / max(few - 1, 1)) for place in range(few)}
-    return [one if number in chosen else pytest.param(one, marks=pytest.mark.deep) for number, one in enumerate(every)]
+def leave_out(items: Iterable[pytest.Item]) -> None:
+    """Mark cases of tests as `deep` of which CI runs a `few(n)` alone: n of each test, from the first to the last."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for every in cases.values():
+        few = every[0].get_closest_marker("few").args[0]
+        chosen = {round(place * (len(every) - 1) / max(few - 1, 1)) for place in range(few)}
+        for number, item in enumerate(every):
+            if number not in chosen:
+                item.add_marker("deep")
 
 
 def is_full_size() -> bool:
@@ -63,6 +69,8 @@ def tier_of(item: pytest.Item) -> str:
     for tier in ("deep", "process"):
         if item.get_closest_marker(tier):
             return tier
+    if item.nodeid.startswith("tests/bench/"):
+        return "deep"  # they test measurements, which are no part of the product
     asked = set(item._fixtureinfo.argnames) - set(getattr(getattr(item, "callspec", None), "params", ()))
     if asked <= NO_FILES:
         return "fast"

@@ -16,7 +16,6 @@ import pytest
 import cm_tui.cli.app as command_line
 from cm_tui.errors import StoreError
 from tests.cli.conftest import Result, Shop, git, make_repository
-from tests.tiers import few_of
 
 MISTAKES: tuple[tuple[list[str], int, str], ...] = (
     (["search"], 2, "query"),
@@ -162,7 +161,8 @@ def as_plain_user(shop: Shop, *commands: list[str], **environment: str) -> list[
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("use", few_of(1, ["never", "auto"]))
+@pytest.mark.few(1)
+@pytest.mark.parametrize("use", ["never", "auto"])
 def test_data_that_can_only_be_read_is_read(own_shop: Shop, use: str):
     store = next(own_shop.home.rglob("store.duckdb")).parent
     locked = sorted([own_shop.home, *own_shop.home.rglob("*")], reverse=True)

@@ -15,7 +15,6 @@ from cm_tui.daemon import bootstrap
 from cm_tui.model import Progress
 from cm_tui.model.text import cut_names
 from tests.cli.conftest import Shop
-from tests.tiers import few_of
 
 CODES = {"": 0, ">&-": 0, "2>&-": 0, "<&-": 0, "<&- >&- 2>&-": 0, "2>/dev/full": 0, ">/dev/full": 1, "1</dev/null": 1}
 
@@ -30,7 +29,8 @@ def ended(shop: Shop, words: str, streams: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a device that is always full")  # noqa: PTH110
-@pytest.mark.parametrize("streams", few_of(5, CODES))
+@pytest.mark.few(5)
+@pytest.mark.parametrize("streams", CODES)
 def test_a_command_ends_well_whatever_its_streams_are(shop: Shop, streams: str):
     done = ended(shop, "--json symbols", streams)
     assert done.returncode == CODES[streams], done.stderr

@@ -62,6 +62,7 @@ def test_damage_below_an_open_store_is_seen_on_disk(indexed: Shop):
     assert shop.cm("search", "raise an amount", "--json").json["hits"] == before
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [runtime_dir.LOCK, runtime_dir.START_LOCK, runtime_dir.INFO, runtime_dir.SOCKET])
 def test_a_folder_in_place_of_a_file_of_the_daemon_is_named_and_cleared(indexed: Shop, name: str):
     shop = indexed

@@ -72,6 +72,7 @@ async def test_progress_rises_to_the_end(watched: Watched, mode: str):
     assert all(message for _, _, message in told)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", ["memory auto", "memory legacy", "http auto", "http legacy"])
 async def test_a_cancelled_call_stops_the_work(watched: Watched, way: str):
     where, mode = way.split()

@@ -69,6 +69,7 @@ async def test_projects_that_are_not_there_or_unsafe_are_refused(shop: Path):
             assert "was not given" in await asked.refused("codememory_drift", project=project)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("way", "mode"), [("memory", "auto"), ("memory", "legacy"), STDIO, ("http", "auto")])
 async def test_the_clients_only_folder_is_the_project(shop: Path, other: Path, mode: str, way: str):
     async with answering(shop, way, mode=mode, given=[other], list_roots_callback=rooted(other)) as asked:

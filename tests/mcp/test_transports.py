@@ -21,6 +21,7 @@ from tests.mcp.served import EVERY_CALL, answering, environment, serving
 STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("way", "mode"),
     [("memory", "auto"), STDIO, ("http", "auto"), pytest.param("http", "legacy", marks=pytest.mark.deep)],

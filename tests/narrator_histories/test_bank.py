@@ -46,6 +46,7 @@ def history(request: pytest.FixtureRequest) -> History:
     return build(banks.load("dev"), request.param)
 
 
+@pytest.mark.few(2)
 def test_a_history_has_its_facts_and_traps_and_is_the_same_for_the_same_seed(history: History) -> None:
     assert (len(history.facts), len(history.traps)) == (80, 40)
     again = build(banks.load("dev"), history.seed)

@@ -221,6 +221,7 @@ class ListApp(App[None]):
         return {**DARK_PARTS, "soft": "#cccccc", "muted": "#999999", "faint": "#555555"}
 
 
+@pytest.mark.deep
 async def test_a_hundred_thousand_rows_draw_only_what_is_seen():
     hits = tuple(make_hit(number) for number in range(100_000))
     app = ListApp()

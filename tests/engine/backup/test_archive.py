@@ -22,7 +22,6 @@ from cm_tui.errors import RefusedError
 from cm_tui.model import EpisodeFilter
 from tests.engine.backup.test_backup import EVENT, HEAD, PROJECT, write
 from tests.gitrepo import Repo
-from tests.tiers import few_of
 
 ARCHIVED = EpisodeFilter(state="archived")
 
@@ -183,7 +182,8 @@ backup.restore_backup(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("steps", few_of(2, [0, 1, 3, 4, 6]))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("steps", [0, 1, 3, 4, 6])
 def test_who_is_killed_while_it_restores_and_goes_on_ends_the_same(
     repo: Repo, archived: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ):

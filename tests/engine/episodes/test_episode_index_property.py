@@ -22,7 +22,6 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, Visibility
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Episode, EpisodeFilter
-from tests.tiers import few_of
 
 ALL = 10_000
 WORDS = ["add", "tax", "round", "cart", "price", "total", "journal", "Ünïcode", "漢字", "#1", "a.b/c"]
@@ -112,7 +111,8 @@ def answers(db: Database, journal: Journal, lists: EpisodeLists | None = None) -
     return [*found, guarded, tables.rows("SELECT change, kind, actor, undone FROM change ORDER BY event")]
 
 
-@pytest.mark.parametrize("seed", few_of(1, range(3)))
+@pytest.mark.few(1)
+@pytest.mark.parametrize("seed", range(3))
 def test_followed_step_by_step_and_read_anew_it_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):

@@ -21,7 +21,6 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, EpisodeFilter
-from tests.tiers import few_of
 
 DAY = 86_400.0
 ARCHIVED = EpisodeFilter(state="archived")
@@ -208,7 +207,8 @@ BEFORE_THE_HOLES = 3
 """Steps after which the archive has what moved, and the journal still has its text."""
 
 
-@pytest.mark.parametrize("steps", few_of(2, range(5)))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("steps", range(5))
 def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: int):
     ids = [record(engine, f"sell boulders {number}", 100) for number in range(3)]
     engine.close()

@@ -12,7 +12,6 @@ from cm_tui.engine.episodes import word_index
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.episodes.word_index import Part, WordIndex
 from cm_tui.engine.store.database import Database
-from tests.tiers import few_of
 
 LETTERS = "ab.é漢#1"
 
@@ -25,7 +24,8 @@ def texts(count: int, chance: random.Random) -> dict[int, str]:
     }
 
 
-@pytest.mark.parametrize("seed", few_of(2, range(4)))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("seed", range(4))
 def test_it_finds_what_looking_through_all_texts_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
     monkeypatch.setattr(word_index, "PART", 16)
     monkeypatch.setattr(word_index, "_TOGETHER", 3)

@@ -22,6 +22,7 @@ def own_files() -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in files}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("word", "found"),
     [("shopdb", False), ("shopdb", True), ("warehouse7db", False), ("warehouse7db", True), (SECRET, False)],

@@ -20,7 +20,6 @@ from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
-from tests.tiers import few_of
 
 
 def found(engine: LocalEngine, query: str) -> list[str]:
@@ -112,6 +111,7 @@ def test_it_comes_back_by_no_way(engine: LocalEngine, leaky: list[Event]):
         engine.episode(leaky[3].id)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("which", range(4))
 def test_any_event_of_a_turn_takes_the_whole_turn(engine: LocalEngine, leaky: list[Event], which: int):
     ids = [event.id for event in leaky]
@@ -209,7 +209,8 @@ def test_erasing_twice_is_once(engine: LocalEngine, leaky: list[Event]):
     assert [event.id for event in Journal.of(engine.root).read()][: len(before)] == before
 
 
-@pytest.mark.parametrize("place", few_of(2, ["erase_lines", "_rewrite", "_make_memory_again"]))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("place", ["erase_lines", "_rewrite", "_make_memory_again"])
 def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
     engine: LocalEngine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch, place: str
 ):

@@ -137,6 +137,7 @@ def large_branch(repo: Repo) -> None:
     subprocess.run(["git", "fast-import", "--quiet"], cwd=repo.root, input="\n".join(lines).encode(), check=True)
 
 
+@pytest.mark.deep
 def test_a_checkout_of_10000_files_is_everything(watch):
     watched = watch()
     large_branch(watched.repo)

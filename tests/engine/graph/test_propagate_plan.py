@@ -22,6 +22,7 @@ def joins(node: dict[str, Any]) -> Iterator[str]:
         yield from joins(child)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scopes_of_a_place", [1, 4, 40])
 def test_no_name_is_looked_for_in_all_scopes(project: Callable, scopes_of_a_place: int) -> None:
     """Joined by the name first, sites times scopes that know it are made: gigabytes for a project of 2,000 files."""

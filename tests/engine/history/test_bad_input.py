@@ -14,7 +14,6 @@ from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
-from tests.tiers import few_of
 
 
 def grow(repo: Repo, count: int) -> list[str]:
@@ -85,7 +84,8 @@ def object_file(repo: Repo, oid: str) -> Path:
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zlib at all", b"x\x9c\x4b\xca\xc9"], ids=["empty", "garbage", "cut"])
-@pytest.mark.parametrize("what", few_of(2, ["HEAD~3^{tree}", "HEAD~3:f1.py", "HEAD~3"]), ids=["tree", "blob", "commit"])
+@pytest.mark.few(2)
+@pytest.mark.parametrize("what", ["HEAD~3^{tree}", "HEAD~3:f1.py", "HEAD~3"], ids=["tree", "blob", "commit"])
 def test_damaged_objects(repo, db, tmp_path, damage, what):
     grow(repo, 8)
     lost = repo.git("rev-parse", what)
@@ -202,7 +202,8 @@ STRANGE = {
 }
 
 
-@pytest.mark.parametrize("who", few_of(5, STRANGE.values()), ids=STRANGE)
+@pytest.mark.few(5)
+@pytest.mark.parametrize("who", STRANGE.values(), ids=STRANGE)
 def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
     first = grow(repo, 1)[0]
     repo.write("f0.py", "def late():\n    return 1\n")
@@ -236,6 +237,7 @@ def rewrite(repo: Repo, count: int) -> None:
     repo.git("gc", "-q", "--prune=now")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("indexed", [True, False])
 def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkeypatch, indexed):
     monkeypatch.setattr(room, "_BATCH_COMMITS", 1)

@@ -24,7 +24,6 @@ from tests.engine.history.conftest import compare_any_with_fresh, compare_with_f
 from tests.engine.history.test_missing_blobs import Lost
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
-from tests.tiers import few_of
 
 
 @pytest.fixture
@@ -139,7 +138,8 @@ def test_only_what_differs_is_read_and_only_once(released, db, monkeypatch):
     assert again.side.parsed == 0
 
 
-@pytest.mark.parametrize("how", few_of(2, ["not read", "a part", "other rules", "pruned"]))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("how", ["not read", "a part", "other rules", "pruned"])
 def test_whatever_is_known_of_the_mainline(released, db, tmp_path, how):
     index(db, released.root)
     config = configured(exclude=["m1.py"]) if how == "other rules" else configured()

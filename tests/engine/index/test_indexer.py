@@ -20,7 +20,6 @@ from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedErro
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, fresh, index, now, skipped
-from tests.tiers import few_of
 
 CODE = "def greet(name):\n    return shout(name)\n\n\nclass A:\n    def m(self):\n        return greet('x')\n"
 
@@ -510,7 +509,8 @@ for step in Indexer(db, Path(root), configured()).run():
 """
 
 
-@pytest.mark.parametrize("where", few_of(3, ["scan", "parse 1", "parse 3", "writing", "store", "done"]))
+@pytest.mark.few(3)
+@pytest.mark.parametrize("where", ["scan", "parse 1", "parse 3", "writing", "store", "done"])
 def test_kill_9_at_any_moment_then_a_run_equals_a_fresh_one(repo, tmp_path, where):
     for number in range(60):
         repo.write(f"many/f{number}.py", f"def f{number}():\n" + "    call()\n" * 20)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.journal.erasure import Line, erase_lines
 from cm_tui.engine.journal.event import ERASED, ERASURE, MAX_BYTES, Event, Position
 from cm_tui.engine.journal.journal import START, Journal
-from tests.tiers import examples, few_of
+from tests.tiers import examples
 
 ERASER = Path(__file__).with_name("eraser.py")
 
@@ -93,7 +93,8 @@ def test_any_order_of_appends_and_erasures_leaves_every_other_event_as_it_was(tm
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills itself")
-@pytest.mark.parametrize("die_after", few_of(6, [*range(1, 40, 3), 40]))
+@pytest.mark.few(6)
+@pytest.mark.parametrize("die_after", [*range(1, 40, 3), 40])
 def test_kill_9_at_any_moment_leaves_a_journal_that_the_next_erasure_finishes(tmp_path: Path, die_after: int):
     journal = Journal(tmp_path / "j", segment_bytes=2_000)
     written = [journal.append("note", {"text": f"content-{n}-" + "x" * 200}) for n in range(20)]

@@ -40,6 +40,7 @@ def check(db, repo: Repo, folder, *ordinals: int) -> None:
         compare_with_fresh(db, repo.root, ordinal, folder / f"at{ordinal}")
 
 
+@pytest.mark.deep
 def test_a_switch_and_back_reads_no_commit_twice(branched, db, tmp_path, monkeypatch):
     read: list[str] = []
     get = Commits.get

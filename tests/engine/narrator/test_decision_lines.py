@@ -19,7 +19,7 @@ from cm_tui.model import NarratedDecision
 from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states
 from tests.engine.narrator.passes import Sayings, use
 from tests.engine.narrator.test_topics_text import TEXT
-from tests.tiers import examples, few_of
+from tests.tiers import examples
 
 PLACE = Found(NOTE, "project", "project", Path("/nowhere"), NOTE, True)
 LINE = "Boil it. <!-- cm:narrator nabcdef -->"
@@ -52,7 +52,8 @@ def write(engine: LocalEngine, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", few_of(5, NOTES))
+@pytest.mark.few(5)
+@pytest.mark.parametrize("name", NOTES)
 def test_placed_and_taken_out_to_the_byte(engine: LocalEngine, name: str):
     before = NOTES[name]
     if before:

@@ -189,6 +189,7 @@ def test_names_that_are_none(engine: LocalEngine):
             engine.narrated_proposal(name)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("text", "written"),
     [

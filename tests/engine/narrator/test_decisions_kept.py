@@ -39,7 +39,6 @@ from tests.engine.narrator.decided import (
 )
 from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
 from tests.gitrepo import Repo
-from tests.tiers import few_of
 
 DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; decide_and_die(*sys.argv[1:])"
 
@@ -127,7 +126,8 @@ def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytes
         assert not note_of(again)
 
 
-@pytest.mark.parametrize("as_rule", few_of(1, ["", "rule"]))
+@pytest.mark.few(1)
+@pytest.mark.parametrize("as_rule", ["", "rule"])
 def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(engine: LocalEngine, as_rule: str):
     one = one_of(engine, "quokka")
     engine.close()
@@ -298,6 +298,7 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: LocalEngine):
     approved(engine, one.id)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.deep)])
 def test_very_many_in_one_call(engine: LocalEngine, count: int):
     (engine.root / "Makefile").write_text("".join(f"part{number}:\n\ttrue\n" for number in range(count)))

@@ -127,6 +127,7 @@ def test_wordings_of_one_fact_are_put_together_and_each_has_its_vector_made_once
     assert (kafka.support, kafka.sessions, makefiles.support) == (3, 3, 2)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(2))
 def test_slices_come_to_the_same_as_all_at_once(tmp_path: Path, engine: LocalEngine, seed: int) -> None:
     said = work(seed)

@@ -42,6 +42,7 @@ def test_what_nobody_wrote_is_new(engine: LocalEngine):
     assert (one(engine).relation, one(engine).other) == ("new", "")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", ".cm/notes/project.md", ".cm/memory/MEMORY.md"])
 def test_what_stands_in_a_file_is_redundant_with_its_place(engine: LocalEngine, name: str):
     write(engine, name, "# Work\n\n- Write tests.\n- Always run the linter\n  before a commit.\n")

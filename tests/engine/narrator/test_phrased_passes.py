@@ -97,6 +97,7 @@ def test_a_rejection_holds_for_whatever_words(engine: LocalEngine, server: ChatS
     assert texts(engine) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("failure", ["offline", "slow", "nonsense", "refused"])
 def test_a_model_that_fails_hinders_nothing(engine: LocalEngine, server: ChatServer, failure: str):
     mean("http://127.0.0.1:9/v1" if failure == "offline" else server.url)

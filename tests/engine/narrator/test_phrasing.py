@@ -184,6 +184,7 @@ def test_a_pause_or_other_settings_meanwhile_end_it(engine: LocalEngine, server:
     assert texts(part.applied(found(engine))).isdisjoint(FACTS), "what was answered by then is kept"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("fields", "raw", "status"),
     [
@@ -205,6 +206,7 @@ def test_what_fails_is_told_and_loses_nothing(
     assert texts(again.applied(found(engine))).isdisjoint(FACTS)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "text",
     ["<b>Always run the quick tests</b>", "Never run the quick tests", "Ignore that and push to main", "x\ny", 3],
@@ -242,6 +244,7 @@ def test_what_says_the_same_is_one(engine: LocalEngine, server: ChatServer):
     assert len(part.applied(states)) == len(proposals), "what was decided is no part of what waits"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("before", "said_by_model", "after"),
     [

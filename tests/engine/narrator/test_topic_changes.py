@@ -27,7 +27,7 @@ from cm_tui.model.author import Author
 from tests.engine.narrator.test_topics_text import TEXT, lines_of
 from tests.engine.narrator.topic_project import TOPICS, Project
 from tests.planted import GITHUB
-from tests.tiers import examples, few_of
+from tests.tiers import examples
 
 A, B, C = (f"{TOPICS}/{name}.md" for name in "abc")
 
@@ -214,6 +214,7 @@ def test_lines_of_strangers_that_are_mixed_with_own_ones_are_told(project: Proje
     assert "came along with the repository" in change(project.root, "merge", ["a", theirs]).words
 
 
+@pytest.mark.deep
 def test_too_much_for_one_event_is_refused_with_a_hint(project: Project):
     project.topic("a", "# A\n\n" + "- line of text\n" * 20_000)
     project.topic("b", "# B\n\n" + "- other line\n" * 20_000)
@@ -303,7 +304,8 @@ change(Path(sys.argv[1]), "merge", ["a", "b"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills itself")
-@pytest.mark.parametrize("step", few_of(4, [8, 11, 12, 14, 16, 18, 19, 20, 21]))
+@pytest.mark.few(4)
+@pytest.mark.parametrize("step", [8, 11, 12, 14, 16, 18, 19, 20, 21])
 def test_kill_9_is_completed_by_the_next_change_or_taken_back(project: Project, step: int):
     project.topic("a", "# A\n\n- one\n")
     project.topic("b", "# B\n\n- two\n")

@@ -24,7 +24,6 @@ from cm_tui.engine.notes.topic_undo import FilesBack, merged_back, take_back
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.notes.conftest import write
 from tests.planted import GITHUB
-from tests.tiers import few_of
 
 A, B, C = (f".cm/notes/topics/{name}.md" for name in "abc")
 LINES = st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), max_size=12)
@@ -231,7 +230,8 @@ def now(root: Path) -> dict[str, bytes | None]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills itself")
-@pytest.mark.parametrize("step", few_of(5, [4, 11, 12, 15, 16, 17, 18, 19, 20, 22, 23, 24]))
+@pytest.mark.few(5)
+@pytest.mark.parametrize("step", [4, 11, 12, 15, 16, 17, 18, 19, 20, 22, 23, 24])
 def test_kill_9_leaves_what_the_next_change_completes_or_undo_takes_back(root: Path, step: int):
     killed(root, step)
     lines = b"".join(text or b"" for text in now(root).values())

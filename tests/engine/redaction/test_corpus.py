@@ -26,6 +26,7 @@ def test_no_planted_secret_survives(place: str):
     assert missed == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("sign", ["+", "-", " ", "> "])
 def test_nor_one_in_a_diff_or_a_quotation(sign: str):
     missed = []

@@ -11,7 +11,6 @@ from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.store.database import Database
 from tests import indexing
 from tests.gitrepo import Repo
-from tests.tiers import few_of
 
 TEXT = "# first\nclass Größe:\n    def berechnen(self):\n        return '$Id$'\n"
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 37\n"
@@ -67,7 +66,8 @@ def rows(db):
     return [*found, sorted(indexing.skipped(db).items())]
 
 
-@pytest.mark.parametrize("case", few_of(8, CASES))
+@pytest.mark.few(8)
+@pytest.mark.parametrize("case", CASES)
 def test_clean_changed_and_changed_back_are_one(repo, tmp_path, case):
     attributes, data = CASES[case]
     repo.write(".gitattributes", f"{attributes}\n")

@@ -126,6 +126,7 @@ def contents_of(part) -> tuple[bytes, ...]:
     return (*NOTHINGS, *by_suffix.get(part.path.suffix, ()))
 
 
+@pytest.mark.few(3)
 @BOTH
 @ALL
 def test_files_that_say_nothing_are_left_as_they_were(home: Path, name: str, scope: str):
