@@ -59,7 +59,7 @@ def forgotten(by: Forgetting) -> str:
     """Say who forgot something, when and why."""
     from cm_tui.model.dates import local_minute
 
-    who = "you" if by.actor == "person" else f"{by.actor} {by.agent}".rstrip()
+    who = {"person": "you", "import": "the import"}.get(by.actor) or f"{by.actor} {by.agent}".rstrip()
     when = f" at {local_minute(by.time)}" if by.time else ""
     return f"forgotten by {who}{when}{f': {by.reason}' if by.reason else ''}"
 

@@ -13,7 +13,7 @@ from cm_tui.errors import UsageError
 if TYPE_CHECKING:
     from cm_tui.model import EpisodeFilter
 
-OUTCOMES = ("ok", "failed", "interrupted")
+OUTCOMES = ("ok", "failed", "interrupted", "unanswered")
 TYPES = ("task", "command", "query", "response", "tool_call", "error", "note")
 
 Match = Annotated[

@@ -78,6 +78,7 @@ def _into_each(
 
 
 def _show(found: AllImports) -> None:
+    from cm_tui.cli.import_report import looked_at
     from cm_tui.cli.output import narrate, write
 
     for one in found.projects:
@@ -89,6 +90,7 @@ def _show(found: AllImports) -> None:
         narrate(
             "no session of Claude Code, Codex or OpenCode was found that was held in a repository that is still there"
         )
+    narrate(looked_at(found.looked_at, "of these projects"))
     if found.gone:
         narrate(
             f"{count(found.gone, 'transcript')} of folders that have gone, or have no repository: `cm import --from FOLDER` in the project that lay there"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
-    from cm_tui.model import ImportPlan, ImportSource, ImportSummary
+    from cm_tui.model import ImportPlan, ImportSource, ImportSummary, TranscriptCounts
 
 _SHOWN = 8
 
@@ -25,6 +25,7 @@ def show_plan(plan: ImportPlan) -> None:
             write(f"  … and {count(len(source.folders) - _SHOWN, 'folder')} more")
     if not plan.sources:
         narrate("no session of Claude Code, Codex or OpenCode that was held in this project was found on this machine")
+    narrate(looked_at(plan.looked_at))
     if plan.others:
         narrate(
             f"{count(plan.others, 'transcript')} of other projects, or of folders that have gone: `--from FOLDER` takes those of one"
@@ -54,6 +55,7 @@ def show_summary(summary: ImportSummary) -> None:
     from cm_tui.cli.output import narrate
 
     narrate(sentence(summary))
+    narrate(looked_at(summary.looked_at))
     for what, counts in (
         ("not known, and kept as they are (`cm import --unknown` shows them)", summary.unknown),
         ("could not be read", summary.broken),
@@ -72,12 +74,24 @@ def sentence(summary: ImportSummary) -> str:
         return "nothing new since the last import"
     told = [
         f"{count(summary.episodes, 'episode')} of {count(summary.sessions, 'session')} recorded",
+        f"{summary.unanswered:,} of them without an answer" if summary.unanswered else "",
         f"{summary.known:,} were there already" if summary.known else "",
         f"{count(summary.waiting, 'turn')} under way" if summary.waiting else "",
         f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
         f"{count(summary.redacted, 'secret')} taken out" if summary.redacted else "",
     ]
     return f"{', '.join(filter(None, told))}; {summary.bytes / 1e6:,.1f} MB read in {summary.seconds:.1f} s"
+
+
+def looked_at(counts: TranscriptCounts, here: str = "of this project") -> str:
+    """Say how many transcripts were looked at, and what became of those that were not taken."""
+    parts = [
+        f"{counts.here:,} {here}",
+        f"{counts.others:,} of other projects or of folders that have gone" if counts.others else "",
+        f"{counts.silent:,} without a session" if counts.silent else "",
+        f"{counts.unread:,} could not be read (see the notes)" if counts.unread else "",
+    ]
+    return f"{count(counts.total, 'transcript')} looked at: {', '.join(filter(None, parts))}"
 
 
 def unheld(folder: str) -> str:

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         ImportSource,
         ImportSummary,
         ProjectSessions,
+        TranscriptCounts,
         UnknownRecord,
     )
     from cm_tui.model.ingestion import INGESTED, IngestedInto, IngestOutcome, IngestRun, MemoryValue, Trigger
@@ -144,7 +145,7 @@ _HOMES = {
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone",
     "freshness": "Freshness LayerState",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
-    "imports": "AllImports ImportPlan ImportSource ImportSummary ProjectSessions UnknownRecord",
+    "imports": "AllImports ImportPlan ImportSource ImportSummary ProjectSessions TranscriptCounts UnknownRecord",
     "ingestion": "INGESTED IngestedInto IngestOutcome IngestRun MemoryValue Trigger",
     "injection": "InjectedEntry Injection LeftOut",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
@@ -326,6 +327,7 @@ __all__ = [
     "TopicAction",
     "TopicMap",
     "TopicOverlap",
+    "TranscriptCounts",
     "Trigger",
     "TuningProposal",
     "Undone",

@@ -9,8 +9,8 @@ from cm_tui.model.history import CommitPoint
 
 EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error", "note"]
 """`task` is a whole turn, from what was asked to what came of it; the others are single events, `note` one of a person."""
-Outcome = Literal["", "ok", "failed", "interrupted"]
-"""What came of it; empty: nobody said."""
+Outcome = Literal["", "ok", "failed", "interrupted", "unanswered"]
+"""What came of it; empty: nobody said; `unanswered`: a prompt to which the agent said and did nothing."""
 Actor = Literal["person", "agent", "import", "narrator"]
 """Who wrote it down."""
 EpisodeState = Literal["shown", "forgotten", "archived"]

@@ -28,6 +28,22 @@ class ImportSource:
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptCounts:
+    """The transcripts that were looked at on this machine, each counted in one of the parts."""
+
+    total: int = 0
+    """How many there are; of a database each session is one."""
+    here: int = 0
+    """Those of this project; in a look at all projects, of any."""
+    others: int = 0
+    """Those of other projects, or of folders that have gone."""
+    silent: int = 0
+    """Those without a session: they are empty, or hold nothing but titles and the like."""
+    unread: int = 0
+    """Those that could not be read: notes have the reasons."""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportPlan:
     """What an import would read for this project."""
 
@@ -41,6 +57,7 @@ class ImportPlan:
     """Folders that were named as where the project lay before, and in which no session was held."""
     elsewhere: tuple[str, ...] = ()
     """Where the sessions of other projects were held, most of them first; not more than a hundred folders."""
+    looked_at: TranscriptCounts = TranscriptCounts()
 
     @property
     def sessions(self) -> int:
@@ -66,7 +83,7 @@ class ImportSummary:
     known: int
     """Turns that were there already: recorded by hooks, or repeated in another transcript."""
     waiting: int
-    """Turns that are under way, and are taken when they have ended."""
+    """Turns that are under way, and are taken when they have ended; prompts that wait for an answer too."""
     withheld: int
     """Turns that are not to be recorded."""
     redacted: int
@@ -81,6 +98,9 @@ class ImportSummary:
     notes: tuple[str, ...] = ()
     kept: int = 0
     """How many of the records that are not known were kept as they are."""
+    unanswered: int = 0
+    """How many of the episodes are prompts without an answer."""
+    looked_at: TranscriptCounts = TranscriptCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +150,4 @@ class AllImports:
     """Transcripts that do not say whose they are."""
     notes: tuple[str, ...] = ()
     """Transcripts that could not be read, with the reasons."""
+    looked_at: TranscriptCounts = TranscriptCounts()

@@ -18,7 +18,7 @@ from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.narrated import stands_on, worded_of
 from cm_tui.engine.memory.turns import Turn, Turns
-from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
+from cm_tui.engine.memory.visibility import FORGOTTEN, REPLACED_BY, RESTORED, ids_of
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import ErasedEvent
@@ -206,6 +206,8 @@ class _Wanted:
         self.entries: frozenset[str] = frozenset()
         self._told: dict[str, set[str]] = {}
         """Ids of the events that tell of each entry."""
+        self._replaced: dict[str, set[str]] = {}
+        """Ids of hidden episodes by the one that has all that they say."""
 
     def look_at(self, journal: Journal, line: Located) -> None:
         """Take in a line: is it named, or does it hold what looks like a secret?"""
@@ -225,6 +227,8 @@ class _Wanted:
             self._matches[proposal].setdefault(proposal, set()).add(event.id)
         for entry in entries_told(event):
             self._told.setdefault(entry, set()).add(event.id)
+        if event.kind == FORGOTTEN and isinstance(by := event.data.get(REPLACED_BY), str) and by:
+            self._replaced.setdefault(by, set()).update(ids_of(event))
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
             self.ids |= _ids_of(event)
 
@@ -252,6 +256,11 @@ class _Wanted:
         # All that was ever said of it goes with an entry, by whichever name it was meant.
         self.entries = frozenset(entry for entry, events in self._told.items() if not events.isdisjoint(named))
         self.ids |= named.union(*(self._told[entry] for entry in self.entries))
+        going = list(self.ids)
+        while going:
+            new = self._replaced.get(going.pop(), set()) - self.ids
+            self.ids |= new
+            going += new
 
 
 def _ids_of(event: Event) -> set[str]:

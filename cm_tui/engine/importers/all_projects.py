@@ -18,7 +18,7 @@ from cm_tui.engine.recording import folders
 from cm_tui.engine.transcripts.transcript import Transcript
 from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError
-from cm_tui.model import AllImports, ProjectSessions
+from cm_tui.model import AllImports, ProjectSessions, TranscriptCounts
 
 
 @dataclass
@@ -65,9 +65,10 @@ class _Machine:
         self._left_out = {"gone": 0, "never": 0}
 
     def look(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> AllImports:
-        silent, unread, formats = 0, Unread(), formats_of(agents, environment)
+        silent, total, unread, formats = 0, 0, Unread(), formats_of(agents, environment)
         for one in formats:
             for transcript in one.transcripts():
+                total += 1
                 facts = unread.facts(one, transcript)
                 if facts is None:
                     silent += 1
@@ -78,8 +79,12 @@ class _Machine:
             for one in self._by_journal.values()
         ]
         rows.sort(key=lambda row: (-row.sessions, row.root))
-        notes = tuple(unread.notes(formats))
-        return AllImports(tuple(rows), self._left_out["gone"], self._left_out["never"], silent, notes)
+        notes, failed = tuple(unread.notes(formats)), len(unread.reasons(formats))
+        total += sum(len(one.unread) for one in formats)
+        gone, never = self._left_out["gone"], self._left_out["never"]
+        here = total - gone - never - len(unread.silent) - failed
+        counts = TranscriptCounts(total, here, gone + never, len(unread.silent), failed)
+        return AllImports(tuple(rows), gone, never, silent, notes, counts)
 
     def _project_of(self, folder: str) -> _Sessions | None:
         """Return the project of a folder; None, and counted why, where there is none to import into."""

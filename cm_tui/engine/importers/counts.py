@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cm_tui.counts import count
 from cm_tui.engine.importers.state import kind_among
-from cm_tui.model import ImportSummary
+from cm_tui.model import ImportSummary, TranscriptCounts
 
 _NOTES = 20
 
@@ -22,15 +23,23 @@ class Counts:
     redacted: int = 0
     bytes: int = 0
     kept: int = 0
+    unanswered: int = 0
+    looked_at: TranscriptCounts = field(default_factory=TranscriptCounts)
     sessions: set[str] = field(default_factory=set)
     unknown: dict[str, int] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    _more: set[str] = field(default_factory=set)
+    """Notes beyond those that are shown."""
 
     def note(self, text: str) -> None:
-        """Add something that has to be said; of many the first ones."""
-        if text not in self.notes and len(self.notes) < _NOTES:
+        """Add something that has to be said; of many the first ones, and how many more there are."""
+        if text in self.notes:
+            return
+        if len(self.notes) < _NOTES:
             self.notes.append(text)
+        else:
+            self._more.add(text)
 
     def skip(self, name: str, *, broken: bool) -> None:
         """Count a record that was not taken."""
@@ -56,6 +65,8 @@ class Counts:
             seconds,
             dict(sorted(self.unknown.items())),
             dict(sorted(self.broken.items())),
-            tuple(self.notes),
+            (*self.notes, *((f"{count(len(self._more), 'more note')} not shown",) if self._more else ())),
             self.kept,
+            self.unanswered,
+            self.looked_at,
         )

@@ -12,6 +12,7 @@ from cm_tui.engine.journal.event import ERASED, Event, Position
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.visibility import ids_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.transcripts.turn import PROMPT_CHARACTERS, Turn
 
@@ -19,6 +20,8 @@ Seen = Literal["", "recorded", "waiting", "erased"]
 """What hooks have of a turn; empty: nothing."""
 UNKNOWN = "transcript.unknown"
 """Kind of the events that hold a record which is not understood."""
+_ABOUT_EPISODES = f"{episode_record.KIND}."
+"""Beginning of the kinds of events that change episodes: an import no longer hides one that is tagged or hidden already."""
 _WORDS = 200
 """Characters of a prompt by which it is known again."""
 _NEAR_SECONDS = 600.0
@@ -59,6 +62,8 @@ class Known:
         self._erased_turns: set[str] = set()
         self._numbers: dict[str, int] = {}
         """Places of imported turns in their sessions."""
+        self._unanswered: dict[str, str] = {}
+        """Ids of the episodes without an answer that are shown, by their origins."""
 
     def refresh(self) -> None:
         """Read on.
@@ -72,7 +77,7 @@ class Known:
             # What moved there has left the journal but for its name.
             self._read_archive()
         for event in self._journal.read(self._at):
-            self._follow(event)
+            self.follow(event)
             self._at, self._event = event.position, event.id
 
     def _read_archive(self) -> None:
@@ -80,7 +85,7 @@ class Known:
         for number in archive.files():
             for episode, turn in archive.whole(number):
                 for event in (*turn, episode):
-                    self._follow(event)
+                    self.follow(event)
 
     @property
     def last(self) -> tuple[Position, str] | None:
@@ -137,7 +142,21 @@ class Known:
         place = bisect_left(self._erased, time - _ERASED_SECONDS)
         return place < len(self._erased) and self._erased[place] <= time + _ERASED_SECONDS
 
-    def _follow(self, event: Event) -> None:
+    def unanswered(self, origin: str) -> str:
+        """Return the id of an episode without an answer; empty where there is none, or it was changed since."""
+        return self._unanswered.get(origin, "")
+
+    def episode_of(self, origin: str) -> str:
+        """Return the id of an imported turn's episode; empty where the journal has none. It reads the journal.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        found = (event for event in self._journal.read() if event.kind == episode_record.KIND)
+        return next((event.id for event in found if episode_record.origin_of(event) == origin), "")
+
+    def follow(self, event: Event) -> None:
+        """Take in an event."""
         if event.kind == "hook.prompt":
             asked = self._asked.setdefault(str(event.data.get("session", "")), [])
             asked.append(_Asked(words_of(str(event.data.get("prompt", ""))), event.time))
@@ -147,20 +166,26 @@ class Known:
                     break
                 one.stop = event.id
         elif event.kind == episode_record.KIND:
-            self._follow_episode(EpisodeRecord.from_event(event))
+            self._follow_episode(EpisodeRecord.from_event(event), event.id)
         elif event.kind == UNKNOWN and isinstance(event.data.get("origin"), str):
             # It is no turn, and of no session.
             self._sessions[event.data["origin"]] = ""
         elif event.kind == ERASED and (origin := episode_record.origin_of(event)):
             self._erased_turns.add(origin)
+            self._unanswered.pop(origin, None)
+        elif event.kind.startswith(_ABOUT_EPISODES) and self._unanswered:
+            named = ids_of(event)
+            self._unanswered = {origin: id_ for origin, id_ in self._unanswered.items() if id_ not in named}
         elif event.kind == ERASED and event.data.get("kind") == "hook.prompt":
             place = bisect_left(self._erased, event.time)
             self._erased.insert(place, event.time)
 
-    def _follow_episode(self, record: EpisodeRecord) -> None:
+    def _follow_episode(self, record: EpisodeRecord, id_: str) -> None:
         if record.origin:
             self._sessions[record.origin] = record.session
             self._numbers[record.origin] = record.turn
+            if record.outcome == "unanswered":
+                self._unanswered[record.origin] = id_
         if record.title:
             self._titles[record.session] = record.title
         for one in self._asked.get(record.session, ()) if record.stop else ():

@@ -19,6 +19,11 @@ NAMED_IN_SESSION = frozenset({"codex"})
 """Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
 
 
+def naming_session(agent: str, session: str) -> str:
+    """Return the session in which a turn's name is one; empty where the name holds a time, which copies elsewhere have too."""
+    return session if agent in NAMED_IN_SESSION or "/" in session else ""
+
+
 @dataclass
 class Memory:
     """What is known across the transcripts of one project."""

@@ -10,11 +10,12 @@ from typing import Any
 from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
-from cm_tui.engine.importers.memory import NAMED_IN_SESSION, Memory
+from cm_tui.engine.importers.memory import NAMED_IN_SESSION, Memory, naming_session
 from cm_tui.engine.importers.project import Found
 from cm_tui.engine.importers.read_file import ReadFile
 from cm_tui.engine.importers.record import Session, record_of, shortened
-from cm_tui.engine.importers.state import KINDS, OTHERS, TranscriptState
+from cm_tui.engine.importers.state import KINDS, OTHERS, VERSION, TranscriptState
+from cm_tui.engine.importers.unanswered import Unanswered
 from cm_tui.engine.importers.unknown import Unknown
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
@@ -53,7 +54,10 @@ class OneTranscript:
         self._story = state.session or memory.story_of(found)
         self._title = found.facts.title or memory.known.title_of(self._story)
         self._batch: list[tuple[EpisodeRecord, str]] = []
-        self._waiting: list[Read] = []
+        self._again: list[Read] = []
+        """Turns that are read again the next time."""
+        self._waiting = 0
+        self._unanswered = Unanswered(memory, found.transcript.agent)
         self._unknown = Unknown(found.transcript, found.facts, state)
         self._raw: list[tuple[Mapping[str, Any], str | None]] = []
         self._kinds: dict[str, str] = {}
@@ -90,8 +94,8 @@ class OneTranscript:
                     self._title = item.title
                 elif isinstance(item, Skipped):
                     self._skip(item)
-                elif not self._take(item):
-                    self._waiting.append(item)
+                else:
+                    self._take(item)
                 if len(self._batch) + len(self._raw) >= _BATCH:
                     if not self._write(file):
                         break
@@ -100,7 +104,7 @@ class OneTranscript:
             # What counts as taken is written, also where the rest cannot be read or somebody cancels.
             self._write(file)
         self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
-        self._done.waiting += sum(not item.turn.is_empty for item in self._waiting)
+        self._done.waiting += self._waiting
         self._keep(file)
         for folder, number in self._elsewhere.items():
             self._done.note(
@@ -136,15 +140,34 @@ class OneTranscript:
 
     # --- one turn ---
 
-    def _take(self, item: Read) -> bool:
-        """Take a turn, unless it is known; False: it has to be looked at again."""
+    def _take(self, item: Read) -> None:
+        """Take a turn, unless it is known; one that may go on, or be answered, is read again the next time."""
+        turn, is_over = item.turn, not item.is_last or self._is_over(item.turn)
+        if turn.is_empty and not turn.is_asked:
+            # Commands that the agent's program ran itself: what is asked next stands together with them.
+            self._again += [item] * item.is_last
+        elif not is_over:
+            self._wait_for(item)
+        elif not self._is_elsewhere(turn):
+            # A prompt without an answer is recorded, and read again: it may be answered after all.
+            self._again += [item] * (item.is_last and turn.is_empty)
+            self._take_ended(item)
+
+    def _wait_for(self, item: Read) -> None:
+        self._again.append(item)
+        self._waiting += 1
+
+    def _take_ended(self, item: Read) -> None:
         turn = item.turn
-        if item.is_last and (turn.is_empty or not self._is_over(turn)):
-            return False
-        if turn.is_empty or self._is_elsewhere(turn):
-            return True
         session, parent = self._sessions_of(item)
-        origin = self._origin(turn, session)
+        origin, asked = self._origin(turn, session), self._unanswered.origins(turn, session)
+        if turn.is_empty:
+            if self._unanswered.is_answered(turn, session, origin):
+                return
+            origin = asked[-1]
+        elif asked and turn.asked_key and (mark := self._unanswered.mark(turn, session)) not in self._own:
+            self._remember(mark)
+        self._unanswered.replace(turn, session, asked, origin)
         earlier = self._memory.known.session_of(origin)
         if earlier is not None and not parent:
             # What is repeated here was read elsewhere: what follows goes on with that session.
@@ -152,21 +175,21 @@ class OneTranscript:
         if earlier is not None:
             # Also after an import that was killed before it could say how far it came.
             self._memory.reach(earlier, self._memory.known.number_of(origin))
-        if earlier is not None or self._memory.has_taken(origin) or self._is_of_parent(turn, parent):
+        is_erased = bool(asked) and not turn.prompts
+        if earlier is not None or is_erased or self._memory.has_taken(origin) or self._is_of_parent(turn, parent):
             self._pass_by(origin)
-            return True
+            return
         seen = "" if parent else self._seen(turn)
         if seen == "waiting" and time.time() - (turn.ended or self._found.transcript.stamp) < QUIET_SECONDS:
             # The daemon is about to record it, with its patch.
-            return False
-        if seen in {"recorded", "erased"}:
+            self._wait_for(item)
+        elif seen in {"recorded", "erased"}:
             self._memory.numbers[session] = self._memory.numbers.get(session, 0) + 1
             self._pass_by(origin)
         elif self._why_not(turn):
             self._done.withheld += 1
         else:
-            self._record(turn, session, parent, origin)
-        return True
+            self._record(turn, session, parent, origin, self._unanswered.number_of(asked))
 
     def _is_elsewhere(self, turn: Turn) -> bool:
         """Return whether a fork repeats a turn of a session that was held in another project, and count it."""
@@ -193,7 +216,7 @@ class OneTranscript:
         return [name for name in dict.fromkeys(names) if name]
 
     def _is_over(self, turn: Turn) -> bool:
-        return turn.is_over or time.time() - self._found.transcript.stamp > QUIET_SECONDS
+        return (turn.is_over and not turn.is_empty) or time.time() - self._found.transcript.stamp > QUIET_SECONDS
 
     def _sessions_of(self, item: Read) -> tuple[str, str]:
         """Return the session of a turn, and the one that started it."""
@@ -203,9 +226,8 @@ class OneTranscript:
         return self._story, self._memory.stories.get(parent, parent) if parent else ""
 
     def _origin(self, turn: Turn, session: str) -> str:
-        # The name of a turn of the others holds its time: copies in files of other sessions have the same.
         agent, memory = self._found.transcript.agent, self._memory
-        named = session if agent in NAMED_IN_SESSION or "/" in session else ""
+        named = naming_session(agent, session)
         if turn.earlier_key:
             earlier = origin_of(agent, named, turn.earlier_key)
             if memory.known.session_of(earlier) is not None or memory.has_taken(earlier):
@@ -238,9 +260,11 @@ class OneTranscript:
         self._own.add(origin)
         self._state.origins.append(origin)
 
-    def _record(self, turn: Turn, session: str, parent: str, origin: str) -> None:
+    def _record(self, turn: Turn, session: str, parent: str, origin: str, number: int) -> None:
+        """Record a turn; one that takes the place of another has its number."""
         memory, place = self._memory, self._found.place
-        memory.numbers[session] = number = memory.numbers.get(session, 0) + 1
+        number = number or memory.numbers.get(session, 0) + 1
+        memory.reach(session, number)
         root = memory.root if place.was_moved else place.root
         transcript = self._found.transcript
         time_of_session = self._found.facts.began or parse_time(transcript.stamp)
@@ -284,7 +308,9 @@ class OneTranscript:
             raise
         if events:
             self._memory.written = (events[-1].position, events[-1].id)
+        self._unanswered.hide(events)
         self._done.episodes += len(events)
+        self._done.unanswered += sum(event.data.get("outcome") == "unanswered" for event in events)
         self._done.sessions.update(record.session for record, _ in batch)
         self._done.redacted += sum(int(event.data.get("redacted", 0)) for event in events)
         return True
@@ -301,11 +327,11 @@ class OneTranscript:
     def _keep(self, file: ReadFile | None) -> None:
         """Keep how far it was read: up to the first turn that is to be looked at again."""
         state, memory, found = self._state, self._memory, self._found
-        first = min(self._waiting, key=lambda item: item.start, default=None)
+        first = min(self._again, key=lambda item: item.start, default=None)
         state.offset = self._resume.offset if first is None else first.start
         state.turns = self._resume.turns if first is None else first.number
         state.counted = max(state.counted, self._resume.offset)
-        state.waits = any(not item.turn.is_empty for item in self._waiting)
+        state.waits, state.version = self._waiting > 0, VERSION
         state.marks, state.leaf = self._resume.marks, str(self._resume.marks.get("last", ""))
         state.session, state.own = self._story, found.facts.session
         state.recorded = memory.numbers.get(self._story, 0)

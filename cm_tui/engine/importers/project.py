@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.engine.importers.project_folders import Place, ProjectFolders
-from cm_tui.engine.importers.state import ImportState, TranscriptState, stands_in
+from cm_tui.engine.importers.state import VERSION, ImportState, TranscriptState, stands_in
 from cm_tui.engine.importers.unread import Unread
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
@@ -19,7 +19,7 @@ from cm_tui.engine.transcripts.opencode import OpenCode
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
 from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Cancel, ImportPlan, ImportSource
+from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
 
 FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
 """The formats that are read. To add one: a file of its own, and a line here."""
@@ -96,6 +96,8 @@ class ProjectTranscripts:
         self.others = Counter[str]()
         """Transcripts that were found to be another project's, by the folder of their session."""
         self._unread = Unread()
+        self._total = 0
+        """Transcripts that were looked at."""
 
     @property
     def unheld(self) -> list[str]:
@@ -110,6 +112,14 @@ class ProjectTranscripts:
         standing = (f"{folder} is still there: its sessions stay its own" for folder in self._folders.standing)
         return (*self._unread.notes(self._formats), *more, *standing)
 
+    @property
+    def looked_at(self) -> TranscriptCounts:
+        """Return how many transcripts `found` looked at, and what became of them."""
+        unread, silent = len(self._unread.reasons(self._formats)), len(self._unread.silent)
+        total = self._total + sum(len(one.unread) for one in self._formats)
+        others = self.others.total()
+        return TranscriptCounts(total, total - others - silent - unread, others, silent, unread)
+
     def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
         """Yield all transcripts on this machine."""
         for one in self._formats:
@@ -119,7 +129,11 @@ class ProjectTranscripts:
     def found(self, cancel: Cancel | None = None) -> list[Found]:
         """Return those of the project, those that began first before the others: what a later one repeats is known then."""
         found: list[Found] = []
+        self._total = 0
+        self._unread = Unread()
+        self.others.clear()
         for format_, transcript in self.transcripts():
+            self._total += 1
             if cancel is not None:
                 cancel.check()
             one = self.look_at(format_, transcript)
@@ -152,10 +166,12 @@ class ProjectTranscripts:
         state = self.state.load(transcript.name)
         is_other = not _is_same(transcript, state)
         # One that was never read, or not to its end, names no session.
+        has_rest = bool(transcript.session) or state.offset < state.size
         is_new = (
             is_other
             or state.waits
             or not state.session
+            or (state.version < VERSION and has_rest)
             or (transcript.size, transcript.stamp) != (state.size, state.stamp)
         )
         return Found(transcript, format_, facts, place, state, is_new, is_other)
@@ -209,6 +225,7 @@ def plan(project: ProjectTranscripts) -> ImportPlan:
         tuple(project.notes),
         tuple(project.unheld),
         tuple(folder for folder, _ in project.others.most_common(_ELSEWHERE) if folder),
+        project.looked_at,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from cm_tui.counts import count
 from cm_tui.engine.importers.heads import HeadAt, Heads
 from cm_tui.engine.journal.event import new_line
 from cm_tui.engine.memory.episode_record import KIND, EpisodeRecord
@@ -81,19 +82,23 @@ def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) 
         base=base.sha,
         patch=patch,
         patch_cut=is_cut,
-        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note))),
+        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, _unkept(turn)))),
         actor="import",
         at=_end_of(turn, session.time),
         title=cut.text(piece(session.title, _TITLE)),
         parent=session.parent,
         plan=cut.text(piece(turn.plan, STEP_CHARACTERS["plan"])),
         verdict=turn.verdict,
-        outcome=turn.outcome,
+        outcome="unanswered" if turn.is_empty else turn.outcome,
         steps=steps,
         step_count=turn.step_count,
         tools=tuple(turn.tools)[:50],
         tokens=turn.tokens,
     )
+
+
+def _unkept(turn: Turn) -> str:
+    return f"{count(turn.unkept_prompts, 'more prompt')} not kept" if turn.unkept_prompts else ""
 
 
 def shortened(record: EpisodeRecord) -> EpisodeRecord | None:

@@ -56,6 +56,7 @@ class Import:
         self._tell_unreadable(done)
         for note in self._project.notes:
             done.note(note)
+        done.looked_at = self._project.looked_at
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
 
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:

@@ -19,6 +19,8 @@ from cm_tui.files import read_regular, write_atomically
 from cm_tui.locks import locked
 
 FOLDER = "imports"
+VERSION = 2
+"""Of the rules by which transcripts are read. Before 2, a prompt at the end that was never answered was left out."""
 _LOCK = "lock"
 _WHERE = "where"
 """Not the name of a state."""
@@ -36,6 +38,8 @@ class TranscriptState:
     """How far one transcript was read."""
 
     name: str
+    version: int = 1
+    """Of the rules by which it was read."""
     offset: int = 0
     turns: int = 0
     """Turns that were read before that place."""
@@ -138,7 +142,7 @@ class ImportState:
         Raises:
             OSError: it cannot be written.
         """
-        kept = {"version": 1, "journal": [str(at[0]), at[1]] if at else None, **asdict(state)}
+        kept = {"journal": [str(at[0]), at[1]] if at else None, **asdict(state)}
         write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
 
     def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:

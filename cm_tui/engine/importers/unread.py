@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from cm_tui.counts import count
-from cm_tui.engine.transcripts.lines import opened_text, read_lines
+from cm_tui.engine.transcripts.lines import as_text, opened_text, read_lines
 from cm_tui.engine.transcripts.transcript import Format, Transcript
 from cm_tui.engine.transcripts.turn import SessionFacts
 
@@ -26,12 +26,16 @@ class Unread:
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
+        self.silent: set[str] = set()
+        """Transcripts that name no session and need not: they are empty, or hold nothing but titles and the like."""
 
     def facts(self, format_: Format, transcript: Transcript) -> SessionFacts | None:
         """Return the facts of a transcript; None, with the reason kept, where it cannot be read or has none."""
         self._reasons.pop(transcript.name, None)
+        self.silent.discard(transcript.name)
         try:
             facts = format_.facts(transcript)
+            facts = facts if facts is not None and facts.folder else None
             reason = "" if facts is not None else _why_silent(format_, transcript)
         except Exception as error:  # noqa: BLE001 - the reason is kept
             # Whatever is in one file, the others are to be found.
@@ -39,6 +43,8 @@ class Unread:
             return None
         if reason:
             self._reasons[transcript.name] = reason
+        elif facts is None:
+            self.silent.add(transcript.name)
         return facts
 
     def failed(self, transcript: Transcript, error: Exception) -> None:
@@ -49,11 +55,14 @@ class Unread:
             _log.warning("looking at %s", transcript.name, exc_info=error)
             self._reasons[transcript.name] = f"{type(error).__name__} ({str(error)[:100]!r})"
 
+    def reasons(self, formats: Iterable[Format]) -> dict[str, str]:
+        """Return why files could not be read, by their names, with those that are no transcript of any session."""
+        return {**{str(file): why for one in formats for file, why in one.unread.items()}, **self._reasons}
+
     def notes(self, formats: Iterable[Format]) -> Iterator[str]:
-        """Yield a sentence for each reason, with those of files that are no transcript of any session."""
-        found = {**{str(file): why for one in formats for file, why in one.unread.items()}, **self._reasons}
+        """Yield a sentence for each reason."""
         by_reason: dict[str, list[str]] = {}
-        for name, reason in found.items():
+        for name, reason in self.reasons(formats).items():
             by_reason.setdefault(reason, []).append(name)
         for reason, names in by_reason.items():
             more = len(names) - _NAMED
@@ -77,6 +86,6 @@ def _why_silent(format_: Format, transcript: Transcript) -> str:
         # The first line of a session that has just begun may have no end yet.
         is_begun = not lines and (not first or first.startswith(b"{"))
         return "" if is_begun else "it holds no JSON records in UTF-8 or UTF-16"
-    if len(records) == len(lines) and all(record.get("type") in format_.asides for record in records):
+    if len(records) == len(lines) and all(as_text(record.get("type")) in format_.asides for record in records):
         return ""
-    return "no record names its session and folder: it is damaged, or of a format that is not known"
+    return "no record names its session and folder: it ended at once, is damaged, or of a format that is not known"

@@ -7,7 +7,7 @@
 | onTaskFailure | `episode`: a turn that failed, was interrupted, or whose last tool failed |
 | onConversationEnd | `hook.session-end`; without one, a session that has been quiet for half an hour |
 
-What pipelines wrote is no input of any.
+What pipelines wrote is no input of any, and neither is a prompt without an answer.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _of_action(event: Event) -> Input:
 
 def _of_turn(event: Event) -> Input | None:
     record = EpisodeRecord.from_event(event)
-    if record.type != "task" or not (record.prompts or record.answer):
+    if record.type != "task" or not (record.prompts or record.answer) or record.outcome == "unanswered":
         return None
     failed = record.outcome in ("failed", "interrupted") or _last_tool_failed(record)
     trigger: Trigger = "onTaskFailure" if failed else "onTaskCompleted"

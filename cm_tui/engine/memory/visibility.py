@@ -7,6 +7,8 @@ from cm_tui.engine.journal.event import ERASURE, Event
 
 FORGOTTEN = "episode.forgotten"
 """Kind of the event that hides episodes."""
+REPLACED_BY = "replaced_by"
+"""Field of such an event: the episode that holds all that the hidden ones do."""
 RESTORED = "episode.restored"
 """Kind of the event that shows them again."""
 PURGED = "episode.purged"

@@ -1,4 +1,4 @@
-"""Whether what an agent did was taken: the turn neither failed nor was interrupted, and the next prompt does not reject it."""
+"""Whether what an agent did was taken: the turn was answered, neither failed nor was interrupted, and the next prompt does not reject it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REJECTS = re.compile(
 
 def is_accepted(record: EpisodeRecord) -> bool:
     """Return whether a turn ended well, as far as its record tells."""
-    return record.outcome not in ("failed", "interrupted")
+    return record.outcome not in ("failed", "interrupted", "unanswered")
 
 
 def rejects(turn: Turn) -> bool:

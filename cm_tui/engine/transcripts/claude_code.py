@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.transcripts import patches
-from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, prompt_of
+from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, earlier_key_of, is_for_agent, key_of, prompt_of
+from cm_tui.engine.transcripts.claude_queue import PromptQueue
 from cm_tui.engine.transcripts.files import line_files
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
@@ -42,6 +43,8 @@ from cm_tui.engine.transcripts.transcript import (
 from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 
 _HEAD_LINES = 200
+_OWN = re.compile(r"[^/]+/(?:sessions-index\.json|bridge-pointer\.json|[^/]+/.*\.json)")
+"""Files of JSON that Claude Code keeps beside transcripts, by their path below `projects`."""
 _OPEN_EDITS = 100
 """Edits whose results are waited for."""
 _ID = 200
@@ -68,7 +71,8 @@ class ClaudeCode:
     """
 
     agent = "claude-code"
-    asides = _KNOWN
+    # A queued prompt is a person's: a file that holds nothing else is reported.
+    asides = _KNOWN - {"queue-operation"}
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
@@ -81,7 +85,8 @@ class ClaudeCode:
         """Yield all of them, those of sub-agents too."""
         self.unread.clear()
         for folder in self._folders:
-            for found in line_files(folder / "projects", self.unread, depth=6, left_out=self.left_out):
+            projects = folder / "projects"
+            for found in line_files(projects, self.unread, depth=6, left_out=self.left_out, own=_OWN):
                 yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
@@ -98,7 +103,7 @@ class ClaudeCode:
                         return facts
                     # A fork begins with the records of the session that it was forked from, which may lie elsewhere.
                     copied = copied or facts
-                own += "forkedFrom" not in record
+                own += "forkedFrom" not in record and as_text(record.get("type")) not in _KNOWN
                 if own > _HEAD_LINES or line.end > HEAD_BYTES:
                     break
         return copied
@@ -156,17 +161,33 @@ class _Reading(LineReading):
         self._chains: dict[str, str] = {}
         """Sessions of sub-agents in this file, by the ids of their records."""
         self._edits: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._queue = PromptQueue()
         self._last = ""
 
     def _rest(self, end: int) -> Iterator[Item]:
         for line in self._order.rest():
             yield from self._take(line)
+        yield from self._queued(end, is_last=True)
         for session, found in self._before.items():
-            yield Read(found.turn, found.start, end, session=session)
+            yield self._read(found, end, session)
         for session, found in self._turns.items():
-            yield Read(found.turn, found.start, end, is_last=True, session=session)
+            yield self._read(found, end, session, is_last=True)
         if self._last:
             self._resume.marks["last"] = as_id(self._last)
+
+    def _read(self, found: _Open, end: int, session: str, *, is_last: bool = False) -> Read:
+        """Return a turn that ends at a place; files of edits whose results are missing may have been written."""
+        for call, (path, _) in self._edits.items():
+            if found.turn.waits_for(call):
+                found.turn.write(path)
+        return Read(found.turn, found.start, end, is_last=is_last, session=session)
+
+    def _queued(self, end: int, *, is_last: bool) -> Iterator[Item]:
+        """Yield prompts that waited for an agent that has ended, each as a turn."""
+        if is_last and "" in self._turns:
+            self._queue.end(self._turns[""].turn)
+        start = min((one.start for one in self._open("")), default=self._resume.offset)
+        yield from (Read(turn, start, end, is_last=is_last) for turn in self._queue.turns(self._facts.folder))
 
     def _damage(self) -> None:
         for found in self._turns.values():
@@ -189,7 +210,7 @@ class _Reading(LineReading):
             if title:
                 yield Named(title)
         elif kind in _KNOWN:
-            self._note(record, kind)
+            self._note(line, kind)
             self._name(line, self._session_of(record))
         else:
             kind = f"record {as_kind(kind, 'without a type')}"
@@ -222,8 +243,14 @@ class _Reading(LineReading):
         self._chains[uuid] = session
         return session
 
-    def _note(self, record: Mapping[str, Any], kind: str) -> None:
+    def _note(self, line: Line, kind: str) -> None:
         """Take what a record of the program itself says about the turn."""
+        record, attachment = line.record, as_record(line.record.get("attachment"))
+        queued = prompt_of(texts_of(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
+        if kind == "queue-operation":
+            self._queue.follow(line)
+        elif queued:
+            self._queue.take(queued)
         under_way = self._turns.get("")
         if under_way is None:
             return
@@ -233,9 +260,7 @@ class _Reading(LineReading):
             # It was typed while the agent worked, and given to it there.
             under_way.turn.ask(as_text(record.get("content")))
         elif kind == "attachment":
-            attachment = as_record(record.get("attachment"))
-            if attachment.get("type") == "queued_command":
-                under_way.turn.ask(prompt_of(texts_of(attachment.get("prompt"))))
+            under_way.turn.ask(queued)
 
     # --- the two kinds of messages ---
 
@@ -257,9 +282,14 @@ class _Reading(LineReading):
             return
         prompt = prompt_of(text) or ("[picture]" if any(part.get("type") == "image" for part in parts) else "")
         if prompt:
-            yield from self._ask(line, session, prompt)
+            queued = [] if session else self._queue.take(prompt)
+            if not session and not queued:
+                # What still waits then was lost with the program that it waited for.
+                yield from self._queued(line.start, is_last=False)
+            yield from self._ask(line, session, prompt, for_agent=is_for_agent(text))
+            self._turns[session].turn.replaces += queued
 
-    def _ask(self, line: Line, session: str, prompt: str) -> Iterator[Item]:
+    def _ask(self, line: Line, session: str, prompt: str, *, for_agent: bool) -> Iterator[Item]:
         found, parent = self._turns.get(session), _id_in(line, "parentUuid")
         if found is not None and found.turn.is_empty and parent and parent not in self._by_id:
             # What it follows is missing: the last prompt was answered.
@@ -267,14 +297,14 @@ class _Reading(LineReading):
         if found is None or not found.turn.is_empty or not found.turn.prompts:
             yield from self._begin(line, session)
         turn = self._join(self._turns[session], line)
-        turn.ask(prompt)
+        turn.ask(prompt, for_agent=for_agent)
 
     def _begin(self, line: Line, session: str) -> Iterator[Item]:
         """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
         earlier, last = self._before.pop(session, None), self._turns.get(session)
         if earlier is not None:
-            yield Read(earlier.turn, earlier.start, line.start, session=session)
-        turn = Turn(self._key(line), as_text(line.record.get("cwd")), self._earlier_key(line.record))
+            yield self._read(earlier, line.start, session)
+        turn = Turn(key_of(line, self._facts.session), as_text(line.record.get("cwd")), earlier_key_of(line.record))
         if origin := as_record(line.record.get("forkedFrom")):
             turn.held = SessionFacts(self._facts.agent, as_id(origin.get("sessionId")), turn.folder)
         self._turns[session] = _Open(turn, line.start, line.start)
@@ -296,25 +326,6 @@ class _Reading(LineReading):
         if not line.record.get("isSidechain"):
             self._unreadable = ""
         return found.turn
-
-    def _key(self, line: Line) -> str:
-        """Return what names a record, also where it stands again in the file of a session that was resumed."""
-        record, stamp = line.record, as_text(line.record.get("timestamp"))
-        asked = sha256(texts_of(as_record(record.get("message")).get("content")).encode()).hexdigest()[:32]
-        if stamp:
-            return f"{stamp} {asked}"
-        # Copies that name no time cannot be told from somebody who asks the same again, but by where they stand.
-        return f"{as_text(record.get('uuid'))} {self._facts.session} {line.start} {asked}"
-
-    def _earlier_key(self, record: Mapping[str, Any]) -> str:
-        """Return what earlier versions named a record by: what they recorded is known by it."""
-        stamp = as_text(record.get("timestamp"))
-        # An older version gives copies new ids, and none changes their times.
-        return (
-            f"{stamp} {texts_of(as_record(record.get('message')).get('content'))[:500]}"
-            if stamp
-            else as_text(record.get("uuid"))
-        )
 
     def _assistant(self, line: Line, session: str) -> Iterator[Item]:
         record, message = line.record, as_record(line.record["message"])

@@ -1,7 +1,16 @@
-"""What a person typed, out of what Claude Code puts around it."""
+"""What a person typed, out of what Claude Code puts around it, and the name of the turn that begins with it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from cm_tui.engine.transcripts.lines import Line, as_record, as_text
+from cm_tui.engine.transcripts.transcript import texts_of
+
+_RUN_HERE = ("<command-name>", "<bash-input>", "<user-memory-input>")
+"""Beginnings of what Claude Code runs itself; a command with a prompt for the model begins with its message."""
 INTERRUPTED = "[Request interrupted by user"
 _LEFT_OUT = ("system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "command-message")
 _NOT_TYPED = (
@@ -22,6 +31,34 @@ def prompt_of(text: str) -> str:
         return f"{command} {_inside(text, 'command-args')}".strip()
     shell = _inside(text, "bash-input")
     return f"! {shell}" if shell else text
+
+
+def is_for_agent(text: str) -> bool:
+    """Return whether what a person typed goes to the model: `/clear`, `/exit` or `! ls` do not."""
+    for tag in _LEFT_OUT[:-1]:
+        text = _without(text, tag)
+    return not text.strip().startswith(_RUN_HERE)
+
+
+def key_of(line: Line, session: str) -> str:
+    """Return what names the turn that begins with a record, also where that stands again in another session's file."""
+    record, stamp = line.record, as_text(line.record.get("timestamp"))
+    asked = sha256(texts_of(as_record(record.get("message")).get("content")).encode()).hexdigest()[:32]
+    if stamp:
+        return f"{stamp} {asked}"
+    # Copies that name no time cannot be told from somebody who asks the same again, but by where they stand.
+    return f"{as_text(record.get('uuid'))} {session} {line.start} {asked}"
+
+
+def earlier_key_of(record: Mapping[str, Any]) -> str:
+    """Return what earlier versions named a turn by: what they recorded is known by it."""
+    stamp = as_text(record.get("timestamp"))
+    # An older version gives copies new ids, and none changes their times.
+    return (
+        f"{stamp} {texts_of(as_record(record.get('message')).get('content'))[:500]}"
+        if stamp
+        else as_text(record.get("uuid"))
+    )
 
 
 def _inside(text: str, tag: str) -> str:

@@ -36,7 +36,7 @@ from cm_tui.engine.transcripts.transcript import (
     parse_time,
     texts_of,
 )
-from cm_tui.engine.transcripts.turn import SessionFacts, Turn
+from cm_tui.engine.transcripts.turn import PROMPT_CHARACTERS, SessionFacts, Turn, piece
 
 _HEAD_LINES = 20
 _NOT_TYPED = ("<user_instructions>", "<environment_context>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<turn_aborted>",
@@ -201,8 +201,7 @@ class _Reading(LineReading):
 
     def _rest(self, end: int) -> Iterator[Item]:
         if self._turn is not None:
-            self._repeated.mark(self._turn)
-            yield Read(self._turn, self._start, end, is_last=True, number=self._before)
+            yield self._whole(self._turn, end, is_last=True)
         self._resume.turns = self._number
         self._resume.marks["events"] = self._has_events
 
@@ -243,10 +242,14 @@ class _Reading(LineReading):
             self._is_next = self._turn is not None and not self._turn.is_empty
             self._task, self._typed = as_text(payload.get("turn_id")), ""
         elif kind == "user_message":
-            yield from self._ask(as_text(payload.get("message")), line, at)
+            text = as_text(payload.get("message"))
+            yield from self._ask(text, line, at, for_agent=not text.lstrip().startswith(_NOT_TYPED))
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
+        elif kind == "thread_rolled_back" and self._turn is not None and self._turn.is_empty:
+            # Its prompts were taken back.
+            self._turn.is_asked = False
         elif kind in _WORK or kind in _MARKS:
             yield from self._agent_event(kind, payload, line, at)
         elif kind not in _KNOWN:
@@ -272,7 +275,7 @@ class _Reading(LineReading):
         is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
         if is_next:
             if turn is not None:
-                yield self._whole(turn, line)
+                yield self._whole(turn, line.start)
             # Behind the end of another record more is missing than what was typed last.
             self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
@@ -353,24 +356,25 @@ class _Reading(LineReading):
 
     # --- turns ---
 
-    def _ask(self, text: str, line: Line, at: float | None) -> Iterator[Item]:
+    def _ask(self, text: str, line: Line, at: float | None, *, for_agent: bool = True) -> Iterator[Item]:
         turn = self._turn
         if not text.strip():
             return
         if turn is not None and turn.is_empty:
-            if not any(text.startswith(prompt.text) for prompt in turn.prompts):
-                turn.ask(text)
+            if piece(text, PROMPT_CHARACTERS) not in turn.prompts:
+                turn.ask(text, for_agent=for_agent)
             return
         if turn is not None:
-            yield self._whole(turn, line)
-        self._begin(line, text).at(at)
+            yield self._whole(turn, line.start)
+        self._begin(line, text, for_agent=for_agent).at(at)
 
-    def _whole(self, turn: Turn, line: Line) -> Read:
-        """Return a turn that ends before a record."""
+    def _whole(self, turn: Turn, end: int, *, is_last: bool = False) -> Read:
+        """Return a turn that ends at a place."""
         self._repeated.mark(turn)
-        return Read(turn, self._start, line.start, number=self._before)
+        self._calls.leave(turn)
+        return Read(turn, self._start, end, is_last=is_last, number=self._before)
 
-    def _begin(self, line: Line, text: str) -> Turn:
+    def _begin(self, line: Line, text: str, *, for_agent: bool = True) -> Turn:
         self._before = self._number
         self._number += bool(text)
         self._is_next, self._unreadable, self._typed = False, "", ""
@@ -379,7 +383,7 @@ class _Reading(LineReading):
         self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
         self._start = line.start
         self._said = self._thought = ""
-        turn.ask(text)
+        turn.ask(text, for_agent=for_agent)
         return turn
 
     def _say(self, turn: Turn, text: str) -> None:

@@ -63,6 +63,16 @@ class Calls:
         turn.get(call, text, failed=failed)
         patch = self._patches.pop(call, "")
         if patch and not failed:
-            for path in _WRITTEN.findall(patch):
-                turn.write(path.strip())
+            _write(turn, patch)
             turn.patch.add(patches.from_apply_patch(patch))
+
+    def leave(self, turn: Turn) -> None:
+        """Note the files of edits whose results are missing: they may have been written."""
+        for call, patch in self._patches.items():
+            if turn.waits_for(call):
+                _write(turn, patch)
+
+
+def _write(turn: Turn, patch: str) -> None:
+    for path in _WRITTEN.findall(patch):
+        turn.write(path.strip())

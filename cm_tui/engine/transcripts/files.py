@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,9 @@ LINES = (".jsonl", ".jsonl.gz")
 """Endings of transcripts that are files of JSON lines."""
 PACKED = (".jsonl.zst", ".jsonl.xz", ".jsonl.bz2", ".jsonl.zip")
 """Endings of those that are packed in a way that is not read."""
+DOCUMENTS = (".json", ".ndjson")
+"""Endings of what other programs, and old versions of agents, write instead."""
+_NOTHING = re.compile(r"(?!)")
 _MOST = 200_000
 """Entries that are looked at below one folder."""
 
@@ -57,19 +61,36 @@ def found_files(
 
 
 def line_files(
-    folder: Path, unread: dict[Path, str], *, depth: int, prefix: str = "", left_out: list[Path] | None = None
+    folder: Path,
+    unread: dict[Path, str],
+    *,
+    depth: int,
+    prefix: str = "",
+    left_out: list[Path] | None = None,
+    own: re.Pattern[str] = _NOTHING,
 ) -> Iterator[FoundFile]:
     """Yield the files of JSON lines below a folder, as `found_files`.
 
     Args:
         folder: where to begin; need not be there.
-        unread: given those that are packed in a way that is not read, with the reason.
+        unread: given the other files with JSON, packed or of another name, with the reason why they are not read.
         depth: levels of folders that are looked at.
-        prefix: how their names begin.
+        prefix: how the names of transcripts begin.
         left_out: given the folder when there is more below it than is looked at.
+        own: paths below the folder of JSON that is no transcript, but the agent's own.
     """
-    for found in found_files(folder, (*LINES, *PACKED), depth=depth, prefix=prefix, left_out=left_out):
-        if found.path.name.endswith(PACKED):
+    for found in found_files(folder, (*LINES, *PACKED, *DOCUMENTS), depth=depth, left_out=left_out):
+        name = found.path.name
+        if name.endswith(DOCUMENTS):
+            if not own.fullmatch(found.path.relative_to(folder).as_posix()):
+                unread[found.path] = (
+                    "it is no transcript in JSON lines (.jsonl): of another program, or of a version that is not read"
+                )
+        elif not name.startswith(prefix):
+            unread[found.path] = (
+                f"its name does not begin with {prefix}: of another program, or of a version that is not read"
+            )
+        elif name.endswith(PACKED):
             unread[found.path] = f"compressed as {found.path.suffix[1:]}; unpack it, or pack it as gz"
         else:
             yield found

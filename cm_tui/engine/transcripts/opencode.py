@@ -75,7 +75,9 @@ class OpenCode:
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns; records are rewritten as they grow, so all of it is read each time."""
         resume.offset = resume.turns = 0
-        yield from _Reading(facts, resume).items(self._store(transcript).messages(transcript.session))
+        store = self._store(transcript)
+        revert = as_text(as_record(store.session(transcript.session).get("revert")).get("messageID"))
+        yield from _Reading(facts, resume, revert).items(store.messages(transcript.session))
 
     @staticmethod
     def _store(transcript: Transcript) -> Store:
@@ -94,10 +96,12 @@ class _Reading:
     Args:
         facts: whose session it is.
         resume: told how many messages there were.
+        revert: id of the message from which on all were taken back; empty: none.
     """
 
-    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+    def __init__(self, facts: SessionFacts, resume: Resume, revert: str) -> None:
         self._facts = facts
+        self._revert = revert
         self._resume = resume
         self._turn: _Open | None = None
         self._before: _Open | None = None
@@ -160,7 +164,8 @@ class _Reading:
             if found is None or message.id or not found.turn.is_empty or message.broken:
                 found = yield from self._begin(message, number)
             found.turn.at(_began(message))
-            found.turn.ask(text)
+            # Ids are in order of time.
+            found.turn.ask(text, for_agent=not self._revert or message.id < self._revert)
             self._is_broken = False
         self._by_id[message.id] = found.turn if found else None
 
@@ -250,6 +255,8 @@ class _Reading:
             turn.intend(plan_of(given.get("todos"), "content"))
         status = as_text(state.get("status"))
         if status not in {"completed", "error"}:
+            # It may have been written before the session ended.
+            turn.write(path if tool in _WRITERS else "")
             return
         failed = status == "error" or as_number(details.get("exit")) not in {None, 0}
         turn.get(call, as_text(state.get("output") or state.get("error")), failed=failed)

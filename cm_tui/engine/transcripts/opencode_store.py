@@ -28,6 +28,7 @@ SELECT id, time_updated, (SELECT max(time_created) FROM message WHERE session_id
 ORDER BY time_created, id
 """
 _FAILURES = (sqlite3.Error, OSError)
+_FIELDS = {"project_id": "projectID", "parent_id": "parentID", "directory": "directory", "title": "title"}
 
 
 class StoredSession(NamedTuple):
@@ -123,12 +124,11 @@ class Database:
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session."""
         with self._opened() as db:
-            sql = "SELECT project_id, parent_id, directory, title, time_created FROM session WHERE id = ?"
-            row = db.execute(sql, [name]).fetchone()
-        if row is None:
-            return {}
-        fields = dict(zip(("projectID", "parentID", "directory", "title"), row, strict=False))
-        return {**fields, "time": {"created": row[4]}}
+            found = db.execute("SELECT * FROM session WHERE id = ?", [name])
+            row = found.fetchone()
+            columns = dict(zip((one[0] for one in found.description), row or (), strict=False))
+        fields = {field: columns[column] for column, field in _FIELDS.items() if column in columns}
+        return {**fields, "time": {"created": columns.get("time_created")}, "revert": _record(columns.get("revert"))}
 
     def messages(self, name: str) -> Iterator[Message | Skipped]:
         """Yield its messages in order."""

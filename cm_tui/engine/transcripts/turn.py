@@ -22,6 +22,8 @@ STEP_CHARACTERS: Mapping[StepKind, int] = {"said": 2_000, "thought": 600, "plan"
 RESULT_CHARACTERS = 400
 """What is kept of what a tool gave back."""
 _PROMPTS = 10
+_PROMPTS_NAMED = 100
+"""So many prompts beyond these tell turns without an answer apart."""
 _FIRST_STEPS = 20
 _LAST_STEPS = 40
 _FILES = 200
@@ -79,6 +81,14 @@ class Turn:
     """Where the agent worked, as it says."""
     earlier_key: str = ""
     """What earlier versions named it by; empty: the same."""
+    asked_key: str = ""
+    """What named it before it was answered; empty: the same as `key`."""
+    is_asked: bool = False
+    """One of its prompts is for the agent, not a command that the agent's program runs itself."""
+    replaces: list[str] = field(default_factory=list)
+    """Names, without an answer, of prompts that had waited in a queue before it began."""
+    unkept_prompts: int = 0
+    """How many prompts there were beyond those that are kept."""
     held: SessionFacts | None = None
     """The session that it was held in, where a transcript repeats it from another one; None: the transcript's own."""
     began: float | None = None
@@ -120,7 +130,7 @@ class Turn:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was done: a command of the agent's own, or a prompt that was taken back."""
+        """Return whether nothing was done: a command of the agent's program, or a prompt without an answer."""
         return not (self.has_work or self.is_damaged or self._is_answered)
 
     @property
@@ -139,20 +149,43 @@ class Turn:
             self.began = time if self.began is None else self.began
             self.ended = time if self.ended is None else max(self.ended, time)
 
-    def ask(self, text: str) -> None:
-        """Add a prompt."""
-        if text.strip() and len(self.prompts) < _PROMPTS:
+    def ask(self, text: str, *, for_agent: bool = True) -> None:
+        """Add a prompt.
+
+        Args:
+            text: the prompt.
+            for_agent: False for a command that the agent's program runs itself.
+        """
+        if not text.strip():
+            return
+        self.is_asked = self.is_asked or for_agent
+        if len(self.prompts) < _PROMPTS:
             self.prompts.append(piece(text, PROMPT_CHARACTERS))
+        else:
+            self.unkept_prompts += 1
+
+    @property
+    def unanswered_keys(self) -> list[str]:
+        """Return its name as a turn without an answer, after each of its prompts: more may be asked before one comes."""
+        digest, keys = sha256(), list[str]()
+        for text in (*(prompt.text for prompt in self.prompts), *[""] * min(self.unkept_prompts, _PROMPTS_NAMED)):
+            digest.update(f"{text}\0".encode("utf-8", "replace"))
+            keys.append(f"{self.asked_key or self.key} unanswered {digest.hexdigest()[:32]}")
+        return keys
 
     def precede(self, other: Turn) -> None:
         """Add the prompts of a turn before it that was not answered; it has the name and the beginning of that one."""
-        self.key, self.prompts = other.key, [*other.prompts, *self.prompts][:_PROMPTS]
+        prompts = [*other.prompts, *self.prompts]
+        self.key, self.prompts = other.key, prompts[:_PROMPTS]
+        self.is_asked = self.is_asked or other.is_asked
+        self.unkept_prompts += other.unkept_prompts + len(prompts) - len(self.prompts)
         self.began = self.began if other.began is None else other.began
 
     def answered_by(self, words: str) -> None:
         """Name it further by what was answered first: the same may be asked twice at one time."""
         if not self._is_answered:
             self._is_answered = True
+            self.asked_key = self.key
             self.key = f"{self.key} {sha256(words.encode()).hexdigest()[:32]}"
 
     def say(self, text: str) -> None:

@@ -83,6 +83,10 @@ class SessionImport:
         if done is not None:
             words = f"{count(done.episodes, 'episode')} of {count(done.sessions, 'session')} recorded."
             self._log.add(words, "ok")
+            if unread := done.looked_at.unread:
+                self._log.add(
+                    f"{count(unread, 'transcript')} could not be read: `cm import --dry-run` lists them.", "warning"
+                )
             view.imports = None
         view.index_news += 1
         self._changed()

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.importers.all_projects import all_projects
+from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.project import plan
+from cm_tui.model import TranscriptCounts
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode
 
@@ -40,6 +42,16 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "data/opencode/opencode-2.db": (lambda file: _database(file, "CREATE TABLE sessions_v2 (id TEXT)"), "no such table: session"),
     "data/opencode/opencode-3.db": (lambda file: _database(file, "CREATE TABLE session (id TEXT)"), "no such table: message"),
     "data/opencode/opencode-4.db": (lambda file: file.write_bytes(b""), "no such table: session"),
+    "claude/projects/p/export.json": (lambda file: file.write_text('{"messages": []}'), "it is no transcript in JSON lines (.jsonl)"),
+    "claude/projects/p/export.ndjson": (lambda file: file.write_text('{"messages": []}\n'), "it is no transcript in JSON lines (.jsonl)"),
+    "claude/projects/p/sessions-index.json": (lambda file: file.write_text('{"entries": []}'), ""),
+    "claude/projects/p/s/tool-results/a.json": (lambda file: file.write_text("{}"), ""),
+    "claude/projects/p/f.jsonl": (lambda file: file.write_text('{"type": "queue-operation", "operation": "enqueue", "content": "Hello"}\n'), "it ended at once"),
+    "claude/projects/p/pretty.jsonl": (lambda file: file.write_text(json.dumps({"speaker": "user"}, indent=1)), "it holds no JSON records"),
+    "codex/sessions/rollout-2025-05-01-x.json": (lambda file: file.write_text('{"session": {}, "items": []}'), "it is no transcript in JSON lines (.jsonl)"),
+    "codex/sessions/2026/export.jsonl": (lambda file: file.write_text('{"speaker": "user"}\n'), "its name does not begin with rollout-"),
+    "codex/sessions/2026/rollout-e.jsonl": (lambda file: file.write_text('{"id": "m1", "role": "user", "content": "Hello"}\n'), "no record names its session"),
+    "data/opencode/storage/session/p/export.json": (lambda file: file.write_text('{"messages": []}'), "its record of the session names no folder"),
     "data/opencode/storage/session/p/ses_a.json": (lambda file: file.write_bytes(_ODD), "is damaged"),
     "claude/projects/p/half.jsonl": (lambda file: file.write_bytes('{"type": "us'.encode("utf-16")), ""),
     "claude/projects/p/hole.jsonl": (lambda file: file.write_bytes(bytes(50_000)), ""),
@@ -65,6 +77,45 @@ def test_what_cannot_be_read_is_reported_with_the_reason(machine: Machine, name:
         else:
             assert notes == ()
     assert machine.prompts() == ["Good"]
+
+
+def test_each_transcript_that_is_looked_at_is_counted_once(machine: Machine, tmp_path: Path):
+    for name, (make, _) in FILES.items():
+        (machine.base / name).parent.mkdir(parents=True, exist_ok=True)
+        make(machine.base / name)
+    Claude(machine.claude, tmp_path / "elsewhere").write(
+        Claude(machine.claude, tmp_path / "elsewhere").turn("There", "Yes.")
+    )
+    one, two = Codex(machine.codex, machine.root), OpenCode(machine.data, machine.root)
+    one.write([one.meta(), *one.turn("Here", "Yes.")])
+    two.turn(two.session("ses_b"), "Here too", "Yes.")
+    two.write_files()
+    unread = sum(bool(reason) for _, reason in FILES.values())
+    # What the agents keep for themselves, and what is no ordinary file, is none.
+    silent = (
+        len(FILES)
+        - unread
+        - sum("/e.jsonl" in name or name.endswith(("-index.json", "results/a.json")) for name in FILES)
+    )
+    found = plan(machine.transcripts()).looked_at
+    assert found == TranscriptCounts(unread + silent + 3, 2, 1, silent, unread)
+    assert machine.run().looked_at == found
+    assert all_projects((), machine.environment).looked_at == found
+
+
+def test_a_session_behind_very_many_records_of_the_program_is_found(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([*({"type": "file-history-snapshot"} for _ in range(500)), *one.turn("First", "One.")])
+    machine.run()
+    assert machine.prompts() == ["First"]
+
+
+def test_notes_beyond_those_that_are_shown_are_counted(machine: Machine):
+    counts = Counts()
+    for number in range(25):
+        counts.note(f"note {number}")
+        counts.note(f"note {number}")
+    assert counts.summary(0.0).notes[-2:] == ("note 19", "5 more notes not shown")
 
 
 def test_many_that_cannot_be_read_are_one_note(machine: Machine):

@@ -14,7 +14,7 @@ from cm_tui.tui.widgets.text import elide_end, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
-    "interrupted": ("◌", "$warning", "interrupted"), "": ("·", "$muted", "no outcome"),
+    "interrupted": ("◌", "$warning", "interrupted"), "unanswered": ("○", "$warning", "unanswered"), "": ("·", "$muted", "no outcome"),
 }  # fmt: skip
 """Sign, style and words."""
 TYPES = {

@@ -14,7 +14,7 @@ from cm_tui.tui.state.filter_line import pieces_of
 
 NOBODY = "unsaid"
 """The outcome of which nobody said anything."""
-_OUTCOMES = ("ok", "failed", "interrupted", NOBODY)
+_OUTCOMES = ("ok", "failed", "interrupted", "unanswered", NOBODY)
 _RATINGS = {"useful": 1, "misled": -1, "none": 0}
 _YES = {"yes": True, "no": False}
 FIELDS = (
