@@ -61,6 +61,29 @@ def test_a_folder_that_was_moved_away_needs_no_more_words(new_shop: Shop, home: 
     assert prompts(new_shop, new_shop.root, monkeypatch) == ["Where are we?"]
 
 
+def test_a_prompt_without_an_answer_and_what_was_looked_at_are_said(new_shop: Shop, home: Path):
+    one, other = claude(home, new_shop.root), claude(home, home / "other", "22222222-aaaa-4aaa-8aaa-111111111111")
+    one.write([*one.turn("First", "One."), one.asked("Second")])
+    other.write(other.turn("Elsewhere", "Yes."))
+    (one.file.parent / "export.json").write_text("{}")
+    (one.file.parent / "empty.jsonl").write_text("")
+    counted = "4 transcripts looked at: 1 of this project, 1 of other projects or of folders that have gone, 1 without a session, 1 could not be read"
+    plan = new_shop.cm("import", "--dry-run")
+    assert counted in plan.err
+    assert "export.json could not be read: it is no transcript in JSON lines" in plan.err
+    done = new_shop.cm("import")
+    assert "2 episodes of 1 session recorded, 1 of them without an answer" in done.err
+    assert counted in done.err
+    assert "4 transcripts looked at" in new_shop.cm("import", "--all-projects", "--dry-run").err
+    (row,) = new_shop.cm("episodes", "list", "--outcome", "unanswered", "--json").json["rows"]
+    assert (row["prompts"], row["outcome"]) == (["Second"], "unanswered")
+    one.write([one.said("Two.")])
+    new_shop.cm("import")
+    hidden = new_shop.cm("episodes", row["id"])
+    assert "forgotten by the import at " in hidden.out
+    assert "its prompts are part of episode " in hidden.out
+
+
 def test_a_folder_that_is_still_there_keeps_its_sessions(new_shop: Shop, home: Path):
     other = repository(home / "other")
     one = claude(home, other)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from cm_tui.cli import episodes as options
 from cm_tui.errors import UsageError
-from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Page, Session, Step
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Outcome, Page, Session, Step
 from cm_tui.tui.modes.episodes.activity import activity_text
 from cm_tui.tui.modes.episodes.edits import tags_in
 from cm_tui.tui.modes.episodes.filter_dialog import facet_rows
 from cm_tui.tui.modes.episodes.growing import GrowingRows
-from cm_tui.tui.modes.episodes.marks import day_name, fitting
+from cm_tui.tui.modes.episodes.marks import OUTCOMES, day_name, fitting
 from cm_tui.tui.modes.episodes.query import FIELDS, MANY, Term, filter_of, terms_of, text_of, toggled
 from cm_tui.tui.modes.episodes.scope import BY_HAND
 from cm_tui.tui.modes.episodes.session_list import SessionList, by_day
@@ -321,6 +323,14 @@ def test_totals_fit_every_width(width):
     assert part[0] == lines[0]
     assert part[1].startswith(" Still reading, 40 of 261 MB")
     assert cell_len(part[1]) <= width
+
+
+def test_every_outcome_has_a_sign_and_is_an_option_of_all_filters():
+    for outcome in get_args(Outcome):
+        assert OUTCOMES[outcome]
+        assert filter_of(f"outcome:{outcome or 'unsaid'}").outcomes == (outcome,)
+        assert not outcome or outcome in options.OUTCOMES
+    assert len({mark for mark, _, _ in OUTCOMES.values()}) == len(OUTCOMES)
 
 
 def test_pieces_are_left_out_whole():

@@ -20,7 +20,7 @@ from cm_tui.locks import locked
 
 FOLDER = "imports"
 VERSION = 2
-"""Of the rules by which transcripts are read. Before 2, a prompt at the end that was never answered was left out."""
+"""Of the rules by which transcripts are read. Before 2, a prompt at the end that was never answered was skipped."""
 _LOCK = "lock"
 _WHERE = "where"
 """Not the name of a state."""

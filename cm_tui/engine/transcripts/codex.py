@@ -248,7 +248,7 @@ class _Reading(LineReading):
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
         elif kind == "thread_rolled_back" and self._turn is not None and self._turn.is_empty:
-            # Its prompts were taken back.
+            # The user withdrew its prompts.
             self._turn.is_asked = False
         elif kind in _WORK or kind in _MARKS:
             yield from self._agent_event(kind, payload, line, at)

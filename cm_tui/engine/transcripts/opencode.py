@@ -96,7 +96,7 @@ class _Reading:
     Args:
         facts: whose session it is.
         resume: told how many messages there were.
-        revert: id of the message from which on all were taken back; empty: none.
+        revert: id of the first message that the user undid; empty: none.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume, revert: str) -> None:

@@ -19,7 +19,7 @@ from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_odd_values import _records
 from tests.engine.importers.test_streams import WHOLE
 from tests.engine.importers.test_unanswered import QUEUES, shown
-from tests.engine.importers.transcripts import Claude, Codex, OpenCode, iso, write_lines
+from tests.engine.importers.transcripts import Claude, Codex, iso, write_lines
 
 _PUT_AROUND = re.compile(r"<system-reminder>.*?</system-reminder>")
 _NOT_TYPED = re.compile(r"\s*(?:<(?!command-message>)|Caveat:|\[Request interrupted)")

@@ -85,6 +85,24 @@ def test_a_turn_that_waits_is_not_read_again_and_again(
     assert done.episodes == 1
 
 
+def test_a_prompt_without_an_answer_is_taken_when_nothing_more_came(
+    machine: Machine, follower: Follower, monkeypatch: pytest.MonkeyPatch
+):
+    one = Claude(machine.claude, machine.root)
+    file = one.write([one.asked("First")], old=False)
+    monkeypatch.setattr(follow, "REST_SECONDS", -1.0)
+    done = look(follower)
+    assert done is not None
+    assert (done.episodes, done.waiting) == (0, 1)
+    assert look(follower) is None
+    rested = time.time() - follow.QUIET_SECONDS - 60
+    os.utime(file, (rested, rested))
+    done = look(follower)
+    assert done is not None
+    assert (done.unanswered, done.waiting) == (1, 0)
+    assert look(follower) is None
+
+
 def test_where_a_person_said_that_transcripts_lie_is_remembered(machine: Machine):
     machine.transcripts().state.keep_environment(machine.environment, ["/gone/market"])
     one = Claude(machine.claude, "/gone/market")

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.erasure.erase import Asked, erase_events
+from cm_tui.engine.importers import one_transcript
 from cm_tui.engine.importers.project import plan
 from cm_tui.engine.importers.state import VERSION
+from cm_tui.engine.ingestion.inputs import of_event
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
@@ -20,6 +22,7 @@ from cm_tui.engine.memory.visibility import REPLACED_BY, Visibility
 from cm_tui.model import EpisodeEdit, EpisodeFilter
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.sessions import AGENTS, Session
+from tests.engine.importers.test_once import stamp
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode
 from tests.tiers import examples
 
@@ -64,6 +67,13 @@ def test_a_prompt_without_an_answer_waits_and_becomes_an_episode(machine: Machin
     assert (done.episodes, done.unanswered, done.waiting) == (1, 1, 0)
     assert shown(machine) == [("First", "One.", ""), ("Second", "", "unanswered")]
     assert (machine.run().transcripts, plan(machine.transcripts()).new) == (0, 0)
+
+
+def test_a_turn_that_ended_without_a_word_is_waited_for_too(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([one.asked("First"), {"type": "system", "subtype": "turn_duration"}], old=False)
+    done = machine.run()
+    assert (done.unanswered, done.waiting) == (0, 1)
 
 
 def test_an_answer_that_comes_late_takes_the_place_of_the_prompt_alone(machine: Machine, session: Session):
@@ -191,6 +201,17 @@ def test_lists_filters_and_totals_know_the_outcome(machine: Machine, session: Se
         }
 
 
+def test_a_pipeline_gets_the_turn_once_it_is_answered(machine: Machine, session: Session):
+    session.ask("First")
+    session.write()
+    machine.run()
+    session.answer("One.")
+    session.write()
+    machine.run()
+    found = [of_event(event) for event in Journal.of(machine.root).read() if event.kind == "episode"]
+    assert [one.trigger if one else None for one in found] == [None, "onTaskCompleted"]
+
+
 def test_what_an_earlier_version_left_out_is_found(machine: Machine, session: Session):
     """Its state has the place of the prompt, and nothing was added since."""
     session.turn("First", "One.")
@@ -291,6 +312,23 @@ def test_a_copy_that_is_quiet_later_than_the_answer_is_known(machine: Machine):
     os.utime(file, (0, 0))
     machine.run()
     assert shown(machine) == [("First", "One.", ""), ("Second", "Two.", "")]
+
+
+def test_a_hook_that_records_the_answer_takes_the_place_of_the_prompt_alone(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(one_transcript, "QUIET_SECONDS", 0.5)
+    one, journal = Claude(machine.claude, machine.root), Journal.of(machine.root)
+    who = {"agent": "claude-code", "session": one.session, "root": str(machine.root)}
+    journal.append("hook.prompt", {**who, "prompt": "First"})
+    one.write([one.asked("First", timestamp=stamp(1))])
+    machine.run()
+    assert shown(machine) == [("First", "", "unanswered")]
+    stop = journal.append("hook.stop", {**who, "answer": "One."})
+    journal.append("episode", EpisodeRecord(**who, prompts=("First",), answer="One.", stop=stop.id).to_event_data())
+    one.write([one.said("One.")])
+    machine.run()
+    assert shown(machine) == [("First", "One.", "")]
 
 
 # --- prompts that wait in Claude Code's queue ---

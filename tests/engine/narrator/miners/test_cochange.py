@@ -50,7 +50,7 @@ def test_many_files_at_once_tell_nothing() -> None:
 
 
 def test_what_failed_or_was_interrupted_tells_nothing() -> None:
-    for outcome in ("failed", "interrupted"):
+    for outcome in ("failed", "interrupted", "unanswered"):
         assert list(Cochange().look(turn(files=("a", "b"), outcome=outcome))) == []
     assert of("a", "b", outcome="") == {"a\nb"}
 
