@@ -30,7 +30,7 @@ def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...
     Raises:
         UsageError: the agent has no such command line, or the id does not look like one.
     """
-    if not session:
+    if not (agent and session):
         raise UsageError("It belongs to no session of an agent.", hint="What was recorded by hand cannot be resumed.")
     known = AGENTS.get(agent)
     if known is None or not known.resume:
