@@ -100,11 +100,11 @@ class _Asked:
             return found
 
         logs = self._dispatcher.call("day_logs", where, {})
-        given = fitting_start(inject, logs, budget, self._work(where, asked.session))
+        given = fitting_start(inject, logs, budget, self._work_state(where, asked.session))
         self._count(root, given.paths, asked.agent)
         return given.text
 
-    def _work(self, where: ProjectRef, session: str) -> WorkState | None:
+    def _work_state(self, where: ProjectRef, session: str) -> WorkState | None:
         """Return where the session stopped, else the last one; None where that cannot be read: the rest is given all the same."""
         try:
             found: WorkState = self._dispatcher.call("work_state", where, {"session": session})

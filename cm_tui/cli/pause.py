@@ -67,7 +67,8 @@ def resume(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[EPISODE_OR_SESSION]", help="Open the agent at this session instead: its id, an episode of it, or `last`."
+            metavar="[EPISODE_OR_SESSION]",
+            help="Open the agent at this session instead: its id, an episode of it, or `last`.",
         ),
     ] = "",
     show: Annotated[

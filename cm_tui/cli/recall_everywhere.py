@@ -21,9 +21,7 @@ class _Found(NamedTuple):
     hit: Hit
 
 
-def recall_everywhere(
-    question: str, limit: int, where: EpisodeFilter | None, *, explain: bool, as_json: bool
-) -> None:
+def recall_everywhere(question: str, limit: int, where: EpisodeFilter | None, *, explain: bool, as_json: bool) -> None:
     """Ask each project on this machine that has an index or a journal, and print what they remember, best first.
 
     Each answers by its own settings and trust; one that cannot be read is named and skipped. What is for all projects of
@@ -44,7 +42,10 @@ def recall_everywhere(
     rows = sorted(best.values(), key=lambda one: -one.hit.score)[:limit]
     rows = [_Found(one.project, replace(one.hit, rank=rank)) for rank, one in enumerate(rows, start=1)]
     if as_json:
-        hits = [{"id": plain_id(one.hit.path), "project": one.project.id, "root": one.project.roots[0], **plain(one.hit)} for one in rows]
+        hits = [
+            {"id": plain_id(one.hit.path), "project": one.project.id, "root": one.project.roots[0], **plain(one.hit)}
+            for one in rows
+        ]
         print_json({"query": question, "projects": len(known), "hits": hits, "notes": notes})
         return
     for one in rows:

@@ -21,7 +21,14 @@ SESSION = "0198c0de-aaaa-4aaa-8aaa-111111111111"
 
 
 def record(root: Path, prompt: str, **fields: Any) -> str:
-    data = {"agent": "codex", "session": SESSION, "root": str(root), "prompts": (prompt,), "at": time.time() - 600, **fields}
+    data = {
+        "agent": "codex",
+        "session": SESSION,
+        "root": str(root),
+        "prompts": (prompt,),
+        "at": time.time() - 600,
+        **fields,
+    }
     return Journal.of(root).append("episode", EpisodeRecord(**data).to_event_data()).id
 
 
@@ -76,11 +83,11 @@ def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path:
     record(own_shop.root, "in a chat", agent="cursor", session="chat-1")
     record(own_shop.root, "odd", session="--version")
     for words, code, said in (
-        (("handoff", "nothing-like-it"), 3, "There is no"),
+        (("handoff", "nothing-like-it"), 3, "There is no session or episode"),
         (("handoff", "--to", "nobody"), 2, "claude-code"),
         (("handoff", "--force"), 2, "--out"),
         (("handoff", "--out", str(tmp_path / "no" / "file")), 1, "could not be written"),
-        (("resume", "nothing-like-it", "--print"), 3, "There is no"),
+        (("resume", "nothing-like-it", "--print"), 3, "There is no session or episode"),
         (("resume", "--print"), 2, "EPISODE_OR_SESSION"),
         (("resume", "chat-1", "--everywhere"), 2, "--everywhere"),
         (("resume", "chat-1"), 2, "Cursor"),

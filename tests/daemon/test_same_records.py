@@ -306,8 +306,8 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     ],
     "topics": [lambda engine: [(one.id, one.tags) for one in engine.topics(retired=True).topics]],
     "work_state": [
-        lambda engine: dataclasses.replace(engine.work_state(), ended=0.0),
-        lambda engine: engine.work_state("nothing-of-that-name"),
+        lambda engine: dataclasses.replace(engine.work_state(), ended=0.0, episode=""),
+        lambda engine: failure(lambda: engine.work_state("nothing-of-that-name")).message,
         lambda engine: engine.work_state("last").decisions,
     ],
     "episode_moments": [lambda engine: engine.episode_moments()],

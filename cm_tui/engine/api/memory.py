@@ -102,8 +102,9 @@ class MemoryApi(Protocol):
         Only episodes that are shown count, and the turn that is still under way.
 
         Args:
-            name: the session's id or a beginning of it, or an episode of it, or `last`; empty: the one that was worked in
-                last, if that was within the last 7 days and not started by another one. The record is empty without one.
+            name: the session's id or a beginning of it, or an episode of it; `last` is the one that was worked in last. Empty:
+                the same, if that was within the last 7 days. Sessions of sub-agents have to be named. The record is empty
+                without one.
             session: with an empty name, a session that comes before all others where anything of it is recorded.
 
         Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from cm_tui.engine.episodes.episode_names import LAST
 from cm_tui.engine.episodes.episodes import Episodes
 from cm_tui.engine.importers.details import with_details
 from cm_tui.engine.journal.event import RESTORED
@@ -15,7 +16,8 @@ from cm_tui.engine.memory.journal_cursor import JournalCursor
 from cm_tui.engine.narrator.turn import Turn
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EpisodeFilter
-from cm_tui.model.ids import EPISODES, SESSIONS, SHORTEST_NAME, kind_and_id
+from cm_tui.model.ids import SESSIONS, SHORTEST_NAME, kind_and_id
+from cm_tui.model.search import EPISODES
 
 RECENT_S = 7 * 86_400.0
 """A session that ended longer ago is not taken up by itself, only by its name."""
@@ -36,7 +38,7 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
     Args:
         episodes: of the project.
         root: of the checkout.
-        name: the session's id or a beginning of it, or an episode of it, or `last`.
+        name: the session's id or a beginning of it, or an episode of it; `last` is the one that was worked in last, whenever.
 
     Raises:
         NotFoundError: nothing of that name is shown.
@@ -44,7 +46,7 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
         StoreError: the journal cannot be read.
     """
     open_turns = under_way(episodes.journal, root)
-    session = _session_named(episodes, name, open_turns)
+    session = _session_named(episodes, root, name, open_turns)
     found = _turns(episodes, root, session, open_turns)
     if not found:
         raise NotFoundError(f"Nothing is shown of the session {session[:80]!r}.", hint="`cm episodes` lists what is.")
@@ -67,13 +69,19 @@ def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list
     found = _turns(episodes, root, session, open_turns) if session else []
     if found:
         return found
-    page = episodes.sessions(EpisodeFilter(since=now - RECENT_S, by_hand=False), None, _SESSIONS)
+    last = _last_session(episodes, root, now - RECENT_S, open_turns)
+    return _turns(episodes, root, last, open_turns) if last else []
+
+
+def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict[str, UnderWay]) -> str:
+    """Return the session that was worked in last, of this checkout if there is one; empty: there is none."""
+    page = episodes.sessions(EpisodeFilter(since=since, by_hand=False), None, _SESSIONS)
     known = [one for one in page.rows if not one.parent]
     times = {one.id: one.ended for one in [one for one in known if one.root == str(root)] or known}
     for name, one in open_turns.items():
-        if one.turn.last >= now - RECENT_S:
+        if one.turn.last >= since:
             times[name] = max(one.turn.last, times.get(name, 0.0))
-    return _turns(episodes, root, max(times, key=times.__getitem__), open_turns) if times else []
+    return max(times, key=times.__getitem__, default="")
 
 
 def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
@@ -93,9 +101,11 @@ def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
     return {session: UnderWay(agents[session], turn) for session, turn in found if turn is not None and turn.prompts}
 
 
-def _session_named(episodes: Episodes, name: str, open_turns: dict[str, UnderWay]) -> str:
+def _session_named(episodes: Episodes, root: Path, name: str, open_turns: dict[str, UnderWay]) -> str:
     kind, id_ = kind_and_id(name)
-    if kind == EPISODES or name == "last":
+    if id_ == LAST and (last := _last_session(episodes, root, 0.0, open_turns)):
+        return last
+    if kind == EPISODES or id_ == LAST:
         return episodes.session_of(name)
     named = [one for one in open_turns if len(id_) >= SHORTEST_NAME and one.startswith(id_)]
     try:
@@ -105,7 +115,10 @@ def _session_named(episodes: Episodes, name: str, open_turns: dict[str, UnderWay
             return named[0]
         if kind == SESSIONS:
             raise
-    return episodes.session_of(name)
+    try:
+        return episodes.session_of(name)
+    except NotFoundError as error:
+        raise NotFoundError(f"There is no session or episode {name[:40]!r}.", hint=error.hint) from error
 
 
 def _turns(episodes: Episodes, root: Path, session: str, open_turns: dict[str, UnderWay]) -> list[Turn]:
@@ -115,7 +128,11 @@ def _turns(episodes: Episodes, root: Path, session: str, open_turns: dict[str, U
     one = open_turns.get(session)
     if one is not None and (not found or one.turn.last > found[-1].time):
         record = EpisodeRecord(
-            agent=one.agent, session=session, root=str(root), prompts=tuple(one.turn.prompts), files=tuple(one.turn.files)
+            agent=one.agent,
+            session=session,
+            root=str(root),
+            prompts=tuple(one.turn.prompts),
+            files=tuple(one.turn.files),
         )
         found.append(Turn("", one.turn.last, with_details(record), _alone(found)))
     return found

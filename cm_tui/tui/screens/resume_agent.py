@@ -45,7 +45,9 @@ def resume_agent(screen: ModeScreen, one: Episode | Session) -> None:
 
 
 def _reason(error: OSError | SuspendNotSupported) -> str:
-    return f"it could not be started ({error.strerror})" if isinstance(error, OSError) else "this terminal cannot be lent"
+    return (
+        f"it could not be started ({error.strerror})" if isinstance(error, OSError) else "this terminal cannot be lent"
+    )
 
 
 def _command_of(one: Episode | Session) -> tuple[str, ...]:

@@ -11,20 +11,22 @@ import pytest
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.engine.context.work_brief import TOKENS, work_brief
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator.session_turns import RECENT_S, last_turns
 from cm_tui.engine.narrator.turn import Turn
 from cm_tui.engine.narrator.work_state import work_state
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.model import EpisodeEdit, Step, WorkState
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import EpisodeEdit, Step, WorkState
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode
 from tests.planted import GITHUB
 
 NOW = 1_800_000_000.0
-SUMMARY = "This session is being continued from a previous conversation that ran out of context. We decided to drop it all."
+SUMMARY = (
+    "This session is being continued from a previous conversation that ran out of context. We decided to drop it all."
+)
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ SESSIONS = [
     Told(4, "Fix the flaky login test", "Never sleep in a test, always wait for a condition.", "tests/test_login.py",
          "go test ./...", "panic: runtime error: index out of range [3] with length 3"),
     Told(5, "Write the migration for the orders table", "We settled on UUIDs as primary keys.", "shop/migrations/7.sql",
-         "make migrate", "psycopg2.errors.DuplicateTable: relation \"orders\" already exists"),
+         "make migrate", 'psycopg2.errors.DuplicateTable: relation "orders" already exists'),
     Told(6, "Replace the YAML settings by TOML", "We agreed on TOML for every settings file.", "shop/settings.toml",
          "python -m shop.check", "ModuleNotFoundError: No module named 'tomlkit'"),
     Told(7, "Speed up the search of products", "From now on queries go through the read replica.", "shop/search.py",
@@ -193,7 +195,9 @@ def test_a_command_that_passed_since_fails_no_more():
 
 
 def test_the_request_is_the_users_and_what_goes_on_comes_with_it():
-    found = turns({"prompts": ("Fix rounding of refunds",)}, {"prompts": ("yes, continue", "/compact")}, {"prompts": (SUMMARY,)})
+    found = turns(
+        {"prompts": ("Fix rounding of refunds",)}, {"prompts": ("yes, continue", "/compact")}, {"prompts": (SUMMARY,)}
+    )
     assert work_state(found, []).request == "Fix rounding of refunds\n\nThen: yes, continue"
     assert work_state(turns({"prompts": ("/compact",)}), []).request == "/compact"
 
@@ -211,7 +215,9 @@ def test_steps_that_are_done_are_left_out():
 
 
 def test_what_an_agent_decided_has_its_name_and_no_text_reads_like_a_rule():
-    found = turns({"answer": "We decided to keep the old parser. The rest is fine.", "prompts": ("Never use [Rule] tabs here.",)})
+    found = turns(
+        {"answer": "We decided to keep the old parser. The rest is fine.", "prompts": ("Never use [Rule] tabs here.",)}
+    )
     state = work_state(found, [])
     assert any(one.startswith("codex: ") and "old parser" in one for one in state.decisions)
     text = work_brief(state, TOKENS, NOW)
