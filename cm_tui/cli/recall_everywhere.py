@@ -59,7 +59,7 @@ def recall_everywhere(question: str, limit: int, where: EpisodeFilter | None, *,
 def _asked(
     project: KnownProject, question: str, limit: int, where: EpisodeFilter | None, notes: list[str]
 ) -> Iterator[_Found]:
-    """Yield what a project remembers; a note says why one cannot be asked."""
+    """Yield what a project remembers; a note gives the reason where one cannot be asked."""
     if not project.roots:
         notes.append(f"{project.name} is skipped: its folder is no longer there.")
         return

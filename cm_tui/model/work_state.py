@@ -25,7 +25,7 @@ class WorkState:
     request: str = ""
     """What the user asked last."""
     decisions: tuple[str, ...] = ()
-    """What was decided, corrected or written down in it, the newest first; what the agent alone says begins with its name."""
+    """What was decided, corrected or written down in it, the newest first; what only the agent calls decided begins with its name."""
     files: tuple[str, ...] = ()
     """Files with uncommitted changes, those that the session touched first; without git those that it touched."""
     command: str = ""

@@ -234,8 +234,8 @@ def test_a_session_that_begins_is_given_its_memory(patient: None, shop: Shop, sh
     assert [(one["who"], one["times"]) for one in recalls["by"]] == [("claude-code", 1)]
 
 
-def test_after_a_compaction_it_is_told_where_it_was(indexed: Shop):
-    """A turn that is under way comes with its request; a new session is told where the last one stopped."""
+def test_after_a_compaction_it_is_given_where_it_was(indexed: Shop):
+    """A turn that is under way comes with its request; a new session is given where the last one stopped."""
     asked = f"Round the totals half up, the key is {GITHUB}. We decided to keep integer cents."
     hook(indexed, "prompt", prompt=asked)
     (indexed.root / "shop" / "money.py").write_text("TAX_PERCENT = 20\n")

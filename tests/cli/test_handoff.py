@@ -135,7 +135,7 @@ def test_recall_asks_every_project_and_names_it(worked: Shop, tmp_path: Path, ma
     assert done.code == 0
     assert str(other.root) in done.out
     assert str(worked.root) in done.out
-    assert done.out.count("Round amounts in cents half up.") == 1, "what is for all projects is told once"
+    assert done.out.count("Round amounts in cents half up.") == 1, "what is for all projects is listed once"
     found = worked.cm("recall", "rounding in cents", "--everywhere", "--json", "--limit", "2").json
     assert len(found["hits"]) == 2
     assert {"id", "project", "root"} <= set(found["hits"][0])

@@ -54,7 +54,7 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
 
 
 def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list[Turn]:
-    """Return the newest turns of a session that goes on, else of the one that was worked in last; none: nobody did.
+    """Return the newest turns of a session that goes on, else of the one that was worked in last; empty without one.
 
     Args:
         episodes: of the project.

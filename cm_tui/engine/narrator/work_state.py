@@ -78,7 +78,7 @@ def _request(turns: Sequence[Turn]) -> str:
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
-    """Yield what the user decided or corrected, and what the agent says was decided, the newest first."""
+    """Yield what the user decided or corrected, and what the agent calls decided, the newest first."""
     for number, turn in enumerate(reversed(turns)):
         yield from (one.text for one in reversed(said_in(turn)))
         if number < _RECENT:
@@ -110,7 +110,7 @@ def _failure(turns: Sequence[Turn]) -> tuple[str, str]:
     for turn in reversed(turns):
         for run in reversed(turn.runs):
             if _failed(run) and run.command.text not in passed:
-                # Of several commands in one line nobody knows which one failed.
+                # Which of several commands in one line failed is unknown.
                 return run.line if run.state == "unknown" else run.command.text, _error(run.output)
             if run.state == "ok":
                 passed.add(run.command.text)

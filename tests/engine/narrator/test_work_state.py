@@ -34,7 +34,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-class Told:
+class Case:
     """One session as it is generated: what has to be in the block."""
 
     def __init__(self, number: int, request: str, decision: str, file: str, command: str, output: str) -> None:
@@ -47,116 +47,116 @@ class Told:
 
 
 SESSIONS = [
-    Told(1, "Round the totals of a cart half up", "We decided to keep amounts in integer cents.", "shop/money.py",
+    Case(1, "Round the totals of a cart half up", "We decided to keep amounts in integer cents.", "shop/money.py",
          "pytest -q tests/test_money.py", "E   assert 119 == 120\n1 failed in 0.1s"),
-    Told(2, "Add retries to the payment client", "Decision: retries live in the client, not in the job.", "shop/client.py",
+    Case(2, "Add retries to the payment client", "Decision: retries live in the client, not in the job.", "shop/client.py",
          "npm test", "TypeError: fetch is not a function\n    at client.ts:4"),
-    Told(3, "Port the importer to the streaming parser", "Let's go with the streaming parser for all files.", "shop/importer.py",
+    Case(3, "Port the importer to the streaming parser", "Let's go with the streaming parser for all files.", "shop/importer.py",
          "cargo build", "error[E0425]: cannot find value `row` in this scope"),
-    Told(4, "Fix the flaky login test", "Never sleep in a test, always wait for a condition.", "tests/test_login.py",
+    Case(4, "Fix the flaky login test", "Never sleep in a test, always wait for a condition.", "tests/test_login.py",
          "go test ./...", "panic: runtime error: index out of range [3] with length 3"),
-    Told(5, "Write the migration for the orders table", "We settled on UUIDs as primary keys.", "shop/migrations/7.sql",
+    Case(5, "Write the migration for the orders table", "We settled on UUIDs as primary keys.", "shop/migrations/7.sql",
          "make migrate", 'psycopg2.errors.DuplicateTable: relation "orders" already exists'),
-    Told(6, "Replace the YAML settings by TOML", "We agreed on TOML for every settings file.", "shop/settings.toml",
+    Case(6, "Replace the YAML settings by TOML", "We agreed on TOML for every settings file.", "shop/settings.toml",
          "python -m shop.check", "ModuleNotFoundError: No module named 'tomlkit'"),
-    Told(7, "Speed up the search of products", "From now on queries go through the read replica.", "shop/search.py",
+    Case(7, "Speed up the search of products", "From now on queries go through the read replica.", "shop/search.py",
          "just bench", "error: Recipe `bench` failed on line 3 with exit code 1"),
-    Told(8, "Translate the receipts to German", "We won't use gettext, it is overkill.", "shop/receipt.py",
+    Case(8, "Translate the receipts to German", "We won't use gettext, it is overkill.", "shop/receipt.py",
          "ruff check .", "shop/receipt.py:3:1: F401 `os` imported but unused\nFound 1 error."),
-    Told(9, "Cache the prices of a day", "The team decided that the cache lives in Redis.", "shop/prices.py",
+    Case(9, "Cache the prices of a day", "The team decided that the cache lives in Redis.", "shop/prices.py",
          "docker compose up -d redis", "Error response from daemon: port is already allocated"),
-    Told(10, "Log each refund with its reason", "Always log the id of the refund, never the card number.", "shop/refund.py",
+    Case(10, "Log each refund with its reason", "Always log the id of the refund, never the card number.", "shop/refund.py",
          "mypy shop", "shop/refund.py:9: error: Missing return statement  [return]"),
 ]  # fmt: skip
 
 
-def claude(machine: Machine, told: Told) -> None:
+def claude(machine: Machine, case: Case) -> None:
     """Decided, compacted, then asked; the failure comes after a second compaction in the same turn."""
-    one = Claude(machine.claude, machine.root, told.session)
+    one = Claude(machine.claude, machine.root, case.session)
     # A turn of the same words and time would be a copy of another session's.
-    one.clock = 1_000.0 * told.number
+    one.clock = 1_000.0 * case.number
     boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": one.session, "cwd": one.folder}
     one.write([
         *one.turn("Look at what there is", "There is a shop."),
-        *one.turn(told.decision, "I will keep to that."),
+        *one.turn(case.decision, "I will keep to that."),
         {**boundary, "uuid": "c1"},
         one.asked(SUMMARY, isCompactSummary=True),
-        one.asked(told.request),
-        one.used("Edit", {"file_path": str(machine.root / told.file), "old_string": "a", "new_string": "b"}, "e"),
+        one.asked(case.request),
+        one.used("Edit", {"file_path": str(machine.root / case.file), "old_string": "a", "new_string": "b"}, "e"),
         one.got("e", "done"),
         {**boundary, "uuid": "c2"},
         one.asked(SUMMARY, isCompactSummary=True),
         one.used("TodoWrite", {"todos": [{"content": "read", "status": "completed"}, {"content": "write tests", "status": "pending"}]}, "p"),
         one.got("p", "ok"),
-        one.used("Bash", {"command": told.command}, "b"),
-        one.got("b", told.output, failed=True),
+        one.used("Bash", {"command": case.command}, "b"),
+        one.got("b", case.output, failed=True),
         one.used("Bash", {"command": "git status"}, "s"),
         one.got("s", "clean"),
         one.said("It fails; I look into it."),
     ])  # fmt: skip
 
 
-def codex(machine: Machine, told: Told) -> None:
-    one = Codex(machine.codex, machine.root, told.session)
-    one.clock = 1_000.0 * told.number
-    call = {"call_id": "c", "arguments": json.dumps({"command": ["bash", "-lc", told.command]}), "name": "shell"}
-    patch = f"*** Begin Patch\n*** Update File: {told.file}\n@@\n-a\n+b\n*** End Patch"
+def codex(machine: Machine, case: Case) -> None:
+    one = Codex(machine.codex, machine.root, case.session)
+    one.clock = 1_000.0 * case.number
+    call = {"call_id": "c", "arguments": json.dumps({"command": ["bash", "-lc", case.command]}), "name": "shell"}
+    patch = f"*** Begin Patch\n*** Update File: {case.file}\n@@\n-a\n+b\n*** End Patch"
     one.write([
         one.meta(),
         *one.turn("Look at what there is", "There is a shop."),
-        *one.turn(told.decision, "Noted."),
+        *one.turn(case.decision, "Noted."),
         one.line("compacted", {"message": SUMMARY}),
         one.event("context_compacted"),
         one.event("task_started", turn_id="u"),
-        one.message("user", told.request),
-        one.event("user_message", message=told.request),
+        one.message("user", case.request),
+        one.event("user_message", message=case.request),
         one.item("custom_tool_call", call_id="p", name="apply_patch", input=patch),
         one.item("custom_tool_call_output", call_id="p", output="Success."),
         one.item("function_call", **call),
-        one.item("function_call_output", call_id="c", output=json.dumps({"output": told.output, "metadata": {"exit_code": 1}})),
+        one.item("function_call_output", call_id="c", output=json.dumps({"output": case.output, "metadata": {"exit_code": 1}})),
         one.event("agent_message", message="It fails."),
         one.message("assistant", "It fails."),
         one.event("task_complete", last_agent_message="It fails."),
     ])  # fmt: skip
 
 
-def opencode(machine: Machine, told: Told) -> None:
+def opencode(machine: Machine, case: Case) -> None:
     one = OpenCode(machine.data, machine.root)
-    one.clock, one.number = 1_000_000 * told.number, 100 * told.number
-    one.session(told.session)
-    one.turn(told.session, told.decision, "Noted.")
-    one.message(told.session, "user", [{"type": "compaction", "auto": True}])
-    one.message(told.session, "user", [{"type": "text", "text": told.request}])
+    one.clock, one.number = 1_000_000 * case.number, 100 * case.number
+    one.session(case.session)
+    one.turn(case.session, case.decision, "Noted.")
+    one.message(case.session, "user", [{"type": "compaction", "auto": True}])
+    one.message(case.session, "user", [{"type": "text", "text": case.request}])
 
     def used(tool: str, given: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
         return {"type": "tool", "tool": tool, "callID": tool, "state": {"input": given, **state}}
 
-    file = str(machine.root / told.file)
-    one.message(told.session, "assistant", [
+    file = str(machine.root / case.file)
+    one.message(case.session, "assistant", [
         used("edit", {"filePath": file, "oldString": "a", "newString": "b"}, {"status": "completed", "output": "ok"}),
-        used("bash", {"command": told.command}, {"status": "completed", "output": told.output, "metadata": {"exit": 1}}),
+        used("bash", {"command": case.command}, {"status": "completed", "output": case.output, "metadata": {"exit": 1}}),
         {"type": "text", "text": "It fails."},
     ])  # fmt: skip
     one.write_files()
 
 
 @pytest.mark.parametrize("write", [claude, codex, opencode], ids=lambda one: one.__name__)
-def test_after_a_compaction_the_block_has_all_that_counts(machine: Machine, write: Callable[[Machine, Told], None]):
-    for told in SESSIONS:
-        write(machine, told)
-        machine.repo.write(told.file, "changed\n")
+def test_after_a_compaction_the_block_has_all_that_counts(machine: Machine, write: Callable[[Machine, Case], None]):
+    for case in SESSIONS:
+        write(machine, case)
+        machine.repo.write(case.file, "changed\n")
     machine.run()
     whole, missing = 0, []
     with LocalEngine.open(machine.root) as engine:
-        for told in SESSIONS:
-            state = engine.work_state(session=told.session)
-            assert state.session == told.session
+        for case in SESSIONS:
+            state = engine.work_state(session=case.session)
+            assert state.session == case.session
             assert state.error
-            assert state.files[0] == told.file, "of all that changed, what the session touched comes first"
+            assert state.files[0] == case.file, "of all that changed, what the session touched comes first"
             text = work_brief(state, TOKENS, NOW)
             assert tokens(text) <= TOKENS
             assert "drop it all" not in text, "a summary by the program is no decision of the user"
-            wanted = (told.request, told.decision.rstrip("."), told.file, told.command)
+            wanted = (case.request, case.decision.rstrip("."), case.file, case.command)
             lacks = [one for one in wanted if one.removeprefix("Decision: ").lower() not in text.lower()]
             whole += not lacks
             missing += lacks
@@ -271,19 +271,19 @@ def test_the_last_session_of_this_week_that_is_shown_is_taken(machine: Machine):
 
 
 def test_a_turn_under_way_counts_with_what_its_transcript_has(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    told = SESSIONS[0]
+    case = SESSIONS[0]
     for name, value in machine.environment.items():
         monkeypatch.setenv(name, value)
-    claude(machine, told)
-    said = {"agent": "claude-code", "session": told.session, "root": str(machine.root)}
+    claude(machine, case)
+    who = {"agent": "claude-code", "session": case.session, "root": str(machine.root)}
     journal = Journal.of(machine.root)
-    journal.append("hook.prompt", {**said, "prompt": told.request})
-    journal.append("hook.edit", {**said, "paths": [told.file]})
-    machine.repo.write(told.file, "changed\n")
+    journal.append("hook.prompt", {**who, "prompt": case.request})
+    journal.append("hook.edit", {**who, "paths": [case.file]})
+    machine.repo.write(case.file, "changed\n")
     with LocalEngine.open(machine.root) as engine:
         state = engine.work_state()
-        assert (state.session, state.episode, state.request) == (told.session, "", told.request)
-        assert (state.files, state.command, state.steps) == ((told.file,), told.command, ("write tests",))
-        assert engine.work_state(told.session[:8]) == state
-        journal.append("hook.stop", said)
+        assert (state.session, state.episode, state.request) == (case.session, "", case.request)
+        assert (state.files, state.command, state.steps) == ((case.file,), case.command, ("write tests",))
+        assert engine.work_state(case.session[:8]) == state
+        journal.append("hook.stop", who)
         assert engine.work_state().session == "", "it ended, and its episode is still to be recorded"

@@ -281,7 +281,7 @@ def work_text(state: WorkState, width: int) -> Content:
     """Where the last session stopped; empty where there is none."""
     if not state.session:
         return Content("")
-    who = f"{state.agent or 'somebody'}, {ago(max(0.0, time.time() - state.ended))}"
+    who = f"{state.agent or 'no agent'}, {ago(max(0.0, time.time() - state.ended))}"
     files, steps = len(state.files), len(state.steps)
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),
