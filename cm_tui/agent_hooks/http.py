@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,8 +23,9 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.at_start import has_memory_at_start
 from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError, NotIndexedError
-from cm_tui.model import Assembly, Injection, Pack
+from cm_tui.model import Assembly, Injection, Pack, WorkState
 
+_log = logging.getLogger(__name__)
 _BODY_BYTES = 1_000_000
 _LONGEST_PROMPT = 2_000
 _LONGEST_TASK = 20_000
@@ -97,9 +99,19 @@ class _Asked:
             found: Injection = self._dispatcher.call("inject", where, {"budget": tokens, "prompt": prompt})
             return found
 
-        given = fitting_start(inject, self._dispatcher.call("day_logs", where, {}), budget)
+        logs = self._dispatcher.call("day_logs", where, {})
+        given = fitting_start(inject, logs, budget, self._work_state(where, asked.session))
         self._count(root, given.paths, asked.agent)
         return given.text
+
+    def _work_state(self, where: ProjectRef, session: str) -> WorkState | None:
+        """Return where the session stopped, else the last one; None where that cannot be read: the rest is given all the same."""
+        try:
+            found: WorkState = self._dispatcher.call("work_state", where, {"session": session})
+        except CmError as error:
+            _log.warning("where the last session of %s stopped: %s", where.folder, error.message)
+            return None
+        return found
 
     def _assembly(self, root: Path, asked: _Prompt) -> Assemble | None:
         """Return what assembles for a prompt, where files of the project say what is handed over; else None."""

@@ -30,6 +30,7 @@ FAMILIES = {
     "link": "link",
     "projects": "projects",
     "pause": "pause resume",
+    "handoff": "handoff",
     "backup": "backup restore",
     "mcp": "mcp",
     "notes": "notes",

@@ -1,4 +1,4 @@
-"""`cm pause`, `cm resume`."""
+"""`cm pause`, `cm resume` (recording; with a session: its agent)."""
 
 from __future__ import annotations
 
@@ -64,12 +64,34 @@ def pause(
 
 
 def resume(
-    everywhere: Everywhere = False, session: Session = "", project: Project = None, as_json: Json = False
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[EPISODE_OR_SESSION]",
+            help="Open the agent at this session instead: its id, an episode of it, or `last`.",
+        ),
+    ] = "",
+    show: Annotated[
+        bool, typer.Option("--print", help="With EPISODE_OR_SESSION: only print the command that opens the agent.")
+    ] = False,
+    everywhere: Everywhere = False,
+    session: Session = "",
+    project: Project = None,
+    as_json: Json = False,
 ) -> None:
-    """Record again what agents do in this project."""
+    """Record again what agents do in this project; with a session or an episode, open its agent there."""
     from cm_tui.engine.api import recording
     from cm_tui.errors import UsageError
 
+    if name:
+        from cm_tui.cli.handoff import resume_session
+
+        if everywhere or session:
+            raise UsageError("An agent is opened at one session.", hint="Leave out --everywhere and --session.")
+        resume_session(name, project, show=show, as_json=as_json)
+        return
+    if show:
+        raise UsageError("--print goes with EPISODE_OR_SESSION.", hint="`cm episodes` lists them.")
     if session and everywhere:
         raise UsageError("A session is the same in every project.", hint="Leave out --everywhere.")
     here = _root(project, needed=not (everywhere or session))

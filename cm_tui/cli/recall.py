@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_fresh_engine
+from cm_tui.cli.options import Json, Project, open_fresh_engine, project_of
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ def recall(
         str, typer.Option("--until", help="Only until then, the day included: 2024-05-01, yesterday, 30d.")
     ] = "",
     archived: Annotated[bool, typer.Option("--archived", help="Ask the archive, and nothing else.")] = False,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Ask the memories of all projects on this machine.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
     project: Project = None,
     as_json: Json = False,
@@ -42,6 +45,13 @@ def recall(
     if not question.strip():
         raise UsageError("Nothing is asked.", hint='For example: cm recall "why did we revert the cache"')
     where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until, archived=archived)
+    if everywhere:
+        if project_of(project) is not None:
+            raise UsageError("--everywhere asks all projects.", hint="Leave out --project.")
+        from cm_tui.cli.recall_everywhere import recall_everywhere
+
+        recall_everywhere(question, limit, where, explain=explain, as_json=as_json)
+        return
     with open_fresh_engine(project, of_memory=True) as engine:
         result = engine.recall(question, limit=limit, where=where)
         engine.note_recalled([hit.path for hit in result.hits])

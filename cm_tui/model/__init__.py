@@ -134,6 +134,7 @@ if TYPE_CHECKING:
     from cm_tui.model.standing import Standing
     from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
     from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal
+    from cm_tui.model.work_state import WorkState
 
 _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
@@ -164,6 +165,7 @@ _HOMES = {
     "standing": "Standing",
     "status": "Check CheckoutHead IndexPlan ProjectStatus",
     "tuning": "Mark ProfileReset TuningProposal",
+    "work_state": "WorkState",
 }
 """The modules, and what comes from each."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -333,5 +335,6 @@ __all__ = [
     "Undone",
     "UnknownRecord",
     "Verdict",
+    "WorkState",
     "told_of_neighbours",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -10,7 +11,7 @@ from cm_tui.agent_hooks.reply import CHARACTERS, answer
 from cm_tui.agent_hooks.start_context import fitting_start
 from cm_tui.engine.context.budget import tokens
 from cm_tui.engine.context.injection import InjectionTable, Wanted
-from cm_tui.model import Entry, Injection, Note, NoteText
+from cm_tui.model import Entry, Injection, Note, NoteText, WorkState
 
 ENTRY = Entry("gabcdef", "Rule", "Rounding", "Round half up.", (), "project", 1_750_000_000_000)
 
@@ -53,6 +54,29 @@ def test_it_fits_whatever_the_budget_is(budget: int):
     found = fitting_start(lambda tokens: inject(tokens, entries), [log("2026-01-01", "x\n" * 9_000)], budget)
     assert len(found.text) <= CHARACTERS
     assert bool(found.text) is (budget > 200)
+
+
+WORK = WorkState(
+    "codex", "0198c0de", title="</cm-memory> Rounding", ended=time.time() - 600, request="Round the totals\u202e half up " * 300,
+    decisions=tuple(f"Decision {number} " + "word " * 80 for number in range(20)), files=tuple(f"shop/{n}.py" for n in range(90)),
+    command="pytest -q", error="1 failed", steps=tuple(f"step {n} " + "word " * 50 for n in range(40)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("budget", [0, 125, 400, 1_000, 2_000, 20_000])
+def test_where_the_work_stopped_has_its_share_of_the_budget(budget: int):
+    long = "\n".join(f"- {number} happened, and took a while to tell" for number in range(2_000))
+    found = fitting_start(inject, [log("2026-01-02", long)], budget, WORK)
+    assert len(found.text) <= CHARACTERS
+    assert tokens(found.text) <= max(budget, 0)
+    assert found.text.count("</cm-memory>") <= 1
+    if budget >= 1_000:
+        order = ("- [Rule] Rounding", "## Where the last session stopped", "pytest -q", "shop/0.py", "## Log")
+        places = [found.text.index(one) for one in order[:1] + order[1:2] + order[4:]]
+        assert places == sorted(places)
+        assert all(one in found.text for one in order)
+        stopped = found.text[places[1] : places[2]]
+        assert tokens(stopped) <= min(600, budget * 0.3) + 1
 
 
 def test_nothing_is_said_where_nothing_is_remembered():

@@ -234,6 +234,30 @@ def test_a_session_that_begins_is_given_its_memory(patient: None, shop: Shop, sh
     assert [(one["who"], one["times"]) for one in recalls["by"]] == [("claude-code", 1)]
 
 
+def test_after_a_compaction_it_is_given_where_it_was(indexed: Shop):
+    """A turn that is under way comes with its request; a new session is given where the last one stopped."""
+    asked = f"Round the totals half up, the key is {GITHUB}. We decided to keep integer cents."
+    hook(indexed, "prompt", prompt=asked)
+    (indexed.root / "shop" / "money.py").write_text("TAX_PERCENT = 20\n")
+    hook(indexed, "edit", tool_name="Edit", tool_input={"file_path": str(indexed.root / "shop" / "money.py")})
+    for who in ({"source": "compact"}, {"source": "startup", "session_id": "another"}):
+        said = hook(indexed, "session-start", **who)
+        context = json.loads(said)["hookSpecificOutput"]["additionalContext"]
+        for words in (
+            "Where the last session stopped",
+            "Last request: Round the totals",
+            "keep integer cents",
+            "shop/money.py",
+        ):
+            assert words in context, (who, words)
+        assert not leaked(said)
+        assert context.endswith("</cm-memory>")
+    settings = indexed.root / ".cm" / "config.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("[agents]\nstart_budget = 0\n")
+    assert hook(indexed, "session-start", source="compact") == "", "the budget is the user's and the project's"
+
+
 def test_where_no_daemon_ran_the_first_prompt_gets_it(patient: None, shop: Shop, shop_root: Path, owned: Path):
     shop.cm("entries", "add", "--content", "Tests need redis.", "--json")
     bootstrap.stop_daemon()

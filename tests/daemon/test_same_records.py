@@ -305,6 +305,11 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: refused(lambda: engine.change_topics("merge", ["money"])),
     ],
     "topics": [lambda engine: [(one.id, one.tags) for one in engine.topics(retired=True).topics]],
+    "work_state": [
+        lambda engine: dataclasses.replace(engine.work_state(), ended=0.0, episode=""),
+        lambda engine: failure(lambda: engine.work_state("nothing-of-that-name")).message,
+        lambda engine: engine.work_state("last").decisions,
+    ],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "assemble": [
         lambda engine: traced(engine.assemble("refactor the tax", session="s", agent="a", files=("shop/money.py",))),

@@ -1,7 +1,8 @@
-"""What an agent is given when a session begins: entries by what they are worth, and the logs of yesterday and today."""
+"""What an agent is given when a session begins: entries by value, where the last session stopped, the logs of two days."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,11 +10,17 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.engine.api import projects
 from cm_tui.engine.context.budget import tokens, weight
+from cm_tui.engine.context.work_brief import work_brief
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.model import Injection, NoteText
+from cm_tui.model import Injection, NoteText, WorkState
 
 _LOGS = 0.5
-"""Share of the budget that day logs may take."""
+"""Share of the budget that day logs may take of what is left."""
+_WORK = 0.3
+"""Share of the budget that the block about the last session may take."""
+
+
+_NO_WORK = WorkState()
 
 
 class AtStart(NamedTuple):
@@ -28,17 +35,22 @@ class AtStart(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-def memory_at_start(inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int) -> AtStart:
+def memory_at_start(
+    inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int, work: WorkState = _NO_WORK
+) -> AtStart:
     """Return what an agent is given at the start of a session.
 
     Args:
         inject: gives entries within a budget of tokens.
         day_logs: of yesterday and today, the older one first.
         budget: tokens, for all of it.
+        work: where the last session stopped.
     """
-    logs = _logs(day_logs, budget * _LOGS)
-    found = inject(max(0, budget - tokens(logs)))
-    text = "\n\n".join(part for part in (found.text, logs) if part)
+    stopped = work_brief(work, int(budget * _WORK), time.time())
+    left = budget - tokens(stopped)
+    logs = _logs(day_logs, left * _LOGS)
+    found = inject(max(0, left - tokens(logs)))
+    text = "\n\n".join(part for part in (found.text, stopped, logs) if part)
     return AtStart(text, tuple(f"entry/{row.entry.id}" for row in found.rows))
 
 

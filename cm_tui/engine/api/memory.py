@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SecretsReport,
         Session,
         Undone,
+        WorkState,
     )
 
 
@@ -92,6 +93,24 @@ class MemoryApi(Protocol):
         Args:
             where: only these episodes count.
             days: how many days `per_day` goes back, today included.
+        """
+
+    @needs("nothing")
+    def work_state(self, name: str = "", *, session: str = "") -> WorkState:
+        """Return where a session stopped: its last request, decisions, uncommitted files, what fails, what is planned.
+
+        Only episodes that are shown count, and the turn that is still under way.
+
+        Args:
+            name: the session's id or a beginning of it, or an episode of it; `last` is the one that was worked in last. Empty:
+                the same, if that was within the last 7 days. Sessions of sub-agents have to be named. The record is empty
+                without one.
+            session: with an empty name, a session that comes before all others where anything of it is recorded.
+
+        Raises:
+            NotFoundError: nothing of that name is shown.
+            UsageError: several are of that name.
+            StoreError: the journal cannot be read.
         """
 
     @needs("nothing", writes=("memory",))

@@ -90,12 +90,14 @@ def session_named(tables: EpisodeTables, name: str) -> str:
         found = tables.rows(f"{known} starts_with(session, ?) ORDER BY session LIMIT 50", [whole[-1]])
     if not found:
         raise no_such_session(name)
-    if len(found) > 1:
+    first = found[0][0] if found else ""
+    # The sessions of sub-agents are named below the one that started them.
+    if len(found) > 1 and not all(row[0].startswith(f"{first}/") for row in found[1:]):
         some = ", ".join(row[0][:80] for row in found[:_TOLD])
         raise UsageError(
             f"{count(len(found), 'session')} begin with {name[:40]!r}: {some}.", hint="Give more of the id."
         )
-    return str(found[0][0])
+    return str(first)
 
 
 def is_whole(tables: EpisodeTables, name: str) -> bool:

@@ -27,7 +27,7 @@ from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import read_episode
+from cm_tui.engine.memory.episode_record import EpisodeRecord, read_episode
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Page, Session
 from cm_tui.model.ids import plain_id
@@ -162,6 +162,48 @@ class Episodes:
         forgotten = forgetting(read.tables, self.journal, id_) if now.state == "forgotten" else None
         said = replace(whole, tags=now.tags, rating=now.rating, pinned=now.pinned, state=now.state, forgotten=forgotten)
         return self._places.replayed(said)
+
+    def session_named(self, name: str) -> str:
+        """Return the id of a session by a beginning of it.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: there are several.
+            StoreError: the journal cannot be read.
+        """
+        return session_named(self._reading.all().tables, name)
+
+    def session_of(self, name: str) -> str:
+        """Return the session of an episode in sight by a beginning of its id, or `last`.
+
+        Raises:
+            NotFoundError: there is none, or it belongs to no session.
+            UsageError: there are several.
+            StoreError: the journal cannot be read.
+        """
+        tables = self._reading.all().tables
+        found = episode_named(tables, name, IN_SIGHT)
+        session = tables.rows("SELECT session FROM episode WHERE seq = ?", [found.number])[0][0]
+        if not session:
+            raise NotFoundError(f"The episode {found.id} belongs to no session.", hint="It was recorded by hand.")
+        return str(session)
+
+    def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
+        """Return the newest shown episodes of a session as the journal has them, the oldest first: id, time, record.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        rows = self._reading.now().tables.rows(
+            "SELECT id, time, segment, place FROM episode WHERE session = ? AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT ?",
+            [storable(session), limit],
+        )
+        found = []
+        for id_, when, segment, place in reversed(rows):
+            event = next(self.journal.read(Position(segment, place)), None)
+            if event is not None and storable(event.id) == id_:
+                found.append((str(id_), float(when), EpisodeRecord.from_event(event)))
+        return found
 
     def listed(self, id_: str) -> Episode:
         """Return an episode as lists have it, by its whole id.

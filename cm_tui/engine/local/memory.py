@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.index import LocalIndex
 from cm_tui.engine.local.rooms import of_one_generation
-from cm_tui.errors import StoreBusyError, StoreError, UsageError
+from cm_tui.errors import CmError, StoreBusyError, StoreError, UsageError
 from cm_tui.model import (
     RECALL,
     Actor,
@@ -29,11 +30,9 @@ from cm_tui.model import (
     SecretsReport,
     Session,
     Undone,
+    WorkState,
 )
 from cm_tui.model.ids import plain_id
-
-if TYPE_CHECKING:
-    from cm_tui.engine.erasure.said import Said
 
 if TYPE_CHECKING:
     from cm_tui.engine.erasure.said import Said
@@ -86,6 +85,37 @@ class LocalMemory(LocalIndex):
     def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
         """Return totals of the episodes that fit."""
         return self._episodes.stats(where, days)
+
+    def work_state(self, name: str = "", *, session: str = "") -> WorkState:
+        """Return where a session stopped."""
+        from cm_tui.engine.narrator import session_turns
+        from cm_tui.engine.narrator.work_state import work_state
+
+        if name:
+            turns = session_turns.turns_named(self._episodes, self._root, name)
+        else:
+            turns = session_turns.last_turns(self._episodes, self._root, session, time.time())
+        if not turns:
+            return WorkState()
+        return work_state(turns, self._uncommitted(), self._written_in(turns[-1].record.session))
+
+    def _uncommitted(self) -> list[str] | None:
+        """Return the files with uncommitted changes; None: there is no git, or it cannot say."""
+        if not self._repository.git:
+            return None
+        try:
+            return sorted(self._repository.status().keys() - self._repository.not_checked_out())
+        except CmError:
+            return None
+
+    def _written_in(self, session: str) -> list[str]:
+        """Return the entries that were written in a session and may be in an answer, the newest first."""
+        from cm_tui.engine.context.entry_line import line_of
+        from cm_tui.engine.entries.entries import Entries
+
+        found = [one for one in Entries(self._root).all().recalled if one.session == session and not one.unapproved]
+        found.sort(key=lambda one: -one.timestamp)
+        return [line_of(one).removeprefix("- ") for one in found]
 
     def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
         """Change what is said of episodes."""

@@ -91,6 +91,10 @@ class Turns:
         """Return the turns that have not ended yet."""
         return self._under_way.values()
 
+    def of(self, root: str, session: str) -> Turn | None:
+        """Return the turn that is under way in a session; None: none is."""
+        return self._under_way.get((root, session))
+
     def follow(self, event: Event, before: Position) -> Turn | None:
         """Take in an event; returns the turn that it ended.
 

@@ -104,13 +104,18 @@ def speaker_of(record: EpisodeRecord) -> str:
     return ""
 
 
+def is_own(prompt: str) -> bool:
+    """Return whether a prompt is the user's, not what a program put in its place, such as a summary of the session."""
+    return _NOT_THEIRS.match(prompt) is None
+
+
 def sentences_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a prompt that are the person's own."""
     return tuple(dict.fromkeys(_of_prompt(text)))
 
 
 def _of_prompt(prompt: str) -> Iterator[str]:
-    if _NOT_THEIRS.match(prompt):
+    if not is_own(prompt):
         return
     text = _SIGNED.sub("", prompt[:_CHARACTERS])
     text = _FENCE.sub("\n\n", text)

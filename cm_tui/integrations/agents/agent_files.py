@@ -97,6 +97,8 @@ class Agent:
     title: str
     parts: Callable[[InstallTarget], Sequence[Part]]
     notes: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+    """The words before a session's id that open the agent at that session; empty: it has no such command line."""
 
 
 def target_of(scope: Scope, root: Path, tools: str, known_tools: Callable[[str], bool]) -> InstallTarget:

@@ -38,4 +38,5 @@ AGENT = Agent(
     "Claude Code",
     parts,
     ("Start a new session: Claude Code asks once whether it may use a project's MCP server.",),
+    resume=("claude", "--resume"),
 )

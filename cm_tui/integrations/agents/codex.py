@@ -33,4 +33,5 @@ AGENT = Agent(
         "Codex runs a new hook only once you have trusted it: type /hooks in Codex.",
         "It reads a project's .codex folder only in a project that it trusts.",
     ),
+    resume=("codex", "resume"),
 )

@@ -44,4 +44,10 @@ def _plugin(command: Sequence[str]) -> str:
     return f"// {MARKER}\n" + text.replace('["cm"]', json.dumps(list(command)), 1)
 
 
-AGENT = Agent("opencode", "OpenCode", parts, ("Start OpenCode anew: it reads plugins when it starts.",))
+AGENT = Agent(
+    "opencode",
+    "OpenCode",
+    parts,
+    ("Start OpenCode anew: it reads plugins when it starts.",),
+    resume=("opencode", "--session"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from cm_tui.errors import UsageError
-from cm_tui.model import Episode, EpisodeFilter, EpisodeStats
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Session
 from cm_tui.tui.modes.episodes.code_places import Side, find_line
 from cm_tui.tui.modes.episodes.edits import (
     ask_tags,
@@ -24,6 +24,7 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.undo import undo
 
 
@@ -143,6 +144,20 @@ def replay(screen: EpisodesView) -> None:
         screen.post_message(OpenEpisode(episode.id))
 
 
+def _meant(screen: EpisodesView) -> Episode | Session | None:
+    return screen.session if screen.on_sessions else screen.episode
+
+
+def _cannot_resume(screen: EpisodesView) -> str | None:
+    return cannot_resume(_meant(screen))
+
+
+def resume(screen: EpisodesView) -> None:
+    """Open the agent at the session."""
+    if (one := _meant(screen)) is not None:
+        resume_agent(screen, one)
+
+
 def copy(screen: EpisodesView) -> None:
     """Copy the story as it is unfolded."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.story.lines.rows)
@@ -196,6 +211,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             partial(step, by=1), bar=False, blocked=_no_turns),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
             blocked=_cannot_replay),
+    Command("episodes.resume", "R", "Resume", "Open the agent at this session over the terminal; of a sub-agent at the one "
+            "that started it", resume, shown_as="R", bar=False, blocked=_cannot_resume),
     Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", to_entry, bar=False,
             blocked=_no_episode),
     Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, shown_as="W",

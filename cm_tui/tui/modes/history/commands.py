@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from cm_tui.model import ResolvedRevision
-from cm_tui.tui.modes.history.episode_replay import choose_episode, erase_shown
+from cm_tui.tui.modes.history.episode_replay import choose_episode, erase_shown, resume_shown
 from cm_tui.tui.modes.history.prune_dialog import PruneDialog
 from cm_tui.tui.modes.history.rows import Spot
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.app_commands import cannot_index, start_index
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
+from cm_tui.tui.screens.resume_agent import cannot_resume
 
 
 def _no_mainline(screen: HistoryView) -> str | None:
@@ -64,6 +65,10 @@ def _no_episode(screen: HistoryView) -> str | None:
     if reason := screen.cm.project.why_not_searchable:
         return reason
     return None if screen.loader.episode else "no episode is shown: e lists them"
+
+
+def _cannot_resume(screen: HistoryView) -> str | None:
+    return _no_episode(screen) or cannot_resume(screen.loader.episode)
 
 
 # --- the point ---
@@ -214,6 +219,8 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.episodes", "e", "Episodes",
             "What agents' sessions recorded: show the commit that one saw, and its patch", choose_episode,
             blocked=_cannot_ask),
+    Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown", resume_shown,
+            shown_as="R", bar=False, blocked=_cannot_resume),
     Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice", erase_shown,
             bar=False, blocked=_no_episode),
     Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",

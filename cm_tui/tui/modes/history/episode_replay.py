@@ -8,6 +8,7 @@ from cm_tui.model import Episode
 from cm_tui.tui.modes.history.episode_list import EpisodeChooser
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.erase_dialog import EraseDialog
+from cm_tui.tui.screens.resume_agent import resume_agent
 
 
 def choose_episode(screen: HistoryView) -> None:
@@ -48,6 +49,12 @@ def _show(screen: HistoryView, episode: Episode) -> None:
     screen.panel.forget("episode")
     screen.activate("episode")
     screen.rows.focus()
+
+
+def resume_shown(screen: HistoryView) -> None:
+    """Open the agent at the session of the episode that is shown."""
+    if screen.loader.episode is not None:
+        resume_agent(screen, screen.loader.episode)
 
 
 def erase_shown(screen: HistoryView) -> None:

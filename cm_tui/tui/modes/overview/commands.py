@@ -6,6 +6,7 @@ from cm_tui.tui.modes.overview.view import OverviewView
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.screens.skipped_files import list_skipped
 from cm_tui.tui.screens.stale_memories import list_stale
 
@@ -31,6 +32,19 @@ def _nothing_stale(screen: OverviewView) -> str | None:
     if view.engine != "open":
         return "the project is not open"
     return None if view.status and view.status.stale else "nothing that is remembered names code that is gone"
+
+
+def _no_work(screen: OverviewView) -> str | None:
+    state = screen.work
+    if state is None or not state.session:
+        return "no session of the last 7 days is recorded"
+    return None if state.episode else "its first turn is still under way: it is listed once that ends"
+
+
+def read_work(screen: OverviewView) -> None:
+    """Show the last session in Episodes."""
+    if screen.work is not None:
+        screen.post_message(ReadEpisode(screen.work.episode, screen.work.session))
 
 
 def reopen(screen: OverviewView) -> None:
@@ -87,6 +101,8 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
             blocked=_nothing_skipped),
     Command("overview.stale", "t", "Stale", "List what is remembered and names code that is gone", list_stale, bar=False,
             blocked=_nothing_stale),
+    Command("overview.work", "w", "Last session", "Where you left off: read the last session in Episodes", read_work,
+            bar=False, blocked=_no_work),
     Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
             blocked=_cannot_rebuild),
     Command("overview.import", "m", "Import", "Record past sessions of Claude Code, Codex and OpenCode", import_sessions,

@@ -10,11 +10,11 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
-from cm_tui.model import IndexSummary, Progress, ProjectStatus
+from cm_tui.model import IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size
+from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
@@ -275,6 +275,29 @@ def next_text(view: ProjectView) -> Content:
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
+
+
+def work_text(state: WorkState, width: int) -> Content:
+    """Where the last session stopped; empty where there is none."""
+    if not state.session:
+        return Content("")
+    who = f"{state.agent or 'no agent'}, {ago(max(0.0, time.time() - state.ended))}"
+    files, steps = len(state.files), len(state.steps)
+    rows = [
+        ("", "$muted", f"{who} · {state.title}" if state.title else who),
+        ("› ", "$foreground", state.request),
+        ("✓ ", "$soft", state.decisions[0] if state.decisions else ""),
+        ("✖ ", "$error", f"{state.command}: {state.error}" if state.error else state.command),
+        ("± ", "$soft", f"{count(files, 'uncommitted file')}: {', '.join(state.files)}" if files else ""),
+        ("○ ", "$soft", f"{count(steps, 'open step')}: {'; '.join(state.steps)}" if steps else ""),
+    ]
+    lines = [
+        Content.assemble((sign, style), (elide_end(one_line(" ".join(words.split())), width - len(sign)), style))
+        for sign, style, words in rows
+        if words
+    ]
+    key = Content.assemble(("w", "bold $accent"), (" reads it in Episodes, R there opens the agent at it", "$muted"))
+    return Content("\n").join([*lines, *([key] if state.episode else [])])
 
 
 def error_text(view: ProjectView, *, can_repair: bool) -> Content:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from textual import events, on
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cm_tui.errors import StoreDamagedError, StoreTooNewError
+from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
+from cm_tui.model import WorkState
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.mode_screen import ModeScreen
 
@@ -22,6 +24,8 @@ class OverviewView(ModeScreen):
 
     _told_when = ""
     """How long ago the index was made, as it is on screen."""
+    work: WorkState | None = None
+    """Where the last session stopped; None: not asked yet."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -31,6 +35,7 @@ class OverviewView(ModeScreen):
                 with Vertical(id="ov-left"):
                     yield Static("", id="ov-project", classes="panel", markup=False)
                     yield Static("", id="ov-next", classes="panel", markup=False)
+                    yield Static("", id="ov-work", classes="panel", markup=False)
                 with Vertical(id="ov-right"):
                     yield Static("", id="ov-index", classes="panel", markup=False)
                     yield Static("", id="ov-languages", classes="panel", markup=False)
@@ -39,7 +44,7 @@ class OverviewView(ModeScreen):
     def on_mount(self) -> None:
         """Titles, then content."""
         for name, title in (
-            ("project", "Project"), ("next", "Next"), ("index", "Index"), ("languages", "Languages"),
+            ("project", "Project"), ("next", "Next"), ("work", "Where you left off"), ("index", "Index"), ("languages", "Languages"),
             ("skipped", "Left out"), ("error", "This project cannot be opened"),
         ):  # fmt: skip
             self.query_one(f"#ov-{name}").border_title = title
@@ -66,6 +71,29 @@ class OverviewView(ModeScreen):
         self._put("languages", text.languages_text(known.languages if known else {}, width))
         self._put("skipped", text.skipped_text(known.skipped if known else {}, view.status))
         self._put("next", text.next_text(view))
+        if self.work is None:
+            self._ask_work()
+        elif self.work.session:
+            self._put("work", text.work_text(self.work, max(20, self.query_one("#ov-project").size.width)))
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        """Ask again: agents work on meanwhile."""
+        if self.work is not None:
+            self._ask_work()
+
+    def _ask_work(self) -> None:
+        if self.cm.project.engine == "open":
+            self.work = self.work or WorkState()
+            self.ask("work", lambda engine: engine.work_state(), self._got_work, self._no_work)
+
+    def _got_work(self, state: WorkState) -> None:
+        self.work = state
+        self._put("work", text.work_text(state, max(20, self.query_one("#ov-project").size.width)))
+        self.refresh_keys()
+
+    def _no_work(self, error: CmError) -> None:
+        self._put("work", Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
 
     def _show_index(self) -> None:
         view = self.cm.project

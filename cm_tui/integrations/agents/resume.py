@@ -1,0 +1,85 @@
+"""Open an agent at a session that was recorded: the command line, and the program run in the project's folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.files import users_umask
+from cm_tui.integrations.agents import AGENTS
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""Ids that are passed to a program. They come from transcripts, which may hold anything: none reads like an option."""
+
+
+def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...]:
+    """Return the words that open an agent at a session.
+
+    Args:
+        agent: name of the agent.
+        session: id of the session, as the agent wrote it.
+        parent: the session that started it: a sub-agent's session is opened at that one.
+
+    Raises:
+        UsageError: the agent has no such command line, or the id does not look like one.
+    """
+    if not (agent and session):
+        raise UsageError("It belongs to no session of an agent.", hint="What was recorded by hand cannot be resumed.")
+    known = AGENTS.get(agent)
+    if known is None or not known.resume:
+        able = ", ".join(one.title for one in AGENTS.values() if one.resume)
+        title = known.title if known else repr(agent[:40])
+        raise UsageError(f"No command line is known that opens {title} at a session.", hint=f"It is known of {able}.")
+    id_ = parent or session
+    if not _ID.fullmatch(id_):
+        raise UsageError(
+            f"{id_[:60]!r} does not look like the id of a session: it is not passed to {known.title}.",
+            hint=f"Choose the session in {known.title} itself.",
+        )
+    return (*known.resume, id_)
+
+
+def program_path(name: str, root: Path) -> str:
+    """Return the path of a program on the PATH, but for folders of the project, whose files may be anyone's.
+
+    Raises:
+        NotFoundError: it is not there.
+    """
+    project = os.path.realpath(root)
+    folders = [one for one in os.get_exec_path() if os.path.isabs(one) and not _is_inside(one, project)]  # noqa: PTH117
+    found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
+    if found is None or _is_inside(found, project):
+        raise NotFoundError(f"{name} is not on the PATH.", hint="Install it, or run the command where it is.")
+    return found
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(folder)
+
+
+def run_in(root: Path, command: Sequence[str]) -> int:
+    """Run a program in the project's folder, on this terminal, until it ends; gives its exit code.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with _keys_are_its_own():
+        return subprocess.run(list(command), check=False, cwd=root, umask=users_umask()).returncode
+
+
+@contextmanager
+def _keys_are_its_own() -> Iterator[None]:
+    """Have Ctrl-C end nothing but the program: the terminal sends it to all that run in front."""
+    # Not SIG_IGN, which the program would inherit.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
