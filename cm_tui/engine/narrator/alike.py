@@ -10,7 +10,7 @@ developers count 0.35. Where one is about the person and the other about the pro
 `z = 14.6 · |both| / |either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers are those of logistic regressions over
 pairs of wordings of the made-up sessions for development. A wording joins, of the facts that were said before it, the one for which
 `0.4 · best z + 0.6 · mean z` is largest, and at least -0.4; one that says otherwise joins none. From -2.9 on two are near: what was said
-once and is near another fact is kept back.
+once and is near another fact is kept back. From -1.5 on one can contradict the other.
 
 Two wordings say otherwise when one affirms most of what the other denies (`never rebase`, `always rebase`), when they are
 nearly the same and name other numbers, or one of two rivals each (single and double, tabs and spaces). Of two people it is enough that
@@ -32,6 +32,8 @@ SAME = -0.4
 """Of z: one that joins a fact."""
 NEAR = -2.9
 """Of z: what is near another fact may be one more wording of it, that cannot be told."""
+_OF_ONE_THING = -1.5
+"""Of z: only what is at least so much alike can contradict."""
 _BEST_SHARE = 0.4
 """How much the wording that is most alike counts; the mean of all counts the rest."""
 _ALONE_COSINE = (NEAR - _BIAS) / _COSINE
@@ -106,7 +108,7 @@ def grouped(
         opposed: set[int] = set()
         for other, z in near:
             by_group.setdefault(of_row[other], []).append(z)
-            if says_otherwise(wordings[row], wordings[other]):
+            if z >= _OF_ONE_THING and says_otherwise(wordings[row], wordings[other]):
                 opposed.add(of_row[other])
         best = _best(groups, by_group, opposed)
         if best < 0:

@@ -24,5 +24,5 @@ MINERS: tuple[Miner, ...] = (
     Cochange(),
     Conventions(),
 )
-VERSION = 1
+VERSION = 2
 """Counted up with each change of what miners find: episodes are looked at anew then."""
