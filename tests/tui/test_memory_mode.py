@@ -107,7 +107,7 @@ async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told)
     await driver.press("escape")
     await to(driver, "Router")
     await driver.press("enter")
-    assert "The router listens on port 8123." in driver.text
+    await driver.until(lambda: "The router listens on port 8123." in driver.text)
     assert "topics/router.md" in driver.text
     assert "#net" in driver.text
     await driver.press("escape")
