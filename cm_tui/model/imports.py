@@ -41,6 +41,8 @@ class ImportPlan:
     """Folders that were named as where the project lay before, and in which no session was held."""
     elsewhere: tuple[str, ...] = ()
     """Where the sessions of other projects were held, most of them first; not more than a hundred folders."""
+    expiring: int = 0
+    """Sessions on this machine that agents delete within five days, and that `cm rescue` has not copied."""
 
     @property
     def sessions(self) -> int:
