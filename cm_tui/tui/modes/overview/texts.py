@@ -254,7 +254,7 @@ def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
         yield "m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"
     if view.expiring:
         are = "is" if view.expiring == 1 else "are"
-        yield "R", f"{count(view.expiring, 'session')} {are} deleted by the agent within 5 days: keep copies"
+        yield "R", f"Keep copies: {count(view.expiring, 'session')} {are} deleted within 5 days"
 
 
 def next_text(view: ProjectView) -> Content:
