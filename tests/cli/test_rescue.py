@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -118,4 +117,3 @@ def test_a_file_that_must_not_be_changed_is_refused(new_shop: Shop, home: Path, 
 def test_options_that_do_not_go_together(new_shop: Shop, home: Path):
     assert new_shop.cm("rescue", "--days", "90").code == 2
     assert new_shop.cm("rescue", "--keep-longer", "--project", str(new_shop.root)).code == 2
-    assert json.loads('{"x": 1}') == {"x": 1}

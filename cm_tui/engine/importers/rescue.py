@@ -140,7 +140,7 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
                 cancel.check()
                 yield Progress(STAGE, number, len(originals), f"{work.done.bytes / 1e6:,.0f} MB copied")
                 work.take(one)
-            for _ in work.take_prompts(originals):
+            for _ in work.take_prompts():
                 cancel.check()
     except OSError as error:
         raise StoreError(
@@ -218,15 +218,13 @@ class _Work:
         self.done.bytes += size
         self.done.stored += copy.stat().st_size
 
-    def take_prompts(self, originals: list[Original]) -> Iterator[None]:
+    def take_prompts(self) -> Iterator[None]:
         """Copy the prompts of sessions whose transcripts have gone."""
         for format_ in self._formats:
             if not isinstance(format_, ClaudeCode):
                 continue
-            present = {one.file.path.name.partition(".")[0] for one in originals}
-            for place in format_.places:
-                held = copies.copies_below(format_.agent, place)
-                present |= {original.name.partition(".")[0] for original, _ in held}
+            found = [one for one in format_.transcripts() if not one.session]
+            present = {one.file.name.partition(".")[0] for one in found}
             for place in format_.places:
                 lost = LostPrompts(format_.agent, place.parent, present, self._checks, self._is_wanted)
                 for _ in lost.copy():
@@ -281,6 +279,10 @@ def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
 
 def _check_folders(text: bytes, never: tuple[str, ...]) -> None:
     for name in set(_FOLDER.findall(text)):
-        folder = json.loads(name.decode("utf-8", "replace"), strict=False)
+        try:
+            folder = json.loads(name.decode("utf-8", "replace"), strict=False)
+        except ValueError as error:
+            # It may be one of them.
+            raise _NeverRecordedError from error
         if os.path.isabs(folder) and "\0" not in folder and folders.is_below(folder, never):  # noqa: PTH117
             raise _NeverRecordedError

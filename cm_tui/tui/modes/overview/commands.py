@@ -118,7 +118,7 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
             bar=False, blocked=_nothing_to_import),
     Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on", stop_import,
             bar=False, blocked=_no_import),
-    Command("overview.rescue", "R", "Keep transcripts", "Copy the transcripts of all projects before agents delete them",
+    Command("overview.rescue", "R", "Keep copies", "Copy the transcripts of all projects before agents delete them",
             rescue, bar=False, blocked=_cannot_rescue),
     Command("overview.retry", "r", "Try again", "Open the project once more", reopen, bar=False,
             blocked=_open_already),
