@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import io
 import os
 import stat
 import sys
@@ -255,10 +256,35 @@ def read_below(root: Path, path: str, limit: int | None = None) -> bytes:
     Raises:
         OSError: it has gone, is a link or lies below one, is a pipe or a device, is longer than the limit, or cannot be read.
     """
+    return _content(_open_below(root, path), limit)
+
+
+@contextmanager
+def opened_below(root: Path, path: str) -> Iterator[io.FileIO]:
+    """Open an ordinary file below a folder as `read_below` does, for one that is read in pieces.
+
+    Args:
+        root: the folder; links on the way to it are followed.
+        path: relative to it, with `/`, and without `.` and `..`.
+
+    Raises:
+        OSError: as for `read_below`.
+    """
+    descriptor = _open_below(root, path)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        with io.FileIO(descriptor, closefd=False) as stream:
+            yield stream
+    finally:
+        os.close(descriptor)
+
+
+def _open_below(root: Path, path: str) -> int:
     parts = path.split("/")
     if any(part in {"", ".", ".."} or "\0" in part or (os.name == "nt" and set(part) & set("\\:")) for part in parts):
         raise OSError(errno.EINVAL, "not a path of the project")
-    return _content(_open_stepwise(root, parts) if _STEPWISE else _open_checked(root, parts), limit)
+    return _open_stepwise(root, parts) if _STEPWISE else _open_checked(root, parts)
 
 
 def _content(descriptor: int, limit: int | None) -> bytes:

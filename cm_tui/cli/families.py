@@ -19,6 +19,7 @@ FAMILIES = {
     "undo": "undo",
     "remember": "remember",
     "import_sessions": "import",
+    "rescue": "rescue",
     "forget": "forget secrets",
     "stale": "stale",
     "recall": "recall",

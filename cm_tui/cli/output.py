@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.model.text import CONTROLS, cut_names, harmless, one_line
 
 if TYPE_CHECKING:
-    from cm_tui.model import ImportSummary, IndexSummary, NarratorReport, Page, Progress
+    from cm_tui.model import ImportSummary, IndexSummary, NarratorReport, Page, Progress, RescueSummary
 
 _SILENCE = 5.0
 """Seconds after which long work says how far it is, where no bar can be drawn."""
@@ -136,6 +136,14 @@ def follow_import(steps: Iterable[Progress]) -> ImportSummary | None:
     summary = None
     for step in _told(steps):
         summary = step.imported or summary
+    return summary
+
+
+def follow_rescue(steps: Iterable[Progress]) -> RescueSummary | None:
+    """Show progress on stderr until transcripts are copied; gives what was done."""
+    summary = None
+    for step in _told(steps):
+        summary = step.rescued or summary
     return summary
 
 

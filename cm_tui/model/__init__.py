@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from cm_tui.model.projects import KnownProject
     from cm_tui.model.recalls import RecalledBy, Recalls
     from cm_tui.model.recording import Recording, RecordingState
+    from cm_tui.model.rescue import RescuePlan, RescueSource, RescueSummary
     from cm_tui.model.search import (
         CODE,
         ENTRIES,
@@ -159,6 +160,7 @@ _HOMES = {
     "projects": "KnownProject",
     "recalls": "RecalledBy Recalls",
     "recording": "Recording RecordingState",
+    "rescue": "RescuePlan RescueSource RescueSummary",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport told_of_neighbours",
     "stale": "Mention MentionKind MentionState StaleItem",
@@ -296,6 +298,9 @@ __all__ = [
     "RecordingState",
     "Relation",
     "Remembered",
+    "RescuePlan",
+    "RescueSource",
+    "RescueSummary",
     "ResolvedRevision",
     "RestoreReport",
     "RestoredProject",

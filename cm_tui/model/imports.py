@@ -58,6 +58,8 @@ class ImportPlan:
     elsewhere: tuple[str, ...] = ()
     """Where the sessions of other projects were held, most of them first; not more than a hundred folders."""
     looked_at: TranscriptCounts = TranscriptCounts()
+    expiring: int = 0
+    """Sessions on this machine that agents delete within five days, and that `cm rescue` has not copied."""
 
     @property
     def sessions(self) -> int:

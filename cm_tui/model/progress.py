@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cm_tui.model.imports import ImportSummary
 from cm_tui.model.narrator import NarratorReport
+from cm_tui.model.rescue import RescueSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Progress:
     """What an import did, with its last step."""
     narrated: NarratorReport | None = None
     """What a pass of the narrator did, with its last step."""
+    rescued: RescueSummary | None = None
+    """What was copied of agents' transcripts, with the last step."""
 
 
 Tell = Callable[[Progress], None]

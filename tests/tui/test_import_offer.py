@@ -34,6 +34,28 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
         assert "Import" not in driver.text
 
 
+async def test_sessions_that_are_deleted_soon_are_copied_after_a_question(
+    project: Path, transcripts: Path, cm_home: Path
+):
+    claude = Claude(transcripts / "claude", project)
+    claude.write(claude.turn("First", "One."))
+    copies = cm_home / "state" / "rescue"
+    async with driving(project) as driver:
+        await driver.press("f1")
+        assert "R  Keep copies: 1 session is deleted within 5 days" in driver.text
+        await driver.press("R")
+        assert "Keep private copies" in driver.text
+        await driver.press("n")
+        assert not copies.exists()
+        await driver.press("R", "y")
+        await driver.until(lambda: any("1 transcript copied, 0 copied before." in told for told in driver.told))
+        assert "within 5 days" not in driver.text
+        assert len(list(copies.rglob("*.jsonl.gz"))) == 1
+        claude.file.unlink()
+        await driver.press("m")
+        await driver.until(lambda: any("1 episode of 1 session recorded." in told for told in driver.told))
+
+
 async def test_where_there_are_none_nothing_is_offered(project: Path):
     async with driving(project) as driver:
         await driver.press("f1", "M")

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from cm_tui.engine.transcripts.variables import VARIABLES
+
+CLEANUP_SETTING = "cleanupPeriodDays"
+"""The setting of Claude Code that names the days after which it deletes transcripts."""
+
+
+def claude_homes(variables: Mapping[str, str]) -> list[Path]:
+    """Return the folders in which Claude Code may keep settings and transcripts."""
+    from cm_tui.engine.transcripts.claude_code import ClaudeCode
+
+    return [place.parent for place in ClaudeCode(variables).places]
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

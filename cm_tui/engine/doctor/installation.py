@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ def examine_project(root: Path) -> Iterator[Check]:
         yield from _trust(root)
     yield from _memory(root)
     yield _journal(root)
+    yield from _transcripts(root)
 
 
 def _journal(root: Path) -> Check:
@@ -47,6 +49,27 @@ def _journal(root: Path) -> Check:
     if found.complaint:
         return Check("journal", "warning", found.complaint, "Nothing else is lost. Mend these lines, or remove them.")
     return Check("journal", "ok", f"{count(found.events, 'event')} in {found.folder}")
+
+
+def _transcripts(root: Path) -> Iterator[Check]:
+    """Whether agents are about to delete transcripts that were not copied."""
+    from cm_tui.engine.importers.rescue import SOON_DAYS, plan
+    from cm_tui.engine.importers.state import ImportState
+    from cm_tui.engine.journal.journal import Journal
+
+    try:
+        named, _ = ImportState(Journal.of(root)).environment()
+        found = plan({**os.environ, **named})
+    except CmError as error:
+        yield failed("transcripts", error)
+        return
+    if found.unsaved:
+        said = f"{count(found.unsaved, 'session')} {noun(found.unsaved, 'is', 'are')} deleted by the agent within {SOON_DAYS} days, and not copied"
+        yield Check("transcripts", "warning", said, "Run `cm rescue`; `cm rescue --keep-longer` changes the setting.")
+    elif number := sum(one.sessions for one in found.sources):
+        yield Check(
+            "transcripts", "ok", f"{count(number, 'session')}; none is deleted within {SOON_DAYS} days without a copy"
+        )
 
 
 def _chosen_model(root: Path) -> Iterator[Check]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from cm_tui.counts import count
 from cm_tui.engine.entries import entry_erasure
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.erasure import state_files
@@ -14,6 +15,7 @@ from cm_tui.engine.erasure.neighbours import neighbours
 from cm_tui.engine.erasure.said import Said, data_of, said_in
 from cm_tui.engine.erasure.selection import Selection
 from cm_tui.engine.erasure.texts import secrets_in
+from cm_tui.engine.importers.rescue_erasure import remove_copies
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
@@ -28,6 +30,7 @@ _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased whole: its prompts, notes of edits, stop and episode say the same"
 _STANDING = "what was proposed and decided of what they say loses its words, and what pipelines wrote of it goes: lines in notes and entries stay"
 _ENTRY = "an entry is erased whole, with all that was ever said of it: its changes hold the same words"
+_COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
 _WORDS = 60
 """Characters that are shown of an event."""
 
@@ -116,14 +119,18 @@ def erase_events(
         known = [one.line for one in selection.chosen]
         secrets = set() if everything else _secrets(journal, known)
         # Before the lines go: who is killed in between would know no more what they said.
-        forget_words(said_in(journal, known), None if everything else secrets)
+        said = said_in(journal, known)
+        sessions = {session for session, _ in said.prompts}
+        forget_words(said, None if everything else secrets)
         with journal.held():
             selection.read_on(held=True)
             lines = [one.line for one in selection.chosen]
             late = set(lines) - set(known)
             if late:
                 secrets |= set() if everything else _secrets(journal, late)
-                forget_words(said_in(journal, late), None if everything else secrets)
+                said = said_in(journal, late)
+                sessions |= {session for session, _ in said.prompts}
+                forget_words(said, None if everything else secrets)
             ids = [line.left[0] for line in lines if line.left is not None]
             places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
             erasure.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
@@ -135,7 +142,11 @@ def erase_events(
         note_file.forget_kept((*again, *ids))
         overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
-        notes = make_again()
+        removed = remove_copies(journal, sessions, {line.origin for line in lines}, interrupted=bool(again))
+        notes = [
+            *make_again(),
+            *([_COPIES.format(count(removed, "rescued copy", "rescued copies"))] if removed else []),
+        ]
         erasure.forget_note(journal)
     report = _report(selection, asked, others, interrupted=bool(again))
     events = tuple(replace(event, words="") for event in report.events)

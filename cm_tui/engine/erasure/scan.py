@@ -6,11 +6,13 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cm_tui import counts
 from cm_tui.engine.entries import entry_erasure
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.selection import located
 from cm_tui.engine.erasure.texts import kinds_in, texts_of_problem
+from cm_tui.engine.importers.project import formats_of
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import unfinished
 from cm_tui.engine.journal.event import Event
@@ -18,6 +20,7 @@ from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.redaction.find import find
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.transcripts import copies
 from cm_tui.model import SecretFinding, SecretsReport
 
 _ROWS = 2_000
@@ -122,6 +125,11 @@ def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
         notes.append(
             f"{kept:,} more in agents' settings as they were before cm was put into them, under "
             f"{state_files.originals_folder()}: `cm agent uninstall` puts those back and removes the copies"
+        )
+    if copied := sum(1 for one in formats_of((), {}) for _ in copies.all_copies(one.agent)):
+        notes.append(
+            f"{counts.count(copied, 'copy', 'copies')} of transcripts under {copies.folder()} are as the agents wrote them: "
+            "secrets are redacted when they are imported"
         )
     return [*findings, *own], notes
 

@@ -15,6 +15,7 @@ from cm_tui.engine.redaction.find import find
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.strength import is_random
 from cm_tui.engine.redaction.values import texts_of, with_texts
+from cm_tui.engine.transcripts import copies
 from cm_tui.errors import StoreError
 from cm_tui.files import SUFFIX, write_atomically
 
@@ -39,7 +40,7 @@ def files(store: Path | None) -> Iterator[Path]:
     Args:
         store: folder of a project's store; None: those of all projects.
     """
-    yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS})
+    yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS, copies.FOLDER})
     # How far transcripts were read: kinds of records and ids of sessions stand in it.
     yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
     # Copies of what people wrote themselves, for as long as they can be brought back.

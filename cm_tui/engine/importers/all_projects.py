@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.markers import marked_around
-from cm_tui.engine.importers.project import formats_of
+from cm_tui.engine.importers.project import formats_of, has_news
 from cm_tui.engine.importers.project_folders import left_of
 from cm_tui.engine.importers.state import ImportState
 from cm_tui.engine.importers.unread import Unread
@@ -36,7 +36,7 @@ class _Sessions:
         self.sessions.add(facts.session)
         self.agents.add(facts.agent)
         state = ImportState(self.journal).load(transcript.name)
-        if state.waits or (transcript.size, transcript.stamp) != (state.size, state.stamp):
+        if has_news(transcript, state):
             self.new.add(facts.session)
             self.bytes += max(0, transcript.size - state.offset)
 

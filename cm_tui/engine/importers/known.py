@@ -57,6 +57,7 @@ class Known:
         self._event = ""
         self._sessions: dict[str, str] = {}
         self._titles: dict[str, str] = {}
+        self._by_session: dict[str, set[str]] = {}
         self._asked: dict[str, list[_Asked]] = {}
         self._erased: list[float] = []
         self._erased_turns: set[str] = set()
@@ -95,6 +96,10 @@ class Known:
     def session_of(self, origin: str) -> str | None:
         """Return the session of an imported turn; None where it was not imported."""
         return self._sessions.get(origin)
+
+    def origins_in(self, session: str) -> frozenset[str]:
+        """Return the digests of the turns that are recorded of a session; an empty one for those without."""
+        return frozenset(self._by_session.get(session, ()))
 
     def number_of(self, origin: str) -> int:
         """Return the place of an imported turn in its session; 0 where it has none."""
@@ -186,6 +191,7 @@ class Known:
             self._numbers[record.origin] = record.turn
             if record.outcome == "unanswered":
                 self._unanswered[record.origin] = id_
+        self._by_session.setdefault(record.session, set()).add(record.origin)
         if record.title:
             self._titles[record.session] = record.title
         for one in self._asked.get(record.session, ()) if record.stop else ():

@@ -72,13 +72,24 @@ class OneTranscript:
             StoreError: the journal cannot be written.
         """
         self._done.transcripts += 1
-        if self._found.transcript.session:
+        transcript = self._found.transcript
+        if transcript.session and transcript.is_copy and self._is_recorded():
+            self._keep(None)
+            return
+        if transcript.session or transcript.is_copy:
             yield from self._read(None)
             return
         with ReadFile.held(self._found.transcript.file) as file:
             if not file.goes_on(self._state):
                 self._begin_anew()
             yield from self._read(file)
+
+    def _is_recorded(self) -> bool:
+        """Return whether the journal has turns of a session of which nothing but prompts is left here."""
+        found = self._found
+        reads = found.format.read(found.transcript, found.facts, Resume(check=self._resume.check))
+        own = {self._origin(item.turn, self._story) for item in reads if isinstance(item, Read)}
+        return not self._memory.known.origins_in(self._story) <= own
 
     def _begin_anew(self) -> None:
         state = self._state
@@ -338,6 +349,9 @@ class OneTranscript:
         state.size, state.stamp = found.transcript.size, found.transcript.stamp
         if file is None:
             state.offset = 0
+            if found.transcript.is_copy:
+                # Should the original come back, it is read from its beginning.
+                state.turns, state.marks = 0, {}
         elif not file.keep(state):
             self._done.note(f"{state.name} was replaced while it was read: it is read again the next time")
         memory.add_state(state)

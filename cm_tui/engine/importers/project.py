@@ -165,16 +165,7 @@ class ProjectTranscripts:
             return None
         state = self.state.load(transcript.name)
         is_other = not _is_same(transcript, state)
-        # One that was never read, or not to its end, names no session.
-        has_rest = bool(transcript.session) or state.offset < state.size
-        is_new = (
-            is_other
-            or state.waits
-            or not state.session
-            or (state.version < VERSION and has_rest)
-            or (transcript.size, transcript.stamp) != (state.size, state.stamp)
-        )
-        return Found(transcript, format_, facts, place, state, is_new, is_other)
+        return Found(transcript, format_, facts, place, state, is_other or has_news(transcript, state), is_other)
 
     def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
         """Return the place of a session whose folder has gone and was called like this one: when it wrote files of this one."""
@@ -198,9 +189,23 @@ class ProjectTranscripts:
         return Place(Path(folder), was_moved=True) if here and here * 2 >= len(paths) else None
 
 
+def has_news(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether something in a transcript was not read yet, by its size and time alone."""
+    # One that was never read, or not to its end, names no session.
+    if state.waits or not state.session:
+        return True
+    if transcript.is_copy:
+        # It has the time of its original, which may have been read further than it was copied.
+        return transcript.stamp > state.stamp
+    has_rest = bool(transcript.session) or state.offset < state.size
+    if state.version < VERSION and has_rest:
+        return True
+    return (transcript.size, transcript.stamp) != (state.size, state.stamp)
+
+
 def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
-    """Return whether what was read of a file still stands in it; what a database holds is read anew each time."""
-    if transcript.session or not state.offset:
+    """Return whether what was read of a file still stands in it; a database or a copy is read as a whole each time."""
+    if transcript.session or transcript.is_copy or not state.offset:
         return True
     try:
         with opened(transcript.file) as stream:
@@ -251,7 +256,7 @@ def _source(agent: str, found: Sequence[Found]) -> ImportSource:
 def _last_time(found: Found) -> float:
     """Return when something was written to a session last: by its last record, else by what is known of all of it."""
     transcript = found.transcript
-    if transcript.session:
+    if transcript.session or transcript.is_copy:
         return transcript.stamp
     try:
         with opened(transcript.file) as stream:

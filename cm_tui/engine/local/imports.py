@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.config import Config
@@ -23,8 +25,10 @@ class LocalImports(LocalMemory):
     ) -> ImportPlan:
         """Return what `import_sessions` would read, without recording anything."""
         from cm_tui.engine.importers.project import ProjectTranscripts, plan
+        from cm_tui.engine.importers.rescue import unsaved
 
-        return plan(ProjectTranscripts(self._root, agents, folders, environment))
+        found = plan(ProjectTranscripts(self._root, agents, folders, environment))
+        return replace(found, expiring=unsaved(os.environ if environment is None else environment))
 
     def import_sessions(
         self,

@@ -179,7 +179,10 @@ class LocalMemory(LocalIndex):
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
             return report
-        self._forget_words(self._said_by(report.ids), ())
+        said = self._said_by(report.ids)
+        self._forget_words(said, ())
+        # Before they go: what is left of them does not name the turns of a transcript.
+        self._remove_copies(said, report.ids)
         report = retention.purge(self._episodes, report.ids, older_than=None, dry_run=False)
         stays = self._forget_beside(report.ids)
         if derived := self._derived_from(report.ids):
@@ -193,6 +196,18 @@ class LocalMemory(LocalIndex):
         from cm_tui.engine.erasure.said import said_by
 
         return said_by(self._episodes.one(id_) for id_ in ids)
+
+    def _remove_copies(self, said: Said, ids: Collection[str]) -> None:
+        """Remove the rescued copies of transcripts that hold episodes of the archive."""
+        from cm_tui.engine.importers.rescue_erasure import remove_copies
+        from cm_tui.engine.journal.archive import Archive
+        from cm_tui.engine.memory.episode_record import origin_of
+
+        journal = self._episodes.journal
+        archive = Archive(journal)
+        archived = (one for number in archive.files() for _, one in archive.read(number))
+        origins = {origin_of(one) for one in archived if one.id in ids}
+        remove_copies(journal, {session for session, _ in said.prompts}, origins)
 
     def _derived_from(self, ids: Collection[str]) -> list[str]:
         """Return the events that pipelines wrote of others."""

@@ -43,7 +43,7 @@ class PastGate:
     """The same of what happened earlier, for who imports many turns: what is kept is read once.
 
     Args:
-        root: of the checkout that turns are imported for.
+        root: of the checkout that turns are imported for; None: not known, and any pause counts.
 
     Raises:
         StoreError: nobody knows when recording was paused.
@@ -51,14 +51,14 @@ class PastGate:
         RefusedError: git's data cannot be opened.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path | None) -> None:
         self.never = self._patterns = folders.patterns()
         """Patterns of folders that are never recorded."""
-        self._is_never = folders.is_below(root, self._patterns)
+        self._is_never = root is not None and folders.is_below(root, self._patterns)
         kept = pauses.read(past=True)
         self._sessions = frozenset(kept.sessions)
-        project = folder_of(root).name
-        self._pauses = [one for one in (*kept.pauses, *kept.past) if one.project in {pauses.EVERYWHERE, project}]
+        projects = {pauses.EVERYWHERE, folder_of(root).name} if root is not None else None
+        self._pauses = [one for one in (*kept.pauses, *kept.past) if projects is None or one.project in projects]
 
     def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:
         """Say why nothing of a turn may be recorded; empty when it may.

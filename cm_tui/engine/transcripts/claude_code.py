@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.transcripts import patches
+from cm_tui.engine.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
 from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, earlier_key_of, is_for_agent, key_of, prompt_of
 from cm_tui.engine.transcripts.claude_queue import PromptQueue
-from cm_tui.engine.transcripts.files import line_files
+from cm_tui.engine.transcripts.copies import transcripts_in
 from cm_tui.engine.transcripts.line_reading import LineReading
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -73,24 +74,35 @@ class ClaudeCode:
     agent = "claude-code"
     # A queued prompt is a person's: a file that holds nothing else is reported.
     asides = _KNOWN - {"queue-operation"}
+    prefix = ""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
         self.unread: dict[Path, str] = {}
         named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
         home = Path.home()
-        self._folders = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
+        homes = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
+        self.places = tuple(one / "projects" for one in homes)
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them, those of sub-agents too."""
+        """Yield all of them, those of sub-agents too, then the prompts of sessions that have none."""
         self.unread.clear()
-        for folder in self._folders:
-            projects = folder / "projects"
-            for found in line_files(projects, self.unread, depth=6, left_out=self.left_out, own=_OWN):
-                yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
+        present: set[str] = set()
+        for place in self.places:
+            for found in transcripts_in(self, place, own=_OWN):
+                present.add(found.file.name.partition(".")[0])
+                yield found
+        for place in self.places:
+            yield from lost_prompts(self.agent, place.parent, present)
+
+    def days_kept(self, place: Path) -> int | None:
+        """Return after how many days it deletes the transcripts of a place."""
+        return days_kept(place.parent)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: the first record that names a session and a folder."""
+        if transcript.session:
+            return facts_of(transcript)
         copied: SessionFacts | None = None
         own = 0
         with opened_text(transcript.file) as stream:
@@ -110,6 +122,10 @@ class ClaudeCode:
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a place on."""
+        if transcript.session:
+            resume.from_beginning()
+            yield from turns_of(transcript, facts)
+            return
         if is_packed(transcript.file):
             resume.from_beginning()
         yield from _Reading(facts, resume).items(transcript.file)

@@ -12,7 +12,7 @@ from typing import Any
 
 from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
 from cm_tui.engine.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
-from cm_tui.engine.transcripts.files import line_files
+from cm_tui.engine.transcripts.copies import transcripts_in
 from cm_tui.engine.transcripts.line_reading import LineReading, is_spliced
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -65,21 +65,25 @@ class Codex:
 
     agent = "codex"
     asides = frozenset[str]()
+    prefix = "rollout-"
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
         self.unread: dict[Path, str] = {}
-        self._home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+        home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+        self.places: tuple[Path, ...] = (home / "sessions", home / "archived_sessions")
         self._looked_for: set[str] = set()
         """Sessions that are read for those that were forked from them."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, archived ones too."""
         self.unread.clear()
-        for name in ("sessions", "archived_sessions"):
-            folder = self._home / name
-            for found in line_files(folder, self.unread, depth=6, prefix="rollout-", left_out=self.left_out):
-                yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
+        for place in self.places:
+            yield from transcripts_in(self, place)
+
+    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
+        """Return None: Codex deletes no transcript by itself."""
+        return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is: its first record, and the folder of an older one that says none."""

@@ -14,7 +14,7 @@ PACKED = (".jsonl.zst", ".jsonl.xz", ".jsonl.bz2", ".jsonl.zip")
 """Endings of those that are packed in a way that is not read."""
 DOCUMENTS = (".json", ".ndjson")
 """Endings of what other programs, and old versions of agents, write instead."""
-_NOTHING = re.compile(r"(?!)")
+NOTHING = re.compile(r"(?!)")
 _MOST = 200_000
 """Entries that are looked at below one folder."""
 
@@ -29,7 +29,13 @@ class FoundFile(NamedTuple):
 
 
 def found_files(
-    folder: Path, suffix: str | tuple[str, ...], *, depth: int, prefix: str = "", left_out: list[Path] | None = None
+    folder: Path,
+    suffix: str | tuple[str, ...],
+    *,
+    depth: int,
+    prefix: str = "",
+    left_out: list[Path] | None = None,
+    links: bool = True,
 ) -> Iterator[FoundFile]:
     """Yield the ordinary files below a folder; links to folders are not followed, what cannot be looked at is left out.
 
@@ -39,6 +45,7 @@ def found_files(
         depth: levels of folders that are looked at.
         prefix: how their names begin.
         left_out: given the folder when there is more below it than is looked at.
+        links: links to files count as files.
     """
     left = _MOST
     folders = [(folder, depth)]
@@ -50,8 +57,12 @@ def found_files(
                     left -= 1
                     if levels > 1 and entry.is_dir(follow_symlinks=False):
                         folders.append((Path(entry.path), levels - 1))
-                    elif entry.name.endswith(suffix) and entry.name.startswith(prefix) and entry.is_file():
-                        found = entry.stat()
+                    elif (
+                        entry.name.endswith(suffix)
+                        and entry.name.startswith(prefix)
+                        and entry.is_file(follow_symlinks=links)
+                    ):
+                        found = entry.stat(follow_symlinks=links)
                         yield FoundFile(Path(entry.path), found.st_size, found.st_mtime)
         except OSError:
             # It has gone meanwhile, or is closed to this user: there is nothing of it to import.
@@ -67,7 +78,7 @@ def line_files(
     depth: int,
     prefix: str = "",
     left_out: list[Path] | None = None,
-    own: re.Pattern[str] = _NOTHING,
+    own: re.Pattern[str] = NOTHING,
 ) -> Iterator[FoundFile]:
     """Yield the files of JSON lines below a folder, as `found_files`.
 

@@ -89,7 +89,12 @@ def opened_text(file: Path) -> Iterator[BinaryIO]:
             return
         try:
             with gzip.GzipFile(fileobj=stream, mode="rb") as text:
-                yield cast("BinaryIO", text)
+                if file.stem.endswith(".gz"):
+                    # The copy of a transcript that was packed already.
+                    with gzip.GzipFile(fileobj=text, mode="rb") as inner:
+                        yield cast("BinaryIO", inner)
+                else:
+                    yield cast("BinaryIO", text)
         except (EOFError, zlib.error) as error:
             raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
 

@@ -38,10 +38,12 @@ class OpenCode:
 
     agent = "opencode"
     asides = frozenset[str]()
+    prefix = ""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []
         self.unread: dict[Path, str] = {}
+        self.places: tuple[Path, ...] = ()
         self._environment = environment
 
     def transcripts(self) -> Iterator[Transcript]:
@@ -54,6 +56,14 @@ class OpenCode:
             self.left_out += store.left_out
             if store.problem:
                 self.unread[store.file] = store.problem
+
+    def has_store(self) -> bool:
+        """Return whether it has a database or a folder of sessions; neither is opened."""
+        return next(all_stores(self._environment), None) is not None
+
+    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
+        """Return None: OpenCode deletes no session by itself."""
+        return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is, as the session's record has it."""

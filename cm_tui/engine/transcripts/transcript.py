@@ -34,6 +34,8 @@ class Transcript(NamedTuple):
     """When it was changed last: seconds since the epoch."""
     session: str = ""
     """The session, where the file does not say it in its first records."""
+    is_copy: bool = False
+    """A copy that `cm rescue` made: the transcript itself has gone."""
 
 
 class Read(NamedTuple):
@@ -100,9 +102,16 @@ class Format(Protocol):
     """Files that are passed over, with the reasons; as of the last look at the transcripts."""
     asides: frozenset[str]
     """Kinds of records that need no session: a file may hold these alone."""
+    places: tuple[Path, ...]
+    """Folders of transcripts that are files of lines; empty: it keeps them in another form."""
+    prefix: str
+    """How the names of these files begin."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield those that there are; folders that cannot be looked at are left out."""
+
+    def days_kept(self, place: Path) -> int | None:
+        """Return after how many days without a change the agent deletes transcripts of a place; None: never."""
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return what its first records say; None where they say nothing.

@@ -16,7 +16,7 @@ from cm_tui.errors import RefusedError
 from cm_tui.integrations.agents.project_entry import options_of, parted_options
 
 Scope = Literal["project", "user"]
-What = Literal["mcp", "hooks", "marker"]
+What = Literal["mcp", "hooks", "marker", "setting"]
 
 BLANK = " \t\r\n\ufeff"
 """A file of these says nothing: an editor leaves them, a byte order mark too."""

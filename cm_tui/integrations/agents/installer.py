@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from cm_tui import paths
 from cm_tui.engine.git.markers import marked_around
@@ -14,6 +14,7 @@ from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
 from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.change import Change
+from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.originals import Original
 from cm_tui.integrations.agents.project_entry import shown
 
@@ -118,6 +119,47 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
                 Original(change.path).forget()
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+
+
+def plan_setting(path: Path, name: str, value: int, keep: Callable[[Any], bool]) -> Change:
+    """Return the change of one setting in a JSON file of the user; all else in it stays byte for byte.
+
+    Args:
+        path: the file; need not be there.
+        name: of the setting.
+        value: what it is to be.
+        keep: says of its present value that it stays.
+
+    Raises:
+        RefusedError: the file cannot be parsed, or is read-only; the message names it.
+        CmError: it cannot be read.
+    """
+    before = _read(path, "user")
+    try:
+        document = Document("" if before is None else _decoded(path, before))
+    except RefusedError as error:
+        raise RefusedError(f"{path}: {error.message}", hint="Repair the file; nothing was written.") from error
+    if before is not None and name in document.value and keep(document.value[name]):
+        return Change("setting", path, before, before)
+    if before is not None:
+        _refuse_read_only(path)
+    document.put((name,), value)
+    return Change("setting", path, before, document.text.encode("utf-8"))
+
+
+def apply_setting(change: Change) -> None:
+    """Write the change of a setting, which uninstalling does not undo.
+
+    Raises:
+        RefusedError: the file was changed since the plan.
+        CmError: it cannot be written.
+    """
+    if _read(change.path, "user") != change.before:
+        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+    try:
+        _write(change, private=True)
+    except OSError as error:
+        raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def _keep_original(part: Part, change: Change) -> None:

@@ -56,7 +56,9 @@ class ProjectView:
     imports: ImportPlan | None = None
     """Past sessions of agents that can be imported, once that was looked at; None: not known, or done."""
     importing: Progress | None = None
-    """The step an import is at; None when none runs."""
+    """The step an import, or the copying of transcripts, is at; None when none runs."""
+    expiring: int = 0
+    """Sessions on this machine that their agents delete within five days, and that were not copied."""
     narrating: Progress | None = None
     """The step a pass of the narrator is at; None when none runs."""
     waiting: Waiting | None = None

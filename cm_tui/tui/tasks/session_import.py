@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from cm_tui.counts import count
 from cm_tui.engine.api.transcripts import environment
 from cm_tui.errors import CmError
-from cm_tui.model import ImportPlan, Progress
+from cm_tui.model import Cancel, ImportPlan, Progress, RescueSummary
 from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_run import RunEnded
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
 
 
 class SessionImport:
@@ -31,6 +35,7 @@ class SessionImport:
         self._log = log
         self._changed = changed
         self._asked = False
+        self._rescued: RescueSummary | None = None
         self._answered = False
 
     def look(self) -> None:
@@ -41,6 +46,7 @@ class SessionImport:
 
         def got(plan: ImportPlan) -> None:
             self._view.imports = plan
+            self._view.expiring = plan.expiring
             self._answered = True
             self._changed()
 
@@ -64,8 +70,25 @@ class SessionImport:
             self._view.importing = Progress("import", 0, 0)
         self._changed()
 
+    def rescue(self) -> None:
+        """Keep copies of the transcripts of all projects, after the user agreed."""
+        where = environment(os.environ)
+        self._rescued = None
+
+        def steps(_: Engine, cancel: Cancel) -> Iterator[Progress]:
+            from cm_tui.engine.api.rescue import rescue
+
+            for step in rescue(where, None, cancel):
+                self._rescued = step.rescued or self._rescued
+                yield step
+
+        if self._tasks.import_sessions(steps):
+            self._log.add("Copying the transcripts of coding agents.")
+            self._view.importing = Progress("rescue", 0, 0)
+        self._changed()
+
     def stop(self) -> None:
-        """Stop the import; what was recorded is kept."""
+        """Stop the import or the copying; what was done is kept."""
         self._tasks.cancel_import()
 
     def stepped(self, progress: Progress) -> None:
@@ -75,8 +98,8 @@ class SessionImport:
 
     def ended(self, message: RunEnded) -> str:
         """Show what came of it; returns that in words, empty where it failed."""
-        view, done = self._view, message.imported
-        view.importing = None
+        view, done, rescued = self._view, message.imported, self._rescued
+        view.importing = self._rescued = None
         words = ""
         if message.error is not None:
             self._log.add(message.error.message, "warning" if message.cancelled else "error")
@@ -88,6 +111,12 @@ class SessionImport:
                     f"{count(unread, 'transcript')} could not be read: `cm import --dry-run` lists them.", "warning"
                 )
             view.imports = None
+        if rescued is not None:
+            words = f"{count(rescued.copied, 'transcript')} copied, {rescued.kept:,} copied before."
+            self._log.add(words, "ok")
+            for note in rescued.notes:
+                self._log.add(note, "warning")
+            view.expiring = 0
         view.index_news += 1
         self._changed()
         return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cm_tui.counts import count, noun
 from cm_tui.tui.modes.overview.view import OverviewView
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
@@ -72,7 +73,31 @@ def _nothing_to_import(screen: OverviewView) -> str | None:
 
 
 def _no_import(screen: OverviewView) -> str | None:
-    return None if screen.cm.project.importing else "no session is being imported"
+    return None if screen.cm.project.importing else "no session is being imported or copied"
+
+
+def _cannot_rescue(screen: OverviewView) -> str | None:
+    if screen.cm.project.importing:
+        return "sessions are being imported or copied"
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def rescue(screen: OverviewView) -> None:
+    """Keep copies of agents' transcripts, after a question."""
+    number = screen.cm.project.expiring
+    soon = (
+        f"{count(number, 'session')} on this machine {noun(number, 'is', 'are')} deleted by the agent within 5 days. "
+    )
+    question = (
+        f"{soon if number else ''}Keep private copies of the transcripts of all projects, compressed, in cm's own folder? "
+        "What is never recorded is not copied; nothing of the agents' is changed."
+    )
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.cm.session_import.rescue()
+
+    screen.app.push_screen(ConfirmScreen(question, "Keep copies"), answered)
 
 
 def import_sessions(screen: OverviewView) -> None:
@@ -109,6 +134,8 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
             bar=False, blocked=_nothing_to_import),
     Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on", stop_import,
             bar=False, blocked=_no_import),
+    Command("overview.rescue", "R", "Keep copies", "Copy the transcripts of all projects before agents delete them",
+            rescue, bar=False, blocked=_cannot_rescue),
     Command("overview.retry", "r", "Try again", "Open the project once more", reopen, bar=False,
             blocked=_open_already),
 )  # fmt: skip

@@ -244,6 +244,19 @@ def _wait(number: int) -> str:
     return "waits" if number == 1 else "wait"
 
 
+def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
+    """What can be done with past sessions, before their agents delete them."""
+    if view.importing:
+        what = "copying transcripts" if view.importing.stage == "rescue" else "importing past sessions"
+        yield "M", f"Stop {what}{_how_far(view.importing)}"
+        return
+    if view.sessions_to_import:
+        yield "m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"
+    if view.expiring:
+        are = "is" if view.expiring == 1 else "are"
+        yield "R", f"Keep copies: {count(view.expiring, 'session')} {are} deleted within 5 days"
+
+
 def next_text(view: ProjectView) -> Content:
     """What one can do now."""
     rows = []
@@ -264,10 +277,7 @@ def next_text(view: ProjectView) -> Content:
         rows.append(("i", "Start indexing"))
     if view.progress:
         rows.append(("x", "Stop the index run; it goes on where it stopped"))
-    if view.importing:
-        rows.append(("M", f"Stop importing past sessions{_how_far(view.importing)}"))
-    elif view.sessions_to_import:
-        rows.append(("m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"))
+    rows += _sessions(view)
     if view.status and view.status.conflicts:
         rows.append(
             ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")

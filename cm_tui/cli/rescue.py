@@ -1,0 +1,185 @@
+"""`cm rescue`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.counts import count, noun
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.integrations.agents.change import Change
+    from cm_tui.model import RescuePlan, RescueSource, RescueSummary
+
+DAYS = 3_650
+"""What `--keep-longer` sets unless `--days` says otherwise: ten years."""
+_NAMES = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("rescue")(rescue)
+
+
+def rescue(
+    keep_longer: Annotated[
+        bool,
+        typer.Option("--keep-longer", help="Instead: have Claude Code keep its transcripts longer; shows the change."),
+    ] = False,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", min=1, max=99_999, help=f"With --keep-longer: for how many days; default: {DAYS:,}."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Keep private copies of the transcripts of coding agents before the agents delete them, of all projects.
+
+    Claude Code deletes a transcript 30 days after its last change. `cm import` reads the copy where the original is gone.
+    """
+    if days is not None and not keep_longer:
+        raise UsageError("--days goes with --keep-longer.")
+    if keep_longer:
+        if project_of(project) is not None:
+            raise UsageError("--keep-longer is for all projects: it does not go with --project.")
+        _keep_longer(DAYS if days is None else days, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
+    _rescue(_root(project), dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _root(project: Path | None) -> Path | None:
+    from cm_tui.engine.api import projects
+
+    asked = project_of(project)
+    return None if asked is None else projects.root_of(asked)
+
+
+def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.engine.api.rescue import rescue_plan
+    from cm_tui.engine.api.transcripts import environment
+
+    where = environment(os.environ)
+    plan = rescue_plan(where, root)
+    if not as_json:
+        _show(plan)
+    has_files = any(source.files for source in plan.sources)
+    if dry_run or not has_files:
+        if as_json:
+            print_json({"plan": plan, "rescued": None})
+        elif has_files:
+            narrate("nothing was done; without --dry-run they are copied")
+        return
+    if not yes:
+        _ask(f"Keep private copies of them in {plan.folder}?")
+    summary = _run(where, root)
+    if as_json:
+        print_json({"plan": plan, "rescued": summary})
+    elif summary is not None:
+        _show_summary(summary)
+
+
+def _run(where: dict[str, str], root: Path | None) -> RescueSummary | None:
+    from cm_tui.cli.output import follow_rescue
+    from cm_tui.engine.api.rescue import rescue as steps
+    from cm_tui.model import Cancel
+
+    return follow_rescue(steps(where, root, Cancel()))
+
+
+def _ask(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise RefusedError("Nothing was written: the question cannot be asked without a terminal.", hint="Add --yes.")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _show(plan: RescuePlan) -> None:
+    from cm_tui.cli.output import narrate, write
+
+    for source in plan.sources:
+        write(_line(source))
+    if not any(source.files for source in plan.sources):
+        narrate("no transcript of Claude Code or Codex was found on this machine")
+        return
+    total = sum(source.sessions for source in plan.sources)
+    expiring = sum(source.expiring for source in plan.sources)
+    without = f", {plan.unsaved:,} of them without a copy" if expiring and plan.unsaved != expiring else ""
+    narrate(f"{count(total, 'session')}, {expiring:,} {noun(expiring, 'is', 'are')} deleted within 5 days{without}")
+
+
+def _line(source: RescueSource) -> str:
+    if not source.files:
+        return f"{_NAMES[source.agent]:<12} not deleted by the agent, not copied: its sessions are in a database"
+    when = "not deleted by the agent"
+    if source.days is not None:
+        when = f"deleted after {count(source.days, 'day')} without a change: {source.expiring:,} within 5 days"
+    new = f"{count(source.new, 'file')} to copy, {source.new_bytes / 1e6:,.1f} MB" if source.new else "copied"
+    return f"{_NAMES[source.agent]:<12} {count(source.sessions, 'session')}, {when}; {new}"
+
+
+def _show_summary(summary: RescueSummary) -> None:
+    from cm_tui.cli.output import narrate
+
+    sizes = f"{summary.bytes / 1e6:,.1f} MB, {summary.stored / 1e6:,.1f} MB compressed"
+    narrate(
+        f"{count(summary.copied, 'transcript')} copied ({sizes}) in {summary.seconds:.1f} s; "
+        f"{summary.kept:,} {noun(summary.kept, 'was', 'were')} copied before"
+    )
+    if summary.prompts:
+        narrate(f"prompts of {count(summary.prompts, 'session')} copied whose transcripts were deleted already")
+    for reason, number in summary.withheld.items():
+        narrate(f"not copied: {count(number, 'transcript')}: {reason}")
+    for note in summary.notes:
+        narrate(f"note: {note}")
+    narrate(f"the copies are in {summary.folder}; `cm import --all-projects` records what is in them")
+
+
+# --- the setting of Claude Code ---
+
+
+def _keep_longer(days: int, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json, write_text
+    from cm_tui.integrations.agents import installer
+
+    changes = _changes(days)
+    wanted = [change for change in changes if change.done != "unchanged"]
+    if not as_json:
+        write_text("".join(change.diff for change in wanted).rstrip("\n"))
+    if wanted and not dry_run:
+        if not yes:
+            _ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?")
+        for change in wanted:
+            installer.apply_setting(change)
+    if as_json:
+        rows = [{"path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
+        print_json({"days": days, "dry_run": dry_run, "files": rows})
+        return
+    for change in changes:
+        narrate(f"{change.would:<12} {change.path}" if dry_run else f"{change.done:<9} {change.path}")
+
+
+def _changes(days: int) -> list[Change]:
+    """Return the changes of the settings of Claude Code, in each folder that it has."""
+    from cm_tui.engine.api.transcripts import CLEANUP_SETTING, claude_homes
+    from cm_tui.integrations.agents import installer
+
+    def is_enough(value: object) -> bool:
+        if value == 0:
+            raise RefusedError(
+                f"{CLEANUP_SETTING} is 0, with which Claude Code keeps no transcripts.",
+                hint="Remove the setting first if they are to be kept.",
+            )
+        return isinstance(value, int | float) and value >= days
+
+    homes = [home for home in claude_homes(os.environ) if home.is_dir()]
+    if not homes:
+        raise NotFoundError("Claude Code has no folder on this machine.", hint="CLAUDE_CONFIG_DIR names another one.")
+    return [installer.plan_setting(home / "settings.json", CLEANUP_SETTING, days, is_enough) for home in homes]

@@ -1,0 +1,202 @@
+"""The copies of transcripts that `cm rescue` keeps: where each one is, and which have outlived their originals.
+
+A copy lies under the path of its original, below the name of the agent, compressed; it has the original's time of change.
+Beside the copies lie marks, empty files named by a digest: of a transcript that is not copied, and of one that held
+something which was erased.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from cm_tui import paths
+from cm_tui.engine.transcripts.files import LINES, NOTHING, FoundFile, found_files, line_files
+from cm_tui.engine.transcripts.transcript import Format, Transcript
+from cm_tui.files import SUFFIX, replacing, write_atomically
+from cm_tui.locks import locked
+
+FOLDER = "rescue"
+ENDING = ".gz"
+Mark = Literal["withheld", "erased"]
+_ENDINGS = tuple(f"{ending}{ENDING}" for ending in LINES)
+DEPTH = 6
+"""Levels of folders that hold transcripts."""
+_ANY_DEPTH = 100
+_LEVEL = 1
+"""Of compression: the fastest."""
+_WAIT_SECONDS = 60.0
+_ERASURES = "erasures"
+"""File that every erasure replaces."""
+_SIZE_BYTES = 4
+"""The end of a compressed file holds the size of its content."""
+_SAME_SECONDS = 2.0
+"""Some file systems keep times no more exactly than this."""
+
+
+def folder() -> Path:
+    """Return the folder of all copies; not made here."""
+    return paths.state_dir() / FOLDER
+
+
+def mark_of(mark: Mark, name: str) -> Path:
+    """Return the file of a mark, by the name of a transcript or a session; it is there or not."""
+    return folder() / mark / sha256(os.fsencode(name)).hexdigest()[:32]
+
+
+def copy_of(agent: str, file: Path) -> Path:
+    """Return where the copy of a transcript is, or would be."""
+    whole = Path(os.path.abspath(file))  # noqa: PTH100 - links stay
+    drive = [whole.drive.rstrip(":")] if whole.drive else []
+    return folder().joinpath(agent, *drive, *whole.parts[1:-1], f"{whole.name}{ENDING}")
+
+
+def original_of(agent: str, copy: Path) -> Path:
+    """Return the transcript that a file is the copy of."""
+    first, *rest = copy.relative_to(folder() / agent).with_name(copy.name.removesuffix(ENDING)).parts
+    return Path(f"{first}:\\", *rest) if os.name == "nt" else Path("/", first, *rest)
+
+
+def is_kept(agent: str, found: FoundFile) -> bool:
+    """Return whether a transcript needs no copying, by times alone: it is copied as it is, or is not to be copied."""
+    if mark_of("erased", str(found.path)).exists():
+        return True
+    for kept in (copy_of(agent, found.path), mark_of("withheld", str(found.path))):
+        try:
+            if abs(kept.stat().st_mtime - found.changed) < _SAME_SECONDS:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def is_whole(agent: str, found: FoundFile) -> bool:
+    """Return whether the copy of a transcript holds all of it."""
+    copy = copy_of(agent, found.path)
+    try:
+        with copy.open("rb") as stream:
+            if abs(os.fstat(stream.fileno()).st_mtime - found.changed) >= _SAME_SECONDS:
+                return False
+            stream.seek(-_SIZE_BYTES, os.SEEK_END)
+            return int.from_bytes(stream.read(_SIZE_BYTES), "little") == found.size % 2**32
+    except OSError:
+        return False
+
+
+def copies_below(agent: str, place: Path, *, depth: int = DEPTH) -> Iterator[tuple[Path, FoundFile]]:
+    """Yield the originals below a place, whether they are there or not, with the copy of each."""
+    held = copy_of(agent, place / "x").parent
+    for found in found_files(held, _ENDINGS, depth=depth, links=False):
+        original = place / found.path.relative_to(held)
+        yield original.with_name(original.name.removesuffix(ENDING)), found
+
+
+def all_copies(agent: str) -> Iterator[FoundFile]:
+    """Yield all copies of an agent's transcripts, wherever the originals were."""
+    return found_files(folder() / agent, _ENDINGS, depth=_ANY_DEPTH, links=False)
+
+
+def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHING) -> Iterator[Transcript]:
+    """Yield the transcripts below one of an agent's folders, then the copies of those that have gone.
+
+    Args:
+        format_: the agent's format.
+        place: the folder.
+        own: paths below it of JSON that is no transcript, but the agent's own.
+    """
+    agent, prefix = format_.agent, format_.prefix
+    for found in line_files(place, format_.unread, depth=DEPTH, prefix=prefix, left_out=format_.left_out, own=own):
+        yield Transcript(agent, str(found.path), found.path, found.size, found.changed)
+    for original, found in copies_below(agent, place):
+        if not os.path.lexists(original):
+            yield Transcript(agent, str(original), found.path, found.size, found.changed, is_copy=True)
+
+
+def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
+    """Yield the files below one of an agent's folders that can be copied: no links."""
+    return found_files(place, LINES, depth=DEPTH, prefix=format_.prefix, left_out=format_.left_out, links=False)
+
+
+# --- writing ---
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Keep the copying of one transcript and an erasure apart.
+
+    Raises:
+        StoreError: the other one takes very long.
+        OSError: the folder cannot be used.
+    """
+    paths.private_dir(folder())
+    with locked(folder() / "one.lock", _WAIT_SECONDS):
+        yield
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Keep other rescues away, and remove what a killed one was writing.
+
+    Raises:
+        StoreError: another rescue goes on.
+        OSError: the folder cannot be used.
+    """
+    paths.private_dir(folder())
+    with locked(folder() / "lock", 1.0):
+        for left in found_files(folder(), SUFFIX, depth=_ANY_DEPTH, links=False):
+            left.path.unlink(missing_ok=True)
+        yield
+
+
+@contextmanager
+def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
+    """Give a file that compresses what is written; it takes the place of a copy when the block ends without an error.
+
+    Args:
+        copy: the copy.
+        changed: when the original was changed, in nanoseconds.
+
+    Raises:
+        OSError: it cannot be written; the copy that was there is untouched.
+    """
+    paths.private_dir(copy.parent)
+    with replacing(copy, durable=True) as temporary:
+        with temporary.open("wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed:
+            yield packed
+        os.utime(temporary, ns=(changed, changed))
+
+
+def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
+    """Make a mark of a transcript, with the time of its last change.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    file = mark_of(mark, name)
+    paths.private_dir(file.parent)
+    file.touch(mode=0o600)
+    os.utime(file, (changed, changed))
+
+
+def note_erasure() -> None:
+    """Note that something was erased: what a rescue knew of erased turns is out of date.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_atomically(folder() / _ERASURES, os.urandom(8).hex())
+
+
+def erasures() -> tuple[int, int]:
+    """Return what changes with every erasure."""
+    try:
+        found = (folder() / _ERASURES).stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return found.st_ino, found.st_mtime_ns
