@@ -14,7 +14,7 @@ from cm_tui.model import IndexSummary, Progress, ProjectStatus
 from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size
+from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size, wrapped
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
@@ -244,8 +244,8 @@ def _wait(number: int) -> str:
     return "waits" if number == 1 else "wait"
 
 
-def next_text(view: ProjectView) -> Content:
-    """What one can do now."""
+def next_text(view: ProjectView, width: int) -> Content:
+    """What one can do now; a line that is too long goes on below its words."""
     rows = []
     empty = view.status is not None and view.status.indexed and not view.status.files
     if empty and view.progress is None:
@@ -274,7 +274,10 @@ def next_text(view: ProjectView) -> Content:
         )
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
-    return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
+    return Content("\n").join(
+        Content.assemble((f"{key}  ", "bold $accent"), ("\n   ".join(wrapped(words, width - 3)), "$soft"))
+        for key, words in rows
+    )
 
 
 def error_text(view: ProjectView, *, can_repair: bool) -> Content:
