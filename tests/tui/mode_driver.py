@@ -165,7 +165,7 @@ class Driver:
             await app.pop_screen()
         app.revision.go(None)
         app.pack_selection.change(())
-        app.pack_selection.forget_changes()
+        app.history.clear()
         # An answer must not come to a screen that is gone.
         await self.settle()
         for shown in [name for name, stack in app._screen_stacks.items() if stack and name not in ("overview", EMPTY)]:
@@ -193,8 +193,8 @@ class Driver:
 
     @property
     def told(self) -> list[str]:
-        """Every notification that is on screen, and why something was refused."""
-        refused = [self.app._refusal] if self.app._refusal else []
+        """Every notification that is on screen, and what the bottom line says."""
+        refused = [self.app._said] if self.app._said else []
         return [*(notification.message for notification in self.app._notifications), *refused]
 
 

@@ -5,10 +5,13 @@ Everything else about history is tested on real repositories, in `test_history_m
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import CommitPoint, HistoryStatus, Page
+from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
 from tests.tui.mode_driver import at, each
 
@@ -98,6 +101,19 @@ async def found_commits_load_further_as_one_scrolls(driver, long_line):
     await driver.press("escape")
     assert screen.point == here
     assert len(screen.commits.rows) == LENGTH
+
+
+def test_a_subject_has_the_room_and_a_day_of_late_has_no_year(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("time.time", lambda: 1_764_300_000.0)
+    commits, subject = CommitList(), "pack, health, guides: plain words for undo"
+    now, before = (replace(moment(30), subject=subject, time=time) for time in (1_764_000_000, 1_735_000_000))
+    narrow = commits.draw(now, 56).plain
+    assert narrow.startswith(("· 30 11-24 ", "╌ 30 11-24 "))
+    assert subject[:38] in narrow
+    assert "Ann" not in narrow
+    assert " 2024-12 " in commits.draw(before, 56).plain
+    wide = commits.draw(now, 98).plain
+    assert all(words in wide for words in ("2025-11-24", subject, "Ann Example"))
 
 
 def test_pages_that_were_not_looked_at_for_long_are_let_go():

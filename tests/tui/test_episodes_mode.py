@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+
+from textual.widgets import TextArea
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EpisodeFilter
@@ -164,7 +167,7 @@ async def one_is_tagged_rated_pinned_and_each_is_undone(driver, told):
     assert states(told)[name] == (("router", "big bug", "ci"), 1, True, "shown"), "what is typed is added"
     await driver.press("u", "u")
     assert states(told)[name] == ((), 1, True, "shown")
-    assert any("aken back" in words for words in driver.told)
+    assert any("Undone" in words for words in driver.told)
     await driver.press("plus", "p")
     assert states(told)[name] == ((), 0, False, "shown")
     await driver.press("minus")
@@ -249,6 +252,25 @@ async def an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was(driv
     assert any("no commit was recorded" in words for words in driver.told)
     await driver.press("o")
     assert driver.app.current_mode == "symbols"
+
+
+async def a_session_over_midnight_shows_the_day_where_it_changes(driver, project):
+    midnight = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
+    record(project, "in the evening", session="night", at=midnight - 600, turn=1)
+    record(project, "in the morning", session="night", at=midnight + 540, turn=2)
+    await driver.anew("7")
+    driver.app.screen.go_to_session("night")
+    await driver.settle()
+    assert "2026-01-30 23:50 – 01-31 00:09" in driver.text
+
+
+async def what_is_written_down_begins_with_what_the_agent_concluded(driver, project):
+    answer = "I read the store first.\n\nThe slash was lost in strip(). It stays now.\n\n```\npytest -q\n```\n\nShall I commit?"
+    record(project, "keep the slash", session="s2", answer=answer, verdict="pytest -q: 212 passed")
+    await driver.anew("7")
+    await driver.press("g", "enter", "w")
+    assert driver.app.screen.query_one(TextArea).text == "The slash was lost in strip(). It stays now."
+    await driver.press("escape")
 
 
 async def control_characters_never_reach_the_screen(driver, project):
@@ -364,6 +386,8 @@ async def test_a_project_of_which_nothing_or_something_odd_is_recorded(project):
         project,
         before_anything_was_recorded_the_list_says_how_there_will_be_something,
         an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was,
+        what_is_written_down_begins_with_what_the_agent_concluded,
+        a_session_over_midnight_shows_the_day_where_it_changes,
         control_characters_never_reach_the_screen,
         mode="7",
     )

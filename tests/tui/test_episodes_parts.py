@@ -20,6 +20,7 @@ from cm_tui.tui.modes.episodes.edits import tags_in
 from cm_tui.tui.modes.episodes.filter_dialog import facet_rows
 from cm_tui.tui.modes.episodes.growing import GrowingRows
 from cm_tui.tui.modes.episodes.marks import OUTCOMES, day_name, fitting
+from cm_tui.tui.modes.episodes.promotion import conclusion, words_of
 from cm_tui.tui.modes.episodes.query import FIELDS, MANY, Term, filter_of, terms_of, text_of, toggled
 from cm_tui.tui.modes.episodes.scope import BY_HAND
 from cm_tui.tui.modes.episodes.session_list import SessionList, by_day
@@ -349,3 +350,32 @@ def test_agents_that_do_not_fit_are_counted(width):
     shown = sum(f"{name} 3" in second for name in names)
     assert cell_len(second) <= width
     assert shown == len(names) or f"+{len(names) - shown} more" in second
+
+
+@pytest.mark.parametrize(
+    ("answer", "concluded"),
+    [
+        ("It stays.", "It stays."),
+        ("One. Two. Three. Four. Five.", "Three. Four. Five."),
+        ("Looked.\n\n## Result\n\nIt stays: `a/` is kept.", "It stays: `a/` is kept."),
+        ("It stays.\n\n```sh\npytest -q\n\n212 passed\n```", "It stays."),
+        ("It stays.\n\n```sh\nnever closed", "It stays."),
+        ("It stays.\n\nShould I commit?", "It stays."),
+        ("Rules:\n\n- one\n- two", "Rules:\n- one\n- two"),
+        ("```\ncode alone\n```", ""),
+        ("", ""),
+    ],
+)
+def test_a_conclusion_is_the_end_of_an_answer(answer: str, concluded: str):
+    assert conclusion(answer) == concluded
+
+
+@given(ANY_TEXT)
+def test_a_conclusion_is_made_of_the_answer(answer: str):
+    assert set(conclusion(answer).split()) <= set(answer.split())
+
+
+def test_without_an_answer_the_request_is_proposed():
+    assert words_of(EPISODE) == "It stays."
+    assert words_of(replace(EPISODE, answer="")) == "keep the slash"
+    assert words_of(replace(EPISODE, answer="", prompts=())) == "212 pass"

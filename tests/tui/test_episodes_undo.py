@@ -62,12 +62,12 @@ async def yes_takes_back_what_others_made_of_it_too(driver, told):
     entry = changed_since(told)
     await driver.press("u", "y")
     assert content(told, entry) == f"{LONG}first".strip()
-    assert any("aken back" in words and "“Slashes”" in words for words in driver.told)
+    assert any("Undone" in words and "“Slashes”" in words for words in driver.told)
 
 
 async def the_last_change_is_told_whatever_it_was(driver, told):
     await driver.press("u")
-    assert any("aken back" in words and "entry" in words for words in driver.told)
+    assert any("Undone" in words and "entry" in words for words in driver.told)
     await driver.press("u")
     assert any("recorded by hand" in words and "remember the milk" in words for words in driver.told)
     await driver.press("g", "home")

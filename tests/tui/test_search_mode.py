@@ -7,6 +7,7 @@ import threading
 from unittest import mock
 
 import pytest
+from textual import events
 from textual.app import App
 
 from cm_tui.errors import StoreError
@@ -35,7 +36,7 @@ async def answers_come_while_typing(driver, project):
     size = driver.app.size
     screen = await ask(driver, "read a record by name")
     text = driver.text
-    assert " Store class " in text
+    assert " C Store " in text
     assert re.search(r"src/store\.py:\d+-\d+", text)
     assert re.search(r"\d+ of \d+ candidates", text)
     assert screen.hit.path == "src/store.py"
@@ -114,6 +115,29 @@ async def tuning_is_saved_to_the_project(driver, project):
     assert "code *" not in driver.text
 
 
+async def pasted_lines_are_all_kept_and_counted(driver, project):
+    await driver.press("2")
+    query = screen_of(driver).query_input
+    query.post_message(events.Paste("read a\n\n  record\tby\r\nname\n"))
+    await driver.settle()
+    assert query.value == "read a record by name"
+    assert "3 lines pasted" in driver.text
+    assert screen_of(driver).session.asked.candidates.query == query.value
+    await driver.press("backspace")
+    assert "pasted" not in driver.text
+    await driver.press("ctrl+u")
+    query.post_message(events.Paste("one line"))
+    await driver.settle()
+    assert query.value == "one line"
+    assert "pasted" not in driver.text
+    await driver.press("ctrl+u")
+    query.post_message(events.Paste("\n".join(["word"] * 1_000)))
+    await driver.settle()
+    assert len(query.value) == 2_000
+    assert "1,000 lines pasted, cut" in driver.text
+    await driver.press("ctrl+u")
+
+
 async def what_the_engine_cannot_do_is_an_error_where_the_results_are(driver, project):
     full = StoreError("The disk is full.", hint="Make room.")
     with mock.patch.object(driver.app.tasks.engine, "rank", side_effect=full):
@@ -182,7 +206,7 @@ async def rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time(dri
         await driver.pilot.press("x")
         await driver.until(lambda: panel.has_class("-waiting"))
         assert "Searching…" in driver.text
-        assert "Store class" in driver.text, "what was there stays until the answer comes"
+        assert "C Store " in driver.text, "what was there stays until the answer comes"
         go_on.set()
         await driver.settle()
     assert not panel.has_class("-waiting")
@@ -279,8 +303,22 @@ async def test_a_name_that_has_room_is_not_cut_for_the_sake_of_its_path():
         app.query_one(Counting).show((make_hit(0, path=path, symbol=symbol),), limit=10, keep=False)
         await pilot.pause()
         line = app.screen._compositor.render_strips()[0].text
-        assert f"{symbol} function" in line
+        assert f"ƒ {symbol}" in line
         assert "pool.py:1-9" in line
+
+
+async def test_a_name_in_a_row_of_two_lines_has_the_room_beside_its_score():
+    symbol, path = "ConnectionPool.close_idle_connections", "packages/network/source/connections/pool.py"
+    app = ListApp()
+    async with app.run_test(size=(54, 10)) as pilot:
+        app.query_one(Counting).show((make_hit(0, path=path, symbol=symbol),), limit=10, keep=False)
+        await pilot.pause()
+        first, second = (strip.text for strip in app.screen._compositor.render_strips()[:2])
+        assert f"ƒ {symbol} " in first
+        assert "0.750" in first
+        assert "…" in second
+        assert "pool.py:1-9" in second
+        assert "━" in second
 
 
 def test_bars_are_as_long_as_scores():
@@ -349,4 +387,5 @@ async def test_questions_are_answered_explained_and_followed(project):
         without_a_result_commands_say_why_not,
         clearing_the_query_clears_the_answers,
         tuning_is_saved_to_the_project,
+        pasted_lines_are_all_kept_and_counted,
     )

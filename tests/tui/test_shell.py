@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -126,6 +127,23 @@ async def help_lists_every_command_of_a_mode(driver, project):
         assert command.help in seen
     await driver.press("escape")
     assert "Help · Overview" not in driver.text
+
+
+async def the_overview_fits_after_a_resize_in_another_mode(driver, project):
+    await driver.press("1")
+    for room in ((200, 50), (80, 24), (120, 40)):
+        await driver.press("2")
+        await driver.resize(room)
+        await driver.press("f1")
+        driver.app.screen.query_one("#overview").scroll_end(animate=False)
+        await driver.settle()
+        bars = [
+            line for line in driver.text_in("#ov-languages").splitlines() if "━" in line or "─" in line.strip("╭╮╰╯─")
+        ]
+        assert bars
+        assert all(re.search(r"[a-z]+ +[━─]+ +\d+ ", line) for line in bars), room
+        told = driver.app.screen.query_one("#ov-project").content.plain
+        assert driver.app.project.status.model in told, "there is room for it"
 
 
 async def the_palette_finds_commands_and_runs_them(driver, project):
@@ -314,6 +332,7 @@ async def test_commands_keys_and_mouse(project):
         project,
         files_left_out_can_be_listed,
         help_lists_every_command_of_a_mode,
+        the_overview_fits_after_a_resize_in_another_mode,
         the_palette_finds_commands_and_runs_them,
         what_a_mode_and_the_application_both_offer_is_listed_once,
         tabs_and_key_bar_take_clicks,

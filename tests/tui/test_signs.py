@@ -52,6 +52,21 @@ async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project:
         assert driver.app.tasks.engine.entries().total == 1
 
 
+async def test_saving_a_profile_shows_and_is_not_asked_for_twice(project: Path, held):
+    async with driving(project, mode="2") as driver:
+        await driver.type("load")
+        await driver.press("escape", "t", "down", "right")
+        goes_on = held("save_profile")
+        for _ in range(2):
+            await driver.pilot.press("s")
+        await driver.until(lambda: "◐ Save…" in bottom(driver))
+        assert driver.told == ["Save: the one before is not done yet"]
+        goes_on.set()
+        await driver.settle()
+        assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
+        assert "◐" not in bottom(driver)
+
+
 async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: Path):
     async def it_gives_way_to_the_keys(driver, _):
         for size in ((80, 24), (120, 40), (200, 50)):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
-from cm_tui.model import FileEntry
+from cm_tui.model import FileEntry, Page
 from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.terminal.editor import command_for
 from cm_tui.tui.widgets.code_nodes import FileIndex, highlighted
-from tests.tui.mode_driver import at, driving, each
+from tests.tui.mode_driver import PATIENCE, at, driving, each
 
 
 async def find(driver, letters: str) -> None:
@@ -56,6 +59,58 @@ async def jump_along_a_call_and_back(driver, project):
     assert screen.shown.symbol.qualname == "report"
 
 
+async def enter_before_the_response_goes_to_what_was_typed(driver, project):
+    await find(driver, "make_store")
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    symbols = engine.symbols
+
+    def slowly(**filters):
+        assert not filters.get("match") or go_on.wait(PATIENCE)
+        return symbols(**filters)
+
+    screen = driver.app.screen
+    with mock.patch.object(engine, "symbols", slowly):
+        await driver.pilot.press("slash", "ctrl+u", *"report", "enter")
+        assert screen.shown.symbol.qualname == "make_store"
+        go_on.set()
+        await driver.settle()
+    assert screen.shown.symbol.qualname == "report"
+    assert screen.focused is screen.code
+
+
+async def tab_leads_to_lists_and_letters_after_it_are_no_query(driver, project):
+    screen = driver.app.screen
+    for _ in range(4):
+        await driver.press("tab")
+        assert not isinstance(screen.focused, Input)
+    await driver.press("j")
+    assert not screen.finder.filter_input.value
+    await driver.press("slash")
+    assert screen.focused is screen.finder.filter_input
+    await driver.press("tab")
+    assert screen.focused is screen.code_tree
+
+
+async def more_matches_load_as_one_scrolls(driver, project):
+    await find(driver, "make_store")
+    one = driver.app.screen.shown.symbol
+    many = tuple(replace(one, qualname=f"make_store_{number}", start_line=number) for number in range(1, 451))
+
+    def symbols(**filters):
+        return Page(many[: filters["limit"]], len(many))
+
+    with mock.patch.object(driver.app.tasks.engine, "symbols", symbols):
+        await driver.press("slash")
+        await driver.type("_")
+        assert "200 of 450 symbols" in driver.text
+        await driver.press("down", "end")
+        assert "400 of 450 symbols" in driver.text
+        assert driver.app.screen.code_tree.current.symbol.qualname == "make_store_200"
+        await driver.press("end")
+        assert "450 symbols" in driver.text
+        assert "of 450" not in driver.text
+
+
 async def depth_follows_callers_of_callers(driver, project):
     await find(driver, "make_store")
     before = [row.name for row in driver.app.screen.relation_list.rows]
@@ -77,14 +132,14 @@ async def calls_that_could_not_be_resolved_are_counted_and_listed(driver, projec
     screen = driver.app.screen
     assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
     assert "2 more sites could not be resolved" in driver.text
-    assert "u Unresolved" in driver.text.splitlines()[-1]
-    await driver.press("u")
+    assert "n Unresolved" in driver.text.splitlines()[-1]
+    await driver.press("n")
     assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:8", "src/basket.py:9"]
     assert "calls by that name, not resolved" in driver.text
     assert [key.qualname for key in screen.relation_list.rows[0].candidates] == ["Basket.put"]
-    await driver.press("u")
+    await driver.press("n")
     assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
-    await driver.press("u")
+    await driver.press("n")
     await find(driver, "make_store")
     assert [row.name for row in screen.relation_list.rows] == ["report"]
     assert "Unresolved" not in driver.text.splitlines()[-1]
@@ -273,6 +328,9 @@ async def test_symbols_are_found_followed_and_taken(project):
         find_a_symbol_and_see_who_calls_it_at_every_size,
         jump_along_a_call_and_back,
         depth_follows_callers_of_callers,
+        enter_before_the_response_goes_to_what_was_typed,
+        tab_leads_to_lists_and_letters_after_it_are_no_query,
+        more_matches_load_as_one_scrolls,
         ambiguous_call_opens_its_candidates,
         imports_and_importers_jump_to_files,
         tree_opens_folders_files_and_classes,

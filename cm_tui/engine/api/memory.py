@@ -130,15 +130,17 @@ class MemoryApi(Protocol):
         """
 
     @needs("nothing", writes=("memory",))
-    def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
+    def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
         """Take back the last change that a person made in this project and that was not taken back yet, of any kind.
 
         Args:
+            change: id of the change that is taken back instead of the last one.
             dry_run: only say what it would take back.
             theirs_too: also where somebody changed the text since; without it, that stays and is told.
 
         Raises:
             NotFoundError: there is nothing to take back.
+            UsageError: the change that is named cannot be taken back.
             StoreError: the journal cannot be written.
         """
 

@@ -152,23 +152,25 @@ UNDOERS: Mapping[str, Undoer] = {
 """Who takes back which kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
 
 
-def undo(episodes: Episodes, root: Path, *, dry_run: bool, theirs_too: bool) -> Undone:
+def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, theirs_too: bool) -> Undone:
     """Take back the last change of a person that was not taken back yet.
 
     Args:
         episodes: of the project.
         root: of the checkout.
+        only: id of the change that is taken back instead of the last one.
         dry_run: only say what it would be.
         theirs_too: also where somebody changed the same since.
 
     Raises:
         NotFoundError: there is none.
+        UsageError: the change that is named cannot be taken back.
         StoreError: the journal cannot be read or written.
     """
     episodes.index.follow()
     skipped: dict[str, str] = {}
     while True:
-        change, kind, events = _last(episodes, skipped)
+        change, kind, events = _last(episodes, skipped, only)
         if not events:
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
@@ -176,6 +178,8 @@ def undo(episodes: Episodes, root: Path, *, dry_run: bool, theirs_too: bool) -> 
             taken = UNDOERS[kind](Asked(root, episodes.journal, events, dry_run, theirs_too))
             break
         except UsageError as error:
+            if only:
+                raise
             skipped[change] = f"{_LEFT_OUT}: {error}"
     if not dry_run and not taken.left:
         with episodes.journal.held():
@@ -185,13 +189,15 @@ def undo(episodes: Episodes, root: Path, *, dry_run: bool, theirs_too: bool) -> 
     return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
 
 
-def _last(episodes: Episodes, skipped: Collection[str]) -> tuple[str, str, list[Event]]:
+def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str, str, list[Event]]:
     tables, kinds = episodes.tables, list(UNDOERS)
     found = tables.rows(
         "SELECT change, kind FROM change WHERE NOT undone AND actor = 'person' AND kind IN (SELECT unnest(?)) "
-        "AND change NOT IN (SELECT unnest(?::VARCHAR[])) ORDER BY event DESC LIMIT 1",
-        [kinds, list(skipped)],
+        "AND change NOT IN (SELECT unnest(?::VARCHAR[])) AND (? = '' OR change = ?) ORDER BY event DESC LIMIT 1",
+        [kinds, list(skipped), only, only],
     )
+    if not found and only:
+        raise NotFoundError(f"The change {only[:40]} was undone already, or is not of this project.")
     if not found:
         more = f" {count(len(skipped), 'other change')} cannot be taken back." if skipped else ""
         raise NotFoundError(f"There is no change of yours to take back in this project.{more}")

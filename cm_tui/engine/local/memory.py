@@ -126,11 +126,11 @@ class LocalMemory(LocalIndex):
             self._read_episodes(again=False)
         return edited
 
-    def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
-        """Take back the last change that a person made in this project."""
+    def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
+        """Take back the last change that a person made in this project, or the named one."""
         from cm_tui.engine.episodes import undo
 
-        undone = undo.undo(self._episodes, self._root, dry_run=dry_run, theirs_too=theirs_too)
+        undone = undo.undo(self._episodes, self._root, change, dry_run=dry_run, theirs_too=theirs_too)
         if not dry_run:
             self._read_episodes(again=False)
         return undone

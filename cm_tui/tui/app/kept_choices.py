@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.screens.messages import PackSelectionChanged
+from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.state.pack_file import PackFile
-from cm_tui.tui.state.pack_selection import PackSelection, readable
+from cm_tui.tui.state.pack_selection import PackChange, PackSelection, readable
 from cm_tui.tui.state.remembered import AppState, load_state
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.pack_sync import EVERY, PackSync
@@ -34,7 +35,7 @@ class KeptChoices:
         self._app = app
         self._tasks = tasks
         self.state, self.note = load_state(root)
-        self.pack_selection = PackSelection(self._pack_changed, self._tell_of_pack)
+        self.pack_selection = PackSelection(self._pack_changed, self._tell_of_pack, self._note_pack_change)
         self.writer = StateWriter(root, self._gather, app.set_timer, self._off_thread, self._not_saved)
         self._pack_sync = PackSync(
             self.pack_selection, PackFile(root), partial(tasks.work, topic="app.pack"), app.tell_error
@@ -69,6 +70,18 @@ class KeptChoices:
 
     def _not_saved(self, error: OSError) -> None:
         self._app.log(f"State not saved: {error}")
+
+    def _note_pack_change(self, change: PackChange) -> None:
+        def undo(_: object, finish: Finish) -> None:
+            self.pack_selection.undo(change)
+            finish("")
+
+        def redo(_: object, finish: Finish) -> None:
+            self.pack_selection.redo(change)
+            finish("")
+
+        mode = self._app.current_mode
+        self._app.history.add(UndoableChange(change.words, mode, undo, redo, change.about))
 
     def _pack_changed(self) -> None:
         self._pack_sync.exchange()

@@ -32,6 +32,7 @@ from cm_tui.tui.screens.messages import (
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.state.change_history import ChangeHistory
 from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.engine_tasks import Change
 from cm_tui.tui.tasks.worker_threads import Origin
@@ -39,7 +40,8 @@ from cm_tui.tui.widgets.keybar import KeyBar
 
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
-_REFUSAL_S = 6.0
+_SAID_S = 6.0
+"""Seconds that the bottom line says something."""
 
 
 class ModeApp(ThemedApp):
@@ -54,13 +56,16 @@ class ModeApp(ThemedApp):
         self.modes = ModeScreens(self)
         self.typed_keys = TypedKeys(self)
         self.activity_log = ActivityLog()
+        self.history = ChangeHistory()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
         self.running_command = ""
         """Label of the command that a key has just asked for, while it runs."""
         self.answering: Origin | None = None
         """Where the answer was asked for that is being handed over."""
-        self._refusal = ""
-        self._refusal_timer: Timer | None = None
+        self._said = ""
+        """What the bottom line says: why something is not done, or what was done."""
+        self._said_style = "$warning"
+        self._said_timer: Timer | None = None
 
     def remember(self) -> None:
         """For the application to override: something of what is remembered may have changed."""
@@ -178,11 +183,11 @@ class ModeApp(ThemedApp):
 
     @property
     def bottom_line(self) -> tuple[str, str]:
-        """What the bottom line says before the keys, and its style: what is being done, or why something is not."""
+        """What the bottom line says before the keys, and its style: what is being or was done, or why something is not."""
         change = self.change_in_progress
         if change is not None and time.monotonic() - change.since >= SIGN_S:
             return f"◐ {change.command or 'Writing'}…", "$accent"
-        return self._refusal, "$warning"
+        return self._said, self._said_style
 
     def changes_moved(self) -> None:
         """Show what is being done, where it takes long enough to be asked about."""
@@ -196,14 +201,31 @@ class ModeApp(ThemedApp):
         if not isinstance(self.screen, ModeScreen):
             self.notify(text, severity="warning", markup=False)
             return
-        self._refusal = text
-        if self._refusal_timer is not None:
-            self._refusal_timer.stop()
-        self._refusal_timer = self.set_timer(_REFUSAL_S, self._forget_refusal)
+        self._say_below(text, "$warning")
+
+    def report(self, text: str) -> None:
+        """Say in the bottom line what was done; over a dialog in a message."""
+        self.activity_log.add(text, "ok")
+        if isinstance(self.screen, ModeScreen):
+            self._say_below(text, "$success")
+        else:
+            self.notify(text, markup=False)
+
+    def show_undone(self) -> None:
+        """Have every mode show what there is now: the engine undid or redid a change."""
+        for screen in self.modes.shown():
+            if screen.restored:
+                screen.show_undone()
+
+    def _say_below(self, text: str, style: str) -> None:
+        self._said, self._said_style = text, style
+        if self._said_timer is not None:
+            self._said_timer.stop()
+        self._said_timer = self.set_timer(_SAID_S, self._forget_said)
         self._draw_bottom_line()
 
-    def _forget_refusal(self) -> None:
-        self._refusal = ""
+    def _forget_said(self) -> None:
+        self._said = ""
         self._draw_bottom_line()
 
     def _draw_bottom_line(self) -> None:
@@ -213,7 +235,7 @@ class ModeApp(ThemedApp):
     def clear_notifications(self) -> None:
         """Take back what was said, in messages and in the bottom line."""
         super().clear_notifications()
-        self._forget_refusal()
+        self._forget_said()
 
     def tell(
         self,

@@ -12,6 +12,7 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.app.keymap import Keymap
 from cm_tui.tui.screens.app_services import Severity
+from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
@@ -27,6 +28,11 @@ class Themed(Protocol):
 
     config: Config
     theme: str
+    history: ChangeHistory
+
+    @property
+    def current_mode(self) -> str:
+        """The mode on screen."""
 
     def set_keymap(self, keymap: dict[str, str]) -> None:
         """Give commands other keys."""
@@ -98,15 +104,30 @@ class SettingsInForce:
 
     def theme_chosen(self) -> None:
         """Remember a theme that the person chose, and say where the settings say otherwise."""
-        said, theme = self._app.config.tui.theme, self._app.theme
-        if theme == self._applied:
+        before, theme = self._applied, self._app.theme
+        if theme == before:
             return
-        self._applied = theme
-        own = theme != said
-        self._state.theme, self._state.theme_over = (theme, said) if own else (None, None)
-        if said and own:
+        self._take_theme(theme)
+        said = self._app.config.tui.theme
+        if said and theme != said:
             words = f"{theme} is used here from now on. Your settings say tui.theme = “{said}”: change it there to have it everywhere."
             self._app.tell(words, timeout=8)
+
+        def show(name: str, _: object, finish: Finish) -> None:
+            # First, as a theme that is taken already is not taken for one that the user chose.
+            self._take_theme(name)
+            self._app.theme = name
+            finish("")
+
+        label, about = f"chose the theme {theme}", frozenset({"theme"})
+        undo, redo = partial(show, before), partial(show, theme)
+        self._app.history.add(UndoableChange(label, self._app.current_mode, undo, redo, about))
+
+    def _take_theme(self, theme: str) -> None:
+        """Note a theme that is used here from now on."""
+        said = self._app.config.tui.theme
+        self._applied, own = theme, theme != said
+        self._state.theme, self._state.theme_over = (theme, said) if own else (None, None)
         self._app.remember()
 
     # --- the keys ---

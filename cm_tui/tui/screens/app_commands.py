@@ -6,18 +6,22 @@ from collections.abc import Callable
 from functools import cache
 from typing import Protocol
 
-from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.mode_list import MODES, TITLES, keys_of_mode
+from cm_tui.tui.screens.undo_commands import (
+    UndoingMode,
+    list_changes,
+    nothing_to_list,
+    nothing_to_redo,
+    nothing_to_undo,
+    redo_last,
+    undo_last,
+)
 from cm_tui.tui.widgets.split import Split
 
 
-class AnyMode(Protocol):
+class AnyMode(UndoingMode, Protocol):
     """What these commands use of the mode on screen."""
-
-    @property
-    def cm(self) -> AppServices:
-        """The application."""
 
     @property
     def split(self) -> Split | None:
@@ -97,6 +101,12 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
+    Command("app.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, bar=False,
+            shown=lambda screen: screen.cm.history.last is not None, blocked=nothing_to_undo),
+    Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
+            shown=lambda screen: screen.cm.history.next_redo is not None, blocked=nothing_to_redo),
+    Command("app.undo-list", "alt+u", "Undo…", "Choose from a list what to undo", list_changes,
+            bar=False, blocked=nothing_to_list),
     Command("app.now", "0", "Back to now", "Leave the past revision that is shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",

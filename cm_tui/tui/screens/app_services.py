@@ -10,6 +10,7 @@ from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.state.change_history import ChangeHistory
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState
@@ -33,6 +34,7 @@ class AppServices(Protocol):
 
     project: ProjectView
     activity_log: ActivityLog
+    history: ChangeHistory
     pack_selection: PackSelection
     revision: ShownRevision
     state: AppState
@@ -70,6 +72,12 @@ class AppServices(Protocol):
 
     def refuse(self, text: str) -> None:
         """Say in the bottom line why something is not done."""
+
+    def report(self, text: str) -> None:
+        """Say in the bottom line what was done."""
+
+    def show_undone(self) -> None:
+        """Have every mode show what there is now: the engine undid or redid a change."""
 
     @property
     def bottom_line(self) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
@@ -43,6 +44,10 @@ class ModeScreen(Screen[None]):
     """True where the mode shows the past revision that was chosen; the others show now, and say so."""
     ZOOMS: ClassVar[tuple[str, ...]] = ()
     """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
+    UNDOES_EARLIER: ClassVar[bool] = False
+    """True where undo goes on with what the user changed in the project before this run."""
+    TAB_TO_INPUTS: ClassVar[bool] = False
+    """Tab also goes to inputs; else `/` alone does, so that a letter typed after Tab is a command and not a query."""
     AUTO_FOCUS = ""
     restored = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
@@ -107,8 +112,10 @@ class ModeScreen(Screen[None]):
 
     def _key_entries(self) -> list[KeyEntry]:
         """The key bar: help first."""
+        shown = {command.run: command for command in reversed(self.all_commands()) if command.in_bar(self)}
+        # What a mode and the application both offer is shown once, where the mode has it.
         commands = sorted(
-            (command for command in self.all_commands() if command.in_bar(self)),
+            (command for command in self.all_commands() if shown.get(command.run) is command),
             key=lambda command: command.id != "app.help",
         )
         return [
@@ -215,7 +222,27 @@ class ModeScreen(Screen[None]):
         if self.split:
             self.cm.state.of(self.MODE)["share"] = self.split.share
 
+    # --- undo ---
+
+    def undo_here(self) -> bool:
+        """For a mode to override: undo what the cursor is on; False where that is nothing to undo."""
+        return False
+
+    def undo_earlier(self) -> None:
+        """For a mode to override, with `UNDOES_EARLIER`: undo what was changed before this run."""
+
+    def show_undone(self) -> None:
+        """For a mode to override: the engine undid or redid something, in whatever mode."""
+
     # --- room ---
+
+    @property
+    def focus_chain(self) -> list[Widget]:
+        """What Tab goes through."""
+        chain = super().focus_chain
+        if self.TAB_TO_INPUTS:
+            return chain
+        return [widget for widget in chain if not isinstance(widget, Input) or widget is self.focused]
 
     @property
     def split(self) -> Split | None:

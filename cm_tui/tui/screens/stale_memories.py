@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 
 from cm_tui.model import MemoryChange, Page, StaleItem
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_end, fit, one_line
 
@@ -94,11 +95,11 @@ class StaleScreen(ModalScreen[None]):
 
         def done(answer: tuple[MemoryChange, Page[StaleItem]]) -> None:
             made, page = answer
-            self._mode.cm.tell(f"{made.words}. `cm undo` takes it back." if made.change else made.words)
+            self._mode.cm.tell(f"{made.words}; u undoes it." if made.change else made.words)
             if self.is_attached:
                 self._show(page)
 
-        self._mode.do(make, done)
+        do_undoable(self._mode, make, done, of=lambda answer: answer[0])
 
     def _show(self, page: Page[StaleItem]) -> None:
         title = said(page.total) if page.total else "Nothing is stale"

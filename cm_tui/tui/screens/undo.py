@@ -1,53 +1,210 @@
-"""Taking the last change of a project back, of whatever kind: says what that was, and asks where a text changed since."""
+"""Changes that the engine makes, and how they are undone: by their id, or the user's last one of the project."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.model import Undone
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
+from cm_tui.model import Entry, MemoryChange, Undone
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo_commands import UNDO
+from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-UNDO = "undo"
-"""Name of a change that takes the last one back: while one is under way, no other is asked for."""
+A = TypeVar("A")
+
 _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
+_TAKEN_BACK = "taken back: "
+"""What the engine's words of an undo begin with."""
 
 
-def undo(screen: ModeScreen, after: Callable[[], None]) -> None:
-    """Take back the last change that a person made in this project.
+# --- changes that the engine makes ---
+
+
+def do_undoable(
+    screen: ModeScreen,
+    call: Callable[[Engine], A],
+    then: Callable[[A], None],
+    fail: Callable[[CmError], None] | None = None,
+    *,
+    of: Callable[[A], Any] = lambda answer: answer,
+    title: str = "",
+    about: Iterable[str] = (),
+) -> None:
+    """Have the engine make a change that `u` undoes, as `ModeScreen.do` does; the next `u` waits for it.
 
     Args:
         screen: the mode that it is done for.
-        after: shows what there is then.
+        call: makes the change, and makes it again for a redo.
+        then: gets the answer.
+        fail: gets the error; shown as a notification when not given.
+        of: finds the record of the change in the answer: it has `change` (an id; empty: nothing was changed) and `words`.
+        title: what the changed thing is called, where the words of the record name an id alone.
+        about: ids of what is changed beside those that the record names.
     """
-    if screen.is_doing(UNDO):
-        return
+    made = _EngineChange(screen, call, of, title, frozenset(about))
+
+    def done(answer: A) -> None:
+        if not made.note(answer):
+            screen.cm.history.drop(made.record)
+        then(answer)
+
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(made.record)
+        (fail or screen.cm.tell_error)(error)
+
+    screen.cm.history.add(made.record)
+    screen.do(made.make, done, failed)
+
+
+class _EngineChange(Generic[A]):
+    """A change that the engine makes: undone by its id, redone by making it again."""
+
+    def __init__(
+        self, screen: ModeScreen, call: Callable[[Engine], A], of: Callable[[A], Any], title: str, about: frozenset[str]
+    ) -> None:
+        self._call, self._of, self._about = call, of, about
+        self._title = f": “{elide_end(one_line(title), _LONGEST)}”" if title else ""
+        self._id = ""
+        """Of the change, once it was made."""
+        self.record = UndoableChange(screen.cm.running_command or "a change", screen.MODE, self.undo, self.redo)
+
+    def make(self, engine: Engine) -> A:
+        """Make it, on the thread of changes, where an undo that was asked for meanwhile is next."""
+        answer = self._call(engine)
+        self._id = self._of(answer).change
+        return answer
+
+    def note(self, answer: A) -> bool:
+        """Take up what was made; False where nothing was changed."""
+        made = self._of(answer)
+        if made.change:
+            self.record.label = f"{one_line(made.words)}{self._title}"
+            self.record.about = self._about | frozenset(getattr(made, "ids", ()) or (made.id,))
+        return bool(made.change)
+
+    def redo(self, mode: ModeScreen, finish: Finish) -> None:
+        """Make it again."""
+
+        def done(answer: A) -> None:
+            if self.note(answer):
+                finish("")
+            else:
+                mode.cm.history.drop(self.record)
+                mode.cm.refuse(f"Redo: {one_line(self._of(answer).words)}")
+            mode.cm.show_undone()
+
+        mode.do(self.make, done, partial(self._failed, mode), once=UNDO)
+
+    def undo(self, mode: ModeScreen, finish: Finish) -> None:
+        """Undo it by its id."""
+
+        def call(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
+            if not self._id:
+                raise NotFoundError("There is nothing to undo: the change was not made.")
+            return _undo(engine, self._id, theirs_too=theirs_too)
+
+        _answered(mode, call, finish, partial(self._failed, mode))
+
+    def _failed(self, mode: ModeScreen, error: CmError) -> None:
+        if isinstance(error, NotFoundError | UsageError | RefusedError):
+            # It was undone by another client, or what it was about is gone.
+            mode.cm.history.drop(self.record)
+        mode.cm.tell_error(error)
+
+
+def note_reversible(
+    screen: ModeScreen, label: str, about: str, undo: Callable[[Engine], object], redo: Callable[[Engine], object]
+) -> UndoableChange:
+    """Note a change that the engine makes and that another call of it reverses.
+
+    Args:
+        screen: the mode in which it is made.
+        label: what is done.
+        about: what it changes.
+        undo: reverses it; raises `RefusedError` where it was changed since.
+        redo: makes it again.
+    """
+
+    def through(call: Callable[[Engine], object]) -> Run:
+        def run(mode: ModeScreen, finish: Finish) -> None:
+            def done(_: object) -> None:
+                finish("")
+                mode.cm.show_undone()
+
+            def failed(error: CmError) -> None:
+                if isinstance(error, RefusedError | NotFoundError | UsageError):
+                    mode.cm.history.drop(change)
+                mode.cm.tell_error(error)
+
+            mode.do(call, done, failed, once=UNDO)
+
+        return run
+
+    change = UndoableChange(label, screen.MODE, through(undo), through(redo), frozenset({about}))
+    screen.cm.history.add(change)
+    return change
+
+
+def written(engine: Engine, entry: Entry) -> MemoryChange:
+    """Return the change that wrote an entry, which does not name it itself; call it right after that."""
+    found = ""
+    if not entry.again:
+        with suppress(NotFoundError):
+            last = engine.undo(dry_run=True)
+            found = last.change if entry.id in last.ids else ""
+    return MemoryChange(
+        entry.id, "entry", f"wrote the entry “{elide_end(one_line(entry.title), _LONGEST)}”", found, entry=entry
+    )
+
+
+# --- the last change of the project, whoever asked for it ---
+
+
+def undo_earlier(screen: ModeScreen) -> None:
+    """Undo the user's last change of this project, which was made before this run or by another client."""
+    _answered(screen, partial(_undo, name=""), screen.cm.report, screen.cm.tell_error)
+
+
+def _answered(
+    screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finish: Finish, failed: Callable[[CmError], None]
+) -> None:
+    """Undo; where a text changed since, ask which side stays."""
+
+    def undone(told: tuple[Undone, str]) -> None:
+        finish(_words(*told))
+        screen.cm.show_undone()
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
+        else:
+            screen.cm.tell("Nothing was taken back: it stays as it is now.")
 
     def done(told: tuple[Undone, str]) -> None:
         if told[0].conflicts:
-            _ask_theirs(screen, told[0], after)
+            screen.app.push_screen(ConfirmScreen(_both_sides(told[0]), "Take back all the same"), answered)
         else:
-            _tell_undone(screen, after, told)
+            undone(told)
 
-    screen.do(_undo, done, once=UNDO)
+    screen.do(call, done, failed, once=UNDO)
 
 
-def _undo(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
-    """Take it back, and find out what the first thing is called that it was about; of many, nobody reads all."""
+def _undo(engine: Engine, name: str, *, theirs_too: bool = False) -> tuple[Undone, str]:
+    """Undo it, and find out what the first thing is called that it was about; of many, nobody reads all."""
     # Before, as what was written is gone afterwards; and afterwards, as what was forgotten is there again.
-    title = _title(engine, engine.undo(dry_run=True))
-    undone = engine.undo(theirs_too=theirs_too)
+    title = _title(engine, engine.undo(change=name, dry_run=True))
+    undone = engine.undo(change=name, theirs_too=theirs_too)
     return undone, title or _title(engine, undone)
 
 
@@ -70,34 +227,24 @@ def _title_of_note(engine: Engine, name: str) -> str:
     return one_line(engine.note(name, lines=1).note.title)
 
 
-def _tell_undone(screen: ModeScreen, after: Callable[[], None], told: tuple[Undone, str]) -> None:
-    undone, title = told
-    words = one_line("; ".join((undone.words, *undone.notes)))
+def _words(undone: Undone, title: str) -> str:
+    words = one_line("; ".join((undone.words.removeprefix(_TAKEN_BACK), *undone.notes)))
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if len(undone.ids) > 1 else ""
     about = f": “{elide_end(title, _LONGEST)}”{more}" if title else ""
-    screen.cm.tell(f"{words[:1].upper()}{words[1:]}{about}.", timeout=6)
-    after()
+    return f"Undone: {words}{about}"
 
 
-def _ask_theirs(screen: ModeScreen, undone: Undone, after: Callable[[], None]) -> None:
-    """Show both sides of what changed since, and ask which one stays."""
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.do(partial(_undo, theirs_too=True), partial(_tell_undone, screen, after), once=UNDO)
-        else:
-            screen.cm.tell("Nothing was taken back: it stays as it is now.")
-
+def _both_sides(undone: Undone) -> str:
+    """Return both sides of what changed since, for the question which one stays."""
     one = undone.conflicts[0]
     now, before, yours = sides(one.now, one.before, one.yours)
     by = f" by {one_line(one.changed_by)}" if one.changed_by else ""
     wrote = f"\n\nWhat you wrote:\n{yours}" if one.yours and one.yours not in (one.now, one.before) else ""
     more = f"\n\n{count(len(undone.conflicts) - 1, 'more text')} changed too." if len(undone.conflicts) > 1 else ""
-    words = (
+    return (
         f"“{elide_end(one_line(one.title), _LONGEST)}” was changed since{by}.\n\n"
         f"As it is now:\n{now}{wrote}\n\nWhat would come back:\n{before}{more}"
     )
-    screen.app.push_screen(ConfirmScreen(words, "Take back all the same"), answered)
 
 
 def sides(*sides_of_it: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a person has chosen for a pack, shared by all modes, and the history of its changes, for undo and redo."""
+"""What a person has chosen for a pack, shared by all modes; each change can be undone and redone."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from cm_tui.counts import count
 from cm_tui.model import PackRequest
 from cm_tui.tui.state.pack_merge import Items, merged
+from cm_tui.tui.widgets.text import elide_end, one_line
 
-_MOST_CHANGES = 100
+_LONGEST = 60
 
 
 class PackChange(NamedTuple):
@@ -20,6 +22,40 @@ class PackChange(NamedTuple):
     question: tuple[str, str] | None = None
     """The question before and after it; None where it stayed."""
 
+    @property
+    def words(self) -> str:
+        """What was done: `added report to the pack`."""
+        added, removed = self.added, self.removed
+        if not added and not removed:
+            return "moved pieces in the pack" if self.before != self.after else "changed the question of the pack"
+        if not self.after:
+            return f"removed all {count(len(removed), 'piece')} from the pack"
+        if added and removed:
+            same = len(added) == len(removed) == 1 and added[0].path == removed[0].path
+            return f"changed the lines of {_named(added)} in the pack" if same else "replaced pieces of the pack"
+        return f"added {_named(added)} to the pack" if added else f"removed {_named(removed)} from the pack"
+
+    @property
+    def added(self) -> Items:
+        """Pieces that are new."""
+        return tuple(item for item in self.after if item not in self.before)
+
+    @property
+    def removed(self) -> Items:
+        """Pieces that are gone."""
+        return tuple(item for item in self.before if item not in self.after)
+
+    @property
+    def about(self) -> frozenset[str]:
+        """What it changed, for changes that build on it."""
+        pieces = {f"pack {item.path}:{item.start_line}-{item.end_line}" for item in (*self.added, *self.removed)}
+        return frozenset(pieces | ({"pack question"} if self.question else set()))
+
+
+def _named(items: Items) -> str:
+    first = one_line(items[0].title or items[0].path)
+    return elide_end(first, _LONGEST) if len(items) == 1 else count(len(items), "piece")
+
 
 class PackSelection:
     """Requests in the order wanted; lines of one file that are already covered are not taken twice.
@@ -27,26 +63,21 @@ class PackSelection:
     Args:
         changed: called after every change that was made here.
         taken: called after every change that came from elsewhere.
+        note: gets every change that was made here, to be undone.
     """
 
-    def __init__(self, changed: Callable[[], None], taken: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        changed: Callable[[], None],
+        taken: Callable[[], None],
+        note: Callable[[PackChange], None] = lambda _: None,
+    ) -> None:
         self._changed = changed
         self._taken = taken
+        self._note = note
         self._items: tuple[PackRequest, ...] = ()
-        self._done: list[PackChange] = []
-        self._undone: list[PackChange] = []
         self.question = ""
         """Stands first in the pack."""
-
-    @property
-    def can_undo(self) -> bool:
-        """True when something was changed."""
-        return bool(self._done)
-
-    @property
-    def can_redo(self) -> bool:
-        """True when a change was undone and nothing was changed since."""
-        return bool(self._undone)
 
     @property
     def items(self) -> tuple[PackRequest, ...]:
@@ -72,26 +103,16 @@ class PackSelection:
     def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
         """Put other pieces in place of these, and another question where given."""
         change = PackChange(self._items, tuple(items), None if question is None else (self.question, question))
-        self._done = [*self._done, change][-_MOST_CHANGES:]
-        self._undone.clear()
         self._put(change.after, question)
+        self._note(change)
 
-    def undo(self) -> None:
-        """Take the last change back; what another application did since stays."""
-        change = self._done.pop()
-        self._undone.append(change)
+    def undo(self, change: PackChange) -> None:
+        """Undo a change; what was done since stays, also by another application."""
         self._put(merged(change.after, change.before, self._items), change.question and change.question[0])
 
-    def redo(self) -> None:
-        """Redo the change that was undone last."""
-        change = self._undone.pop()
-        self._done.append(change)
+    def redo(self, change: PackChange) -> None:
+        """Redo a change that was undone."""
         self._put(merged(change.before, change.after, self._items), change.question and change.question[1])
-
-    def forget_changes(self) -> None:
-        """Drop the history of undo and redo."""
-        self._done.clear()
-        self._undone.clear()
 
     def _put(self, items: Items, question: str | None) -> None:
         self._items = items

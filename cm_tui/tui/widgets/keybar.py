@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
+from cm_tui.tui.widgets.text import elide_end
+
 _ROOMY = 100
 """Columns from which on entries stand further apart."""
 
@@ -62,6 +64,7 @@ class KeyBar(Widget):
         """As many entries as fit, whole."""
         gap = " " * (3 if self.size.width >= _ROOMY else 2)
         words, style = self._read_words()
+        words = elide_end(words, self.size.width - 2)
         entries = Content.assemble(" ", (words, style), gap if words else "")
         for key in self._read_entries():
             entry = Content.assemble(

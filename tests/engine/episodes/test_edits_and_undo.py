@@ -50,6 +50,20 @@ def test_edits_add_up_and_are_undone_one_by_one(engine: LocalEngine):
         engine.undo()
 
 
+def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: LocalEngine):
+    one = record(engine, "one")
+    pinned = engine.edit_episodes([one], EpisodeEdit(pinned=True))
+    engine.edit_episodes([one], EpisodeEdit(add_tags=("bug",)))
+    assert engine.undo(change=pinned.change, dry_run=True).words == "taken back: pinned: 1 episode"
+    assert engine.undo(change=pinned.change).ids == (one,)
+    assert said(engine.episode(one)) == (("bug",), 0, False, "shown")
+    for name in (pinned.change, "no such change"):
+        with pytest.raises(NotFoundError, match="was undone already"):
+            engine.undo(change=name)
+    engine.undo()
+    assert said(engine.episode(one)) == ((), 0, False, "shown")
+
+
 def test_what_an_agent_may_not_change(engine: LocalEngine):
     mine = engine.record_episode("remember the gravel", files=["a.py"], tags=["stone"]).id
     pinned, rated, plain = (record(engine, name) for name in ("pinned", "rated", "plain"))

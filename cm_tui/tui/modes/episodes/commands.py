@@ -25,7 +25,7 @@ from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
-from cm_tui.tui.screens.undo import undo
+from cm_tui.tui.screens.undo_commands import undo_last
 
 
 def _not_open(screen: EpisodesView) -> str | None:
@@ -184,8 +184,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             select, blocked=_no_turns),
     Command("episodes.find", "slash", "Find", "Find episodes by words, and by what you type behind `file:` or `since:`",
             find, blocked=_not_open),
-    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind",
-            lambda screen: undo(screen, screen.read_again), blocked=_not_open),
+    Command("episodes.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
+            undo_last, blocked=_not_open),
     Command("episodes.forget", "d", "Forget", "Lists, search and agents have it no more; what is forgotten comes back",
             forget, blocked=nothing_meant),
     Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),

@@ -10,6 +10,8 @@ from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter
 from cm_tui.tui.modes.episodes.scope import BY_HAND, of_key
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.undo import do_undoable
+from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -72,7 +74,8 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
         screen.selected.clear()
         screen.read_again()
 
-    screen.do(lambda engine: engine.edit_episodes(ids, edit), done)
+    title = headline(episodes[0]) if len(episodes) == 1 else ""
+    do_undoable(screen, lambda engine: engine.edit_episodes(ids, edit), done, title=title)
 
 
 # --- pins, ratings, tags ---

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from cm_tui.counts import noun
 from cm_tui.model import Episode, Session
-from cm_tui.model.dates import local_minute
+from cm_tui.model.dates import local_day, local_minute
 from cm_tui.tui.modes.episodes.marks import OUTCOMES, PINNED, RATINGS, TYPES, clock
 from cm_tui.tui.state.revision import agent_of, short_name_of
 from cm_tui.tui.widgets.text import count, one_line, short_count
@@ -53,7 +53,7 @@ def session_head(session: Session | None, episodes: Sequence[Episode], *, by_han
         Content.styled(
             f"{one_line(session.agent) or 'by hand'}{', a sub-agent' if session.parent else ''}", "bold $secondary"
         ),
-        Content(f"{local_minute(session.began)} – {clock(session.ended)}"),
+        Content(_from_to(session.began, session.ended)),
         Content(count(session.episodes, "turn")),
     ]
     if session.failed:
@@ -63,6 +63,14 @@ def session_head(session: Session | None, episodes: Sequence[Episode], *, by_han
     if session.files:
         facts.append(Content(count(session.files, "file")))
     return Content("\n").join((Content.assemble(" ", (title, "bold")), _line(facts)))
+
+
+def _from_to(began: float, ended: float) -> str:
+    """Return `2026-01-31 12:38 – 14:02`; the end has its day where that is another one, and its year likewise."""
+    if local_day(began) == local_day(ended):
+        return f"{local_minute(began)} – {clock(ended)}"
+    same_year = local_day(began)[:4] == local_day(ended)[:4]
+    return f"{local_minute(began)} – {local_minute(ended)[5 if same_year else 0 :]}"
 
 
 def _line(pieces: Sequence[Content]) -> Content:

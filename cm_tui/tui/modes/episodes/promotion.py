@@ -2,25 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from cm_tui.model import Entry, Episode, NoteChange
+from cm_tui.model import Episode, MemoryChange, NoteChange
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
 from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
+from cm_tui.tui.screens.undo import do_undoable, written
 from cm_tui.tui.screens.writing import Answer, words_of_error
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import elide_end, one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
 
 _TITLE = 100
 _LONGEST = 4_000
 """Characters of what came of an episode that stand in the dialog: whoever writes it down makes less of them."""
 
 
+_SENTENCES, _CHARACTERS = 3, 600
+"""Of a paragraph, most that are proposed of its end."""
+_SENTENCE_END = re.compile(r"(?<=[.!…。！])\s+(?=[^\s])")
+_CODE = re.compile(r"^[ \t]*(```|~~~).*?(^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
+_LIST = re.compile(r"^[ \t]*([-*+•]|[0-9]{1,3}[.)])[ \t]", re.MULTILINE)
+
+
 def words_of(episode: Episode) -> str:
-    """Return what came of an episode, to begin with: the verdict, else the answer, else what was asked."""
-    said = next((one for one in (episode.verdict, episode.answer, *episode.prompts) if one.strip()), "")
+    """Return what an episode taught, to begin with: what the agent concluded, else what was asked, else the verdict."""
+    concluded = conclusion(episode.answer)
+    said = next((one for one in (concluded, *episode.prompts, episode.verdict) if one.strip()), "")
     return said.strip()[:_LONGEST]
+
+
+def conclusion(answer: str) -> str:
+    """Return the last sentences of an answer, or its last list; code, headings and questions at its end are skipped."""
+    paragraphs = [
+        part.strip() for part in re.split(r"\n[ \t]*\n", _HEADING.sub("", _CODE.sub("", answer))) if part.strip()
+    ]
+    told = [part for part in paragraphs if not part.endswith("?")]
+    if not told:
+        return ""
+    last = told[-1]
+    if _LIST.search(last):
+        lead = told[-2] if len(told) > 1 and told[-2].endswith(":") and _LIST.match(last) else ""
+        return f"{lead}\n{last}".strip()
+    kept: list[str] = []
+    for sentence in reversed(_SENTENCE_END.split(last)):
+        if kept and (len(kept) == _SENTENCES or sum(map(len, kept)) + len(sentence) > _CHARACTERS):
+            break
+        kept.insert(0, sentence)
+    return " ".join(kept)
 
 
 def to_entry(screen: EpisodesView) -> None:
@@ -28,19 +63,22 @@ def to_entry(screen: EpisodesView) -> None:
 
     def ask(episode: Episode) -> None:
         def submit(wanted: EntryDraft, answer: Answer) -> None:
-            def wrote(entry: Entry) -> None:
+            def wrote(change: MemoryChange) -> None:
+                entry = change.entry
                 answer("")
+                if entry is None:
+                    return
                 said = "That was written down already." if entry.again else "Written down as an entry; u takes it back."
                 screen.cm.tell(" ".join((said, *entry.notes)))
 
-            screen.do(
-                lambda engine: engine.promote_episode(
+            def call(engine: Engine) -> MemoryChange:
+                entry = engine.promote_episode(
                     episode.id, content=wanted.content, category=wanted.category, title=wanted.title,
                     keywords=wanted.keywords, scope=wanted.scope,
-                ),
-                wrote,
-                lambda error: answer(words_of_error(error)),
-            )  # fmt: skip
+                )  # fmt: skip
+                return written(engine, entry)
+
+            do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)))
 
         title = elide_end(headline(episode), _TITLE)
         draft = EntryDraft(words_of(episode), title, "Experience")
@@ -59,8 +97,8 @@ def to_note(screen: EpisodesView) -> None:
                 words = one_line(change.words)
                 screen.cm.tell(f"{words[:1].upper()}{words[1:]}; u takes it back.")
 
-            screen.do(
-                lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
+            do_undoable(
+                screen, lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
                 lambda error: answer(words_of_error(error)),
             )  # fmt: skip
 

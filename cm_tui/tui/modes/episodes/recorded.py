@@ -18,6 +18,7 @@ from cm_tui.tui.modes.episodes.totals import Totals, TotalsWatch
 from cm_tui.tui.modes.episodes.valid_lines import ValidLines
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo import undo_earlier
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -32,6 +33,8 @@ MOST_TURNS = 1_000
 
 class RecordedEpisodes(ModeScreen):
     """Asks for what is recorded, again where something of it changed; how it is shown is for a subclass."""
+
+    UNDOES_EARLIER = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,6 +115,14 @@ class RecordedEpisodes(ModeScreen):
         self.sessions.again()
         self.turns.again()
         self.tell_again()
+
+    def undo_earlier(self) -> None:
+        """Undo the user's last change of the project."""
+        undo_earlier(self)
+
+    def show_undone(self) -> None:
+        """List what there is now."""
+        self.read_again()
 
     def read_turns(self, *, delay: float = 0.0) -> None:
         """Ask for the episodes of the session, or for the newest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -16,8 +17,12 @@ from cm_tui.tui.widgets.text import elide_end, fit, one_line
 
 AUTHOR = 16
 """Cells for an author, where there is room for one."""
-ROOMY = 64
-"""Cells from which on an author is shown."""
+ROOMY = 90
+"""Cells from which on an author and whole days are shown: the subject comes first."""
+_SHORT, _WHOLE = 7, 10
+"""Cells of a day."""
+_ELEVEN_MONTHS = 330 * 86_400.0
+"""Seconds within which a day without its year is the only one of that name."""
 
 
 class CommitList(RowList["CommitPoint | None"]):
@@ -53,7 +58,7 @@ class CommitList(RowList["CommitPoint | None"]):
             self.post_message(self.Marked(self.current))
 
     def draw(self, row: CommitPoint | None, width: int) -> Content:
-        """Sign, ordinal, day, a mark where an agent stood, subject, author."""
+        """Sign, ordinal, day, a mark where an agent stood, subject, author; the panel beside has day and author in full."""
         if row is None:
             return Content.styled("   …", "$muted")
         known = row.ordinal in self.known
@@ -62,14 +67,15 @@ class CommitList(RowList["CommitPoint | None"]):
         roomy = width >= ROOMY
         author = f"  {fit(one_line(row.author), min(AUTHOR, self.author_width))}" if roomy else ""
         seen = f"{RECORDED if row.ordinal in self.recorded else ' '} " if self.recorded else ""
+        when = day(row.time) if roomy else short_day(row.time)
         # The last cell is left to the border.
-        room = width - digits - 15 - len(author) - len(seen)
+        room = width - digits - 5 - (_WHOLE if roomy else _SHORT) - len(author) - len(seen)
         subject = fit(one_line(row.subject) or "(no subject)", max(4, room))
         text = "" if known else "$muted"
         return Content.assemble(
             (f"{sign} ", style),
             (f"{row.ordinal:>{digits},} ", "$soft" if known else "$muted"),
-            (f"{day(row.time):<10} ", "$secondary" if known else "$muted"),
+            (f"{when:<{_WHOLE if roomy else _SHORT}} ", "$secondary" if known else "$muted"),
             (seen, "bold $accent"),
             self._found(elide_end(subject, max(4, room)), text),
             (author, "$muted"),
@@ -103,6 +109,12 @@ class CommitList(RowList["CommitPoint | None"]):
             if start >= 0:
                 content = content.stylize("bold $accent", start, start + len(word))
         return content
+
+
+def short_day(seconds: float) -> str:
+    """Return a day of the last eleven months as `05-01`, of an older one its month, `2024-05`; in UTC."""
+    whole = day(seconds)
+    return whole[5:] if abs(time.time() - seconds) < _ELEVEN_MONTHS else whole[:_SHORT]
 
 
 def _stands_for(row: CommitPoint, moment: CommitPoint | None) -> bool:

@@ -51,7 +51,7 @@ from cm_tui.tui.modes.memory.writing import (
 )
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
-from cm_tui.tui.screens.undo import undo
+from cm_tui.tui.screens.undo_commands import undo_last
 
 
 def find(screen: MemoryView) -> None:
@@ -225,8 +225,8 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             blocked=cannot_edit),
     Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back", drop,
             blocked=cannot_forget),
-    Command("memory.undo", "u", "Undo", "Take back your last change in this project, of any kind",
-            lambda screen: undo(screen, screen.reload), blocked=not_open),
+    Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
+            undo_last, blocked=not_open),
     Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents leave a pinned entry as it is; the same key takes that back", pin,
             blocked=cannot_pin),

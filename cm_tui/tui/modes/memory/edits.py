@@ -15,6 +15,7 @@ from cm_tui.tui.modes.memory.writing import tell_note, whole_text
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack
+from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import elide_end, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -34,7 +35,12 @@ def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
 
 def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
     """Change an entry, say what was done, and show it."""
-    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), partial(_changed, screen))
+    do_undoable(
+        screen,
+        lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
+        partial(_changed, screen),
+        title=title_of(entry),
+    )
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
@@ -42,7 +48,9 @@ def approve(screen: MemoryView, entry: Entry) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
+            do_undoable(
+                screen, lambda engine: engine.approve_entry(entry), partial(_changed, screen), title=title_of(entry)
+            )
 
     screen.app.push_screen(_rule_confirmation(entry, "Approve"), answered)
 
@@ -58,12 +66,17 @@ def forget(screen: MemoryView, item: Entry | Note) -> None:
     """Forget an entry, or bring one back that was forgotten; delete a note after a question."""
     if isinstance(item, Entry):
         back = item.forgotten is not None
-        screen.do(lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope), partial(_changed, screen))
+        do_undoable(
+            screen,
+            lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope),
+            partial(_changed, screen),
+            title=title_of(item),
+        )
         return
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.do(lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
+            do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
 
     words = f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back."
     screen.app.push_screen(ConfirmScreen(words, "Delete"), answered)
@@ -75,7 +88,9 @@ def move_entry(screen: MemoryView, entry: Entry) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.do(lambda engine: engine.move_entry(entry.id, to), partial(_changed, screen))
+            do_undoable(
+                screen, lambda engine: engine.move_entry(entry.id, to), partial(_changed, screen), title=title_of(entry)
+            )
 
     place = "all your projects" if to == "user" else "this project alone"
     words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu takes it back."
@@ -91,7 +106,9 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
     def found(would: MemoryChange) -> None:
         def answered(yes: bool | None) -> None:
             if yes:
-                screen.do(lambda engine: engine.fix_stale(entry.id), partial(_changed, screen))
+                do_undoable(
+                    screen, lambda engine: engine.fix_stale(entry.id), partial(_changed, screen), title=title_of(entry)
+                )
 
         words = one_line(would.words)
         screen.app.push_screen(ConfirmScreen(f"{words[:1].upper()}{words[1:]}.", "Write that"), answered)
@@ -101,7 +118,9 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
 
 def confirm(screen: MemoryView, item: Entry | Note) -> None:
     """Say that what names something gone is true all the same."""
-    screen.do(lambda engine: engine.confirm_stale(path_of(item)), partial(_changed, screen))
+    do_undoable(
+        screen, lambda engine: engine.confirm_stale(path_of(item)), partial(_changed, screen), title=title_of(item)
+    )
 
 
 def move_note(screen: MemoryView, note: Note) -> None:
@@ -114,7 +133,7 @@ def move_note(screen: MemoryView, note: Note) -> None:
 
     def answered(name: str | None) -> None:
         if name is not None and name.strip() != note.id:
-            screen.do(lambda engine: engine.move_note(note.id, name.strip()), moved)
+            do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about=(note.id,))
 
     hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
     screen.app.push_screen(Prompt("Move the note to", note.id, hint, _no_name), answered)
@@ -134,7 +153,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.do(lambda engine: engine.decide(proposal.id, accept=accept), done)
+            do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
 
     if accept and proposal.after is not None and proposal.after.category == "Rule":
         screen.app.push_screen(_rule_confirmation(proposal.after, "Accept"), answered)

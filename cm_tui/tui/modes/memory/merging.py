@@ -19,6 +19,7 @@ from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.signs import title_of
 from cm_tui.tui.modes.memory.view import MemoryView
+from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -105,6 +106,6 @@ def merge(screen: MemoryView, pairs: Sequence[Duplicates]) -> None:
     def answered(kept: str | None) -> None:
         if kept:
             other = pair.second.id if kept == pair.first.id else pair.first.id
-            screen.do(lambda engine: engine.merge_entries([kept, other]), done)
+            do_undoable(screen, lambda engine: engine.merge_entries([kept, other]), done, about=(other,))
 
     screen.app.push_screen(MergeScreen(screen, pair), answered)

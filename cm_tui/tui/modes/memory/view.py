@@ -24,6 +24,7 @@ from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.question import Question
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo import undo_earlier
 from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
@@ -42,6 +43,8 @@ NOTHING = (
 
 class MemoryView(ModeScreen):
     """Keeps filter, list and panel in step with each other, and with what is on disk."""
+
+    UNDOES_EARLIER = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -240,6 +243,14 @@ class MemoryView(ModeScreen):
         """Say what was done, and show what there is then."""
         said = one_line(words)
         self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u takes it back' if undoable else ''}.")
+        self.reload()
+
+    def undo_earlier(self) -> None:
+        """Undo the user's last change of the project."""
+        undo_earlier(self)
+
+    def show_undone(self) -> None:
+        """List what there is now."""
         self.reload()
 
     # --- showing ---

@@ -21,6 +21,7 @@ from cm_tui.tui.modes.memory.note_dialogs import (
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
 from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
+from cm_tui.tui.screens.undo import do_undoable, written
 from cm_tui.tui.screens.writing import Answer, words_of_error
 from cm_tui.tui.terminal.editor import edit_over
 from cm_tui.tui.widgets.text import count, one_line, size
@@ -44,23 +45,27 @@ def new_entry(screen: MemoryView) -> None:
     draft = EntryDraft(category=category, scope="user" if where.scope == "user" else "project")  # type: ignore[arg-type]
 
     def submit(wanted: EntryDraft, answer: Answer) -> None:
-        def wrote(entry: Entry) -> None:
+        def wrote(change: MemoryChange) -> None:
+            entry = change.entry
             answer("")
+            if entry is None:
+                return
             screen.pending = key_of(entry)
             said = "That was written down already." if entry.again else "Written down; u takes it back."
             taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
             screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
             screen.reload()
 
-        screen.do(partial(_remember, draft=wanted), wrote, lambda error: answer(words_of_error(error)))
+        do_undoable(screen, partial(_remember, draft=wanted), wrote, lambda error: answer(words_of_error(error)))
 
     screen.app.push_screen(EntryDialog("A new entry", draft, submit))
 
 
-def _remember(engine: Engine, draft: EntryDraft) -> Entry:
-    return engine.remember(
+def _remember(engine: Engine, draft: EntryDraft) -> MemoryChange:
+    entry = engine.remember(
         draft.content, category=draft.category, title=draft.title, keywords=draft.keywords, scope=draft.scope
     )
+    return written(engine, entry)
 
 
 def edit_entry(screen: MemoryView, entry: Entry) -> None:
@@ -73,10 +78,12 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
             screen.told(change.words, undoable=bool(change.change))
 
         edit = edit_between(began, wanted)
-        screen.do(
+        do_undoable(
+            screen,
             lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
             changed,
             lambda error: answer(words_of_error(error)),
+            title=entry.title,
         )
 
     screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
@@ -121,7 +128,13 @@ def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
         screen.cm.tell(f"{words_of_error(error)} Your text is in {file}.", severity="error", timeout=10)
 
     edit = EntryEdit(content=text)
-    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), changed, failed)
+    do_undoable(
+        screen,
+        lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
+        changed,
+        failed,
+        title=entry.title,
+    )
 
 
 # --- notes ---
@@ -137,8 +150,8 @@ def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
                 screen.pending = key_of(change.note)
             tell_note(screen, change)
 
-        screen.do(
-            lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
+        do_undoable(
+            screen, lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
             lambda error: answer(words_of_error(error)),
         )  # fmt: skip
 
@@ -210,4 +223,4 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
 
         screen.app.push_screen(ConflictScreen(name, lines), decided)
 
-    screen.do(call, wrote, lambda error: answer(words_of_error(error)))
+    do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)), of=lambda told: told[0])

@@ -37,9 +37,9 @@ from cm_tui.tui.modes.narrator.reasons import (
     on_topics,
 )
 from cm_tui.tui.modes.narrator.topic_commands import create, merge, retire_or_restore, select, split
-from cm_tui.tui.modes.narrator.undoing import undo_decision
 from cm_tui.tui.modes.narrator.view import NarratorView
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.undo_commands import undo_last
 
 NARRATOR_COMMANDS: tuple[Command[NarratorView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
@@ -51,8 +51,8 @@ NARRATOR_COMMANDS: tuple[Command[NarratorView], ...] = (
             blocked=cannot_defer),
     Command("narrator.edit", "e", "Edit", "Change the line, then approve it", edit, bar=False, shown=is_proposal,
             blocked=cannot_write_line),
-    Command("narrator.undo", "u", "Undo", "Take back what was decided on the chosen one, else the last decision", undo_decision,
-            blocked=not_open),
+    Command("narrator.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
+            undo_last, blocked=not_open),
     Command("narrator.select", "space", "Select", "Select the topic, or not any more; the first one stays in a merge",
             select, bar=False, shown=is_topic, blocked=not_there),
     Command("narrator.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False, shown=is_topic,

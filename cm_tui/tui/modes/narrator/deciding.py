@@ -18,9 +18,10 @@ from cm_tui.model import (
 )
 from cm_tui.tui.modes.narrator.inbox import key_of
 from cm_tui.tui.modes.narrator.signs import STATES, title_of
-from cm_tui.tui.modes.narrator.undo_stack import Step
+from cm_tui.tui.modes.narrator.undoing import forget_decisions, note_decision
 from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
@@ -41,7 +42,7 @@ def decide(screen: NarratorView, items: Sequence[NarratedProposal], decision: Na
     # What was shown: whole where it was read, as it was listed where it was not.
     names = [f"{one.id}@{(screen.details.of(one) or one).digest}" for one in items]
     state = _STATE_AFTER[decision.verdict]
-    screen.undone.push(Step(tuple(one.id for one in items)))
+    note_decision(screen, names, decision, _label(items, state))
     as_decided = {key_of(one): replace(one, state=state, reason=decision.reason, decided_by="person") for one in items}
     screen.stock.decided({**as_decided})
     screen.after_decision(_words(items, state))
@@ -54,8 +55,15 @@ def decide(screen: NarratorView, items: Sequence[NarratedProposal], decision: Na
 
 def _words(items: Sequence[NarratedProposal], state: NarratedState) -> str:
     sign, word = STATES[state][0][0], STATES[state][1]
-    what = f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
-    return f" {sign} {word}, u takes it back: {what} "
+    return f" {sign} {word}, u takes it back: {_named(items)} "
+
+
+def _label(items: Sequence[NarratedProposal], state: NarratedState) -> str:
+    return f"{STATES[state][1]}: {_named(items)}"
+
+
+def _named(items: Sequence[NarratedProposal]) -> str:
+    return f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
 
 
 def _answered(screen: NarratorView, items: Sequence[NarratedProposal], changes: Sequence[NarratedChange]) -> None:
@@ -79,7 +87,7 @@ def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | 
     """Show what could not be done; the cursor stays, so that the next key decides on nothing that was not looked at."""
     if refused:
         one, why = refused[0]
-        screen.undone.drop({each.id for each, _ in refused})
+        forget_decisions(screen.cm.history, {each.id for each, _ in refused})
         more = f" So did {count(len(refused) - 1, 'more', 'more')}." if len(refused) > 1 else ""
         words = f"“{elide_end(title_of(one), _LONGEST)}” stays as it was, marked ▲: {one_line(why)}{more}"
         screen.cm.tell(words, severity="warning", timeout=8)
@@ -93,23 +101,16 @@ def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | 
 
 def accept_wish(screen: NarratorView, wish: Proposal) -> None:
     """Let an agent's wish be done."""
-    step = Step(())
-    screen.undone.push(step)
     screen.stock.decided({key_of(wish): None})
     screen.after_decision(f" ✓ accepted, u takes it back: “{elide_end(title_of(wish), _LONGEST)}” ")
 
     def done(change: MemoryChange) -> None:
         screen.stock.done([key_of(wish)])
         if not change.change:
-            screen.undone.remove(step)
             screen.tell_done(f" {one_line(change.words)} ")
         screen.reload(delay=AFTER)
 
-    def failed(error: CmError) -> None:
-        screen.undone.remove(step)
-        _wish_failed(screen, wish, error)
-
-    screen.do(lambda engine: engine.decide(wish.id, accept=True), done, failed)
+    do_undoable(screen, lambda engine: engine.decide(wish.id, accept=True), done, partial(_wish_failed, screen, wish))
 
 
 def decline_wish(screen: NarratorView, wish: Proposal) -> None:

@@ -13,8 +13,10 @@ from cm_tui.tui.modes.narrator.detail_panel import DetailList
 from cm_tui.tui.modes.narrator.listing import read, switch_to_topics
 from cm_tui.tui.modes.narrator.proposal_list import ProposalList
 from cm_tui.tui.modes.narrator.topic_list import TopicList
+from cm_tui.tui.modes.narrator.undoing import undo_chosen, undo_last_decision
 from cm_tui.tui.modes.narrator.view import TYPING, NarratorView
 from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.undo import undo_earlier
 
 
 class NarratorScreen(NarratorView):
@@ -34,9 +36,26 @@ class NarratorScreen(NarratorView):
         Binding("down", "into_list", show=False),
     ]
 
+    UNDOES_EARLIER = True
+
     def mode_commands(self) -> tuple[Command[NarratorView], ...]:
         """Everything that the narrator mode can do."""
         return NARRATOR_COMMANDS
+
+    def undo_here(self) -> bool:
+        """Undo what was decided on the chosen proposal."""
+        chosen = self.proposal
+        if chosen is None or chosen.state == "waiting":
+            return False
+        undo_chosen(self, chosen)
+        return True
+
+    def undo_earlier(self) -> None:
+        """Undo the last decision of the project, or what was changed last about topics."""
+        if self.on_topics:
+            undo_earlier(self)
+        else:
+            undo_last_decision(self)
 
     # --- the filter ---
 

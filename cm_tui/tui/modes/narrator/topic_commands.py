@@ -12,6 +12,7 @@ from cm_tui.tui.modes.narrator.topic_list import short
 from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
+from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -134,4 +135,4 @@ def _change(
         screen.cm.tell_error(error)
         screen.reload(delay=AFTER)
 
-    screen.do(lambda engine: engine.change_topics(action, list(names), title=title, tags=tags), done, failed)
+    do_undoable(screen, lambda engine: engine.change_topics(action, list(names), title=title, tags=tags), done, failed)

@@ -1,15 +1,18 @@
-"""Taking decisions back: that on the chosen proposal, whenever it was made, or the last one."""
+"""Undoing decisions: that on the chosen proposal, whenever it was made, or the last one."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-from cm_tui.model import NarratedChange, NarratedFilter, NarratedProposal, NarratedState
+from cm_tui.errors import CmError
+from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState
 from cm_tui.tui.modes.narrator.inbox import key_of
 from cm_tui.tui.modes.narrator.signs import title_of
 from cm_tui.tui.modes.narrator.view import NarratorView
-from cm_tui.tui.screens.undo import UNDO, undo
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo_commands import UNDO, undo_change
+from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
 if TYPE_CHECKING:
@@ -19,25 +22,72 @@ _DECIDED: tuple[NarratedState, ...] = ("approved", "rejected", "deferred")
 _LONGEST = 48
 
 
-def undo_decision(screen: NarratorView) -> None:
-    """Take back what was decided on the chosen proposal; where it still waits, the last decision."""
-    if screen.on_topics:
-        undo(screen, screen.reload)
-        return
-    if screen.is_doing(UNDO):
-        return
-    chosen = screen.proposal
-    if chosen is not None and chosen.state != "waiting":
-        screen.undone.drop({chosen.id})
-        _take_back(screen, (chosen.id,))
-        return
-    step = screen.undone.pop()
-    if step is None:
-        screen.do(_last, partial(_found_last, screen), once=UNDO)
-    elif step.ids:
-        _take_back(screen, step.ids)
+def note_decision(screen: NarratorView, names: Sequence[str], decision: NarratedDecision, label: str) -> UndoableChange:
+    """Note a decision that is being made, so that it can be undone; its `about` are the ids of its proposals.
+
+    Args:
+        screen: the mode.
+        names: of the proposals, each with the digest of what was shown.
+        decision: what becomes of them.
+        label: the same in words.
+    """
+    by_id = {name.partition("@")[0]: name for name in names}
+
+    def undo(mode: ModeScreen, finish: Finish) -> None:
+        def failed() -> None:
+            screen.cm.history.drop(change)
+
+        take_back(mode, screen, [id_ for id_ in by_id if id_ in change.about], finish, failed)
+
+    def redo(mode: ModeScreen, finish: Finish) -> None:
+        wanted = [name for id_, name in by_id.items() if id_ in change.about]
+
+        def redone(changes: Sequence[NarratedChange]) -> None:
+            refused = [one for one in changes if not one.done]
+            forget_decisions(screen.cm.history, {one.id for one in refused})
+            if refused:
+                screen.cm.tell(f"It waits: {one_line(refused[0].problem)}", severity="warning", timeout=8)
+            if len(refused) < len(changes):
+                finish("")
+            screen.cm.show_undone()
+
+        mode.do(lambda engine: engine.decide_narrated(wanted, decision), redone, once=UNDO)
+
+    change = UndoableChange(label, screen.MODE, undo, redo, frozenset(by_id))
+    screen.cm.history.add(change)
+    return change
+
+
+def forget_decisions(history: ChangeHistory, ids: Collection[str]) -> None:
+    """Forget decisions: they were not made, or were undone."""
+    for change in (*history.newest_first, *filter(None, [history.next_redo])):
+        if change.mode == "narrator" and change.about & set(ids):
+            change.about -= set(ids)
+            if not change.about:
+                history.drop(change)
+
+
+def undo_chosen(screen: NarratorView, chosen: NarratedProposal) -> None:
+    """Undo what was decided on a proposal, whenever that was."""
+    ids = frozenset({chosen.id})
+    here = next((one for one in screen.cm.history.newest_first if one.about & ids and one.mode == screen.MODE), None)
+    if here is not None and here.about == ids:
+        undo_change(screen, here)
     else:
-        undo(screen, screen.reload)
+        forget_decisions(screen.cm.history, ids)
+        take_back(screen, screen, [chosen.id], screen.cm.report)
+
+
+def undo_last_decision(screen: NarratorView) -> None:
+    """Undo the last decision of the project, which was not made in this run."""
+
+    def found(last: NarratedProposal | None) -> None:
+        if last is None:
+            screen.cm.refuse("Undo: nothing was decided yet")
+        else:
+            take_back(screen, screen, [last.id], screen.cm.report)
+
+    screen.do(_last, found, once=UNDO)
 
 
 def _last(engine: Engine) -> NarratedProposal | None:
@@ -45,33 +95,51 @@ def _last(engine: Engine) -> NarratedProposal | None:
     return rows[0] if rows else None
 
 
-def _found_last(screen: NarratorView, last: NarratedProposal | None) -> None:
-    if last is None:
-        screen.cm.refuse("Undo: nothing was decided yet")
-    else:
-        _take_back(screen, (last.id,))
+def take_back(
+    mode: ModeScreen,
+    screen: NarratorView,
+    ids: Sequence[str],
+    finish: Finish,
+    refused: Callable[[], None] = lambda: None,
+) -> None:
+    """Have decisions undone.
 
+    Args:
+        mode: the mode on screen.
+        screen: the narrator mode, which shows what came of it.
+        ids: of the proposals.
+        finish: gets words for the user, where something was undone.
+        refused: called where nothing was.
+    """
 
-def _take_back(screen: NarratorView, ids: tuple[str, ...]) -> None:
     def call(engine: Engine) -> list[NarratedChange]:
         return [engine.undo_narrated(name) for name in ids]
 
     def done(changes: list[NarratedChange]) -> None:
-        refused = [change for change in changes if not change.done]
-        if refused:
-            words = f"It stays as it was decided: {one_line(refused[0].problem)}"
+        stays = [change for change in changes if not change.done]
+        if stays:
+            words = f"It stays as it was decided: {one_line(stays[0].problem)}"
             screen.cm.tell(words, severity="warning", timeout=8)
-        if len(refused) < len(changes):
-            _tell(screen, [change for change in changes if change.done])
-        screen.reload()
+        if len(stays) < len(changes):
+            forget_decisions(screen.cm.history, {change.id for change in stays})
+            finish(f"Undone: {_words(screen, [change for change in changes if change.done])}")
+        else:
+            refused()
+        screen.cm.show_undone()
 
-    screen.do(call, done, once=UNDO)
+    def failed(error: CmError) -> None:
+        refused()
+        screen.cm.tell_error(error)
+
+    mode.do(call, done, failed, once=UNDO)
 
 
-def _tell(screen: NarratorView, changes: list[NarratedChange]) -> None:
+def _words(screen: NarratorView, changes: Sequence[NarratedChange]) -> str:
+    """Return what waits again, and show it in the list."""
     one = changes[0].proposal
     if one is not None:
         screen.pending = key_of(one)
     what = f"“{elide_end(title_of(one), _LONGEST)}”" if one is not None else one_line(changes[0].id)
     words = f"{what} waits again" if len(changes) == 1 else f"{count(len(changes), 'proposal')} wait again"
     screen.tell_done(f" ↶ {words} ")
+    return words

@@ -19,7 +19,6 @@ from cm_tui.tui.modes.narrator.proposal_lines import proposal_lines
 from cm_tui.tui.modes.narrator.query import read_line
 from cm_tui.tui.modes.narrator.stock import Stock
 from cm_tui.tui.modes.narrator.topic_map import TopicView
-from cm_tui.tui.modes.narrator.undo_stack import UndoStack
 from cm_tui.tui.modes.narrator.wish_lines import wish_lines
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
@@ -47,7 +46,6 @@ class NarratorView(NarratorParts):
         super().__init__()
         self.stock = Stock(self.ask, self.show_rows, self._failed)
         self.details = Details(self.ask, self._came, self._unread)
-        self.undone = UndoStack()
         self.topics = TopicView(self)
         self.pending: Key | None = None
         """What the cursor goes to as soon as it is listed."""
@@ -121,6 +119,10 @@ class NarratorView(NarratorParts):
             self.refresh_keys()
         else:
             self.cm.tell_error(error)
+
+    def show_undone(self) -> None:
+        """List what there is now."""
+        self.reload()
 
     # --- showing proposals ---
 

@@ -14,7 +14,7 @@ from cm_tui.model import IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size
+from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size, wrapped
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
@@ -257,8 +257,8 @@ def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
         yield "R", f"Keep copies: {count(view.expiring, 'session')} {are} deleted within 5 days"
 
 
-def next_text(view: ProjectView) -> Content:
-    """What one can do now."""
+def next_text(view: ProjectView, width: int) -> Content:
+    """What one can do now; a line that is too long goes on below its words."""
     rows = []
     empty = view.status is not None and view.status.indexed and not view.status.files
     if empty and view.progress is None:
@@ -284,7 +284,10 @@ def next_text(view: ProjectView) -> Content:
         )
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
-    return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
+    return Content("\n").join(
+        Content.assemble((f"{key}  ", "bold $accent"), ("\n   ".join(wrapped(words, width - 3)), "$soft"))
+        for key, words in rows
+    )
 
 
 def work_text(state: WorkState, width: int) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from textual import events, on
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -19,6 +19,31 @@ EVERY = 1.0
 """Seconds between looks whether the age of the index reads differently."""
 
 
+class FittedText(Static):
+    """Text laid out for the width that it has, whenever that changes, also while another mode is on screen."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("", id=f"ov-{name}", classes="panel", markup=False)
+        self._make: Callable[[int], Content] = lambda _: Content("")
+        self._width = 0
+
+    def show(self, make: Callable[[int], Content]) -> None:
+        """Show what a function makes of a width."""
+        self._make = make
+        self._lay_out()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out again: lines and bars are as wide as the panel."""
+        if event.size.width != self._width:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._width = self.size.width
+        content = self._make(max(20, self._width))
+        self.display = bool(content.plain)
+        self.update(content)
+
+
 class OverviewView(ModeScreen):
     """What the overview shows."""
 
@@ -30,16 +55,16 @@ class OverviewView(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
         with VerticalScroll(id="overview"):
-            yield Static("", id="ov-error", classes="panel", markup=False)
+            yield FittedText("error")
             with Horizontal(id="ov-columns"):
                 with Vertical(id="ov-left"):
-                    yield Static("", id="ov-project", classes="panel", markup=False)
-                    yield Static("", id="ov-next", classes="panel", markup=False)
-                    yield Static("", id="ov-work", classes="panel", markup=False)
+                    yield FittedText("project")
+                    yield FittedText("next")
+                    yield FittedText("work")
                 with Vertical(id="ov-right"):
-                    yield Static("", id="ov-index", classes="panel", markup=False)
-                    yield Static("", id="ov-languages", classes="panel", markup=False)
-                    yield Static("", id="ov-skipped", classes="panel", markup=False)
+                    yield FittedText("index")
+                    yield FittedText("languages")
+                    yield FittedText("skipped")
 
     def on_mount(self) -> None:
         """Titles, then content."""
@@ -52,29 +77,24 @@ class OverviewView(ModeScreen):
         super().on_mount()
         self.set_interval(EVERY, self._tick)
 
-    def on_resize(self) -> None:
-        """Bars are as wide as their panel."""
-        self.call_after_refresh(self.project_changed)
-
     def project_changed(self) -> None:
         """Show the latest state."""
         view, cm = self.cm.project, self.cm
         failed = view.engine == "failed"
-        self._put("error", text.error_text(view, can_repair=self.why_no_rebuild is None) if failed else Content(""))
+        error = text.error_text(view, can_repair=self.why_no_rebuild is None) if failed else Content("")
+        self._put("error", lambda _: error)
         self.query_one("#ov-columns").display = not failed
         if failed:
             return
         known = view.status if view.status and view.status.indexed else view.plan
-        width = max(20, self.query_one("#ov-index").size.width)
-        self._put("project", text.project_text(view, cm.root, width))
+        skipped = text.skipped_text(known.skipped if known else {}, view.status)
+        self._put("project", lambda width: text.project_text(view, cm.root, width))
         self._show_index()
-        self._put("languages", text.languages_text(known.languages if known else {}, width))
-        self._put("skipped", text.skipped_text(known.skipped if known else {}, view.status))
-        self._put("next", text.next_text(view))
+        self._put("languages", lambda width: text.languages_text(known.languages if known else {}, width))
+        self._put("skipped", lambda _: skipped)
+        self._put("next", lambda width: text.next_text(view, width))
         if self.work is None:
             self._ask_work()
-        elif self.work.session:
-            self._put("work", text.work_text(self.work, max(20, self.query_one("#ov-project").size.width)))
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
@@ -89,16 +109,17 @@ class OverviewView(ModeScreen):
 
     def _got_work(self, state: WorkState) -> None:
         self.work = state
-        self._put("work", text.work_text(state, max(20, self.query_one("#ov-project").size.width)))
+        self._put("work", lambda width: text.work_text(state, width))
         self.refresh_keys()
 
     def _no_work(self, error: CmError) -> None:
-        self._put("work", Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
+        why = Content.styled(f"{error.message} {error.hint}".strip(), "$error")
+        self._put("work", lambda _: why)
 
     def _show_index(self) -> None:
         view = self.cm.project
         self._told_when = text.when_indexed(view.status) if view.status else ""
-        self._put("index", text.index_text(view, max(20, self.query_one("#ov-index").size.width)))
+        self._put("index", lambda width: text.index_text(view, width))
 
     def _tick(self) -> None:
         """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
@@ -118,7 +139,5 @@ class OverviewView(ModeScreen):
             return None
         return "building anew does not mend this"
 
-    def _put(self, name: str, content: Content) -> None:
-        panel = self.query_one(f"#ov-{name}", Static)
-        panel.display = bool(content.plain)
-        panel.update(content)
+    def _put(self, name: str, make: Callable[[int], Content]) -> None:
+        self.query_one(f"#ov-{name}", FittedText).show(make)

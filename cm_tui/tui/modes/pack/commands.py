@@ -11,6 +11,7 @@ from cm_tui.tui.modes.pack.view import PackView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.save_text import ask_and_save
+from cm_tui.tui.screens.undo_commands import nothing_to_redo, nothing_to_undo, redo_last, undo_last
 from cm_tui.tui.widgets.text import count
 
 STEP = 3
@@ -25,31 +26,11 @@ def _no_text(screen: PackView) -> str | None:
     return None if screen.pack and screen.pack.markdown else "there is nothing in the pack to take away"
 
 
-def _no_undo(screen: PackView) -> str | None:
-    return None if screen.cm.pack_selection.can_undo else "nothing was changed yet"
-
-
-def _no_redo(screen: PackView) -> str | None:
-    return None if screen.cm.pack_selection.can_redo else "nothing to redo"
-
-
 def _no_index(screen: PackView) -> str | None:
     return screen.cm.project.why_not_searchable
 
 
 # --- changes ---
-
-
-def undo(screen: PackView) -> None:
-    """Take the last change back, wherever it was made."""
-    screen.cm.pack_selection.undo()
-    screen.cm.tell(f"Back to {count(len(screen.draft.items), 'piece')}.", timeout=2)
-
-
-def redo(screen: PackView) -> None:
-    """Redo the change that was undone last."""
-    screen.cm.pack_selection.redo()
-    screen.cm.tell(f"Redone: {count(len(screen.draft.items), 'piece')}.", timeout=2)
 
 
 def drop(screen: PackView) -> None:
@@ -133,9 +114,10 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
             blocked=_no_index),
     Command("pack.drop", "d,delete", "Drop", "Take the piece out", drop, blocked=_empty),
-    Command("pack.undo", "u", "Undo", "Take the last change back", undo, blocked=_no_undo),
-    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo, bar=False, shown_as="U",
-            shown=lambda screen: _no_redo(screen) is None, blocked=_no_redo),
+    Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last,
+            blocked=nothing_to_undo),
+    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
+            shown=lambda screen: nothing_to_redo(screen) is None, blocked=nothing_to_redo),
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),

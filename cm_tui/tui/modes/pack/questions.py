@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.view import PackView
 from cm_tui.tui.screens.input_parsing import number_in, span_in
+from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -28,16 +32,29 @@ def set_budget(screen: PackView) -> None:
     """Ask for the budget."""
 
     def done(answer: str | None) -> None:
-        if answer is not None:
-            screen.draft.budget = number_in(answer) or screen.draft.budget
-            screen.remember()
-            screen.pack_selection_changed()
+        before, after = screen.draft.budget, number_in(answer or "")
+        if not after or after == before:
+            return
+        put(after)
+        undo, redo = partial(_put_back, partial(put, before)), partial(_put_back, partial(put, after))
+        label = f"set the budget of the pack to {after:,} tokens"
+        screen.cm.history.add(UndoableChange(label, screen.MODE, undo, redo, frozenset({"pack budget"})))
+
+    def put(budget: int) -> None:
+        screen.draft.budget = budget
+        screen.remember()
+        screen.pack_selection_changed()
 
     def check(text: str) -> str | None:
         return None if number_in(text) else "Give a number, such as 4000 or 8k."
 
     hint = "An estimate: see the guide on packs."
     screen.app.push_screen(Prompt("Budget in tokens", str(screen.draft.budget), hint, check), done)
+
+
+def _put_back(put: Callable[[], None], _: object, finish: Finish) -> None:
+    put()
+    finish("")
 
 
 def edit_question(screen: PackView) -> None:

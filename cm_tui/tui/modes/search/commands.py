@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cm_tui.errors import CmError
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.search.file_rows import lines_of
-from cm_tui.tui.modes.search.mark_commands import MARK_COMMANDS
+from cm_tui.tui.modes.search.mark_commands import MARK_COMMANDS, SAVE_PROFILE, note_profile
 from cm_tui.tui.modes.search.remembered import open_memory, told_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import WHY_COMMANDS
@@ -203,8 +204,11 @@ def _cannot_save(screen: SearchView) -> str | None:
 
 def save_tuning(screen: SearchView) -> None:
     """Save the numbers to the project."""
-    profile = screen.session.profile
+    profile, before = screen.session.profile, screen.session.saved
     assert profile is not None
+    assert before is not None
+    if screen.is_doing(SAVE_PROFILE):
+        return
 
     def saved(file: Path) -> None:
         screen.session.profiles[profile.name] = profile
@@ -215,8 +219,13 @@ def save_tuning(screen: SearchView) -> None:
         # An answer that is still on its way may be older than the file.
         screen.read_profiles()
 
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(change)
+        screen.cm.tell_error(error)
+
+    change = note_profile(screen, f"saved the profile {profile.name}", before, profile)
     screen.cm.project.saved_here.add(f"profiles.{profile.name}")
-    screen.ask("save", lambda engine: engine.save_profile(profile), saved)
+    screen.do(lambda engine: engine.save_profile(profile), saved, failed, once=SAVE_PROFILE)
 
 
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (

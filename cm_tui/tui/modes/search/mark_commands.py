@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cm_tui.errors import CmError
-from cm_tui.model import Page
+from cm_tui.errors import CmError, RefusedError
+from cm_tui.model import Page, Profile
 from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal, mark_of, marks_of_hits, normal, places_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import show_signs
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.memory_hit import is_memory
+from cm_tui.tui.screens.undo import note_reversible
+from cm_tui.tui.state.change_history import UndoableChange
+from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 _LEARNED = "code"
 """The profile whose weights are learned."""
+SAVE_PROFILE = "save profile"
+"""Name of a change that writes a profile: while one is under way, no other is asked for."""
 
 
 def read_marks(screen: SearchView) -> None:
@@ -66,7 +71,14 @@ def _mark(screen: SearchView, *, right: bool) -> None:
         if note:
             screen.cm.tell(note, severity="warning")
 
+    def back(engine: Engine) -> None:
+        for mark in [new] if new else []:
+            engine.remove_mark(mark)
+        for mark in gone:
+            engine.put_mark(mark)
+
     def failed(error: CmError) -> None:
+        screen.cm.history.drop(change)
         session.marks = before
         show_signs(screen)
         screen.cm.tell(error.message, severity="error")
@@ -75,7 +87,10 @@ def _mark(screen: SearchView, *, right: bool) -> None:
     before = session.marks
     session.marks = (*(mark for mark in session.marks if mark not in gone), *([new] if new else []))
     show_signs(screen)
-    screen.ask(f"mark.{hit.passage}", call, got, failed)
+    what = "unmarked" if new is None else "marked right" if right else "marked wrong"
+    label = f"{what}: {one_line(hit.symbol or hit.path)}"
+    change = note_reversible(screen, label, f"mark {hit.path}:{hit.start_line} {query}", back, call)
+    screen.do(call, got, failed)
 
 
 def _not_markable(screen: SearchView) -> str | None:
@@ -127,8 +142,9 @@ def _not_proposable(screen: SearchView) -> str | None:
 
 def take_saved_back(screen: SearchView) -> None:
     """Take back what the project's configuration changes of the profile, after a question."""
-    profile = screen.session.profile
+    before, profile = screen.session.saved, screen.session.profile
     assert profile is not None
+    assert before is not None
     name = profile.name
 
     def got(done: ProfileReset) -> None:
@@ -136,15 +152,52 @@ def take_saved_back(screen: SearchView) -> None:
             screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
         else:
             screen.cm.tell(f"This project changes nothing of {name}: your own settings do.", timeout=5)
+            screen.cm.history.drop(change[0])
         screen.read_profiles()
 
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(change[0])
+        screen.cm.tell_error(error)
+
+    change: list[UndoableChange] = []
+
     def answered(yes: bool | None) -> None:
-        if yes:
+        if yes and not screen.is_doing(SAVE_PROFILE):
+            change.append(note_profile(screen, f"removed the project's changes of the profile {name}", before, None))
             screen.cm.project.saved_here.add(f"profiles.{name}")
-            screen.ask("reset-profile", lambda engine: engine.reset_profile(name), got)
+            screen.do(lambda engine: engine.reset_profile(name), got, failed, once=SAVE_PROFILE)
 
     question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
     screen.app.push_screen(ConfirmScreen(question, "Take it back"), answered)
+
+
+def note_profile(screen: SearchView, label: str, before: Profile, after: Profile | None) -> UndoableChange:
+    """Note that a profile is saved, so that it can be undone.
+
+    Args:
+        screen: the mode.
+        label: what is done.
+        before: the profile as it was saved.
+        after: as it is saved then; None: without what the project changes of it.
+    """
+    name, here = before.name, screen.cm.project.saved_here
+
+    def undo(engine: Engine) -> None:
+        if after is not None and engine.profiles()[name] != after:
+            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R takes it back.")
+        here.add(f"profiles.{name}")
+        engine.save_profile(before)
+
+    def redo(engine: Engine) -> None:
+        if engine.profiles()[name] != before:
+            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R takes it back.")
+        here.add(f"profiles.{name}")
+        if after is not None:
+            engine.save_profile(after)
+        else:
+            engine.reset_profile(name)
+
+    return note_reversible(screen, label, f"profile {name}", undo, redo)
 
 
 def _nothing_saved(screen: SearchView) -> str | None:

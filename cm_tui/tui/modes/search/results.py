@@ -23,6 +23,7 @@ from cm_tui.tui.modes.search.memory_rows import (
 from cm_tui.tui.modes.search.row_signs import RowSigns
 from cm_tui.tui.screens.memory_hit import answering_line, facts, is_memory
 from cm_tui.tui.widgets.bars import group_sums, score_bar
+from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_path, one_line
 
@@ -30,6 +31,8 @@ WIDE = 84
 """From this width on a row has one line."""
 LEAST_PATH = 24
 """Cells that a path keeps in a row of one line, however long the names are."""
+_KIND, _SCORE = 2, 8
+"""Cells of the letter of a kind, and of a score."""
 
 
 class ResultList(RowList[ResultRow]):
@@ -93,7 +96,7 @@ class ResultList(RowList[ResultRow]):
         best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)
-        self._name_need = max((cell_len(_name_of(hit)) + cell_len(_kind_of(hit)) + 1 for hit in hits), default=0)
+        self._name_need = max((cell_len(_name_of(hit)) + _KIND for hit in hits), default=0)
         self._path_need = max((cell_len(hit.path) + cell_len(lines_of(hit)) + 1 for hit in hits), default=0)
         self._by_file = bool(files)
         self._set_row_height()
@@ -154,7 +157,7 @@ class ResultList(RowList[ResultRow]):
             self.post_message(self.MoreRequested())
 
     def draw_line(self, row: ResultRow, line: int, width: int) -> Content:
-        """Symbol, kind, score and bar; path and lines. Of what is remembered kind, age and who; the line that answers."""
+        """Kind, symbol, score; path, lines and the bar of the score. Of what is remembered kind, age and who; the line that answers."""
         if isinstance(row, Heading):
             # Where a row has two lines, the first one sets it apart.
             return heading(row, width) if line == self.row_height - 1 else Content("")
@@ -167,7 +170,7 @@ class ResultList(RowList[ResultRow]):
         return self._second(row, width) if line else self._first(row, width)
 
     def _remembered(self, hit: Hit, line: int, width: int) -> Content:
-        score = (f"{hit.score:7.3f} ", "bold $foreground")
+        score = (f"{hit.score:7.3f} ", "$soft")
         rank, author = (f"{hit.rank:>3} ", "$secondary"), self.authors.get(hit.path)
         if line:
             return Content.assemble("    ", answering_line(hit, width - 5).stylize_before("$muted"))
@@ -188,30 +191,34 @@ class ResultList(RowList[ResultRow]):
         return f"{rank:>3} ", "$accent" if rank <= self.limit else "$muted"
 
     def _symbol(self, hit: Hit, width: int) -> Content:
-        """Qualname (its last part bright), or what the passage is when it has no symbol."""
-        kind = _kind_of(hit)
-        around, own = hit_name(hit, hit.path.rpartition("/")[2], max(8, width - cell_len(kind) - 1))
-        text = Content.assemble((around, "$soft"), (own, "bold $foreground"), (f" {kind}", "$secondary"))
+        """The letter of its kind, and its qualname (the last part bright), or its file where it has no symbol."""
+        letter, style = kind_mark(hit.kind) if hit.kind else ("·", "$muted")
+        around, own = hit_name(hit, hit.path.rpartition("/")[2], max(8, width - _KIND))
+        text = Content.assemble((f"{letter} ", style), (around, "$soft"), (own, "bold $foreground"))
         return text.truncate(width, ellipsis=True, pad=True)
 
     def _score(self, hit: Hit, bar: int) -> Content:
-        plain = self.app.no_color
-        return Content.assemble((f"{hit.score:7.3f} ", "bold $foreground"), score_bar(hit, bar, self._top, plain=plain))
+        return Content.assemble((f"{hit.score:7.3f} ", "$soft"), self._bar(hit, bar))
+
+    def _bar(self, hit: Hit, width: int) -> Content:
+        return score_bar(hit, width, self._top, plain=self.app.no_color)
 
     def _first(self, hit: Hit, width: int) -> Content:
-        bar = 8 if width < 44 else 14
-        room = width - 4 - self.signs.width - 8 - bar - 2
-        return Content.assemble(
-            self._rank(hit.rank), self.signs.of(hit), self._symbol(hit, room), " ", self._score(hit, bar)
-        )
+        room = width - 4 - self.signs.width - _SCORE
+        score = (f"{hit.score:7.3f} ", "$soft")
+        return Content.assemble(self._rank(hit.rank), self.signs.of(hit), self._symbol(hit, room), score)
 
     def _second(self, hit: Hit, width: int) -> Content:
-        lines = f":{lines_of(hit)}"
-        path = elide_path(one_line(hit.path), width - 6 - cell_len(lines))
-        return Content.assemble("    ", (path, "$muted"), (lines, "$secondary"))
+        # The path begins below the name, the bar ends below the score.
+        lines, bar = f":{lines_of(hit)}", 8 if width < 44 else 12
+        lead = 4 + self.signs.width + _KIND
+        room = width - lead - 2 - bar - 1
+        path = elide_path(one_line(hit.path), room - cell_len(lines))
+        pad = " " * (2 + max(0, room - cell_len(path) - cell_len(lines)))
+        return Content.assemble(" " * lead, (path, "$muted"), (lines, "$secondary"), pad, self._bar(hit, bar))
 
     def _one_line(self, hit: Hit, width: int) -> Content:
-        bar = 16
+        bar = 12
         room = width - 4 - self.signs.width - 8 - bar - 4
         # Names are read first: a path gives way to them until only its end, which names the file, is left.
         name_width = max(room * 2 // 5, min(self._name_need, room - min(self._path_need, LEAST_PATH)))
@@ -234,7 +241,3 @@ class ResultList(RowList[ResultRow]):
 
 def _name_of(hit: Hit) -> str:
     return one_line(hit.symbol or hit.path.rpartition("/")[2])
-
-
-def _kind_of(hit: Hit) -> str:
-    return hit.kind or hit.language

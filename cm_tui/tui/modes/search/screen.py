@@ -29,6 +29,7 @@ class SearchScreen(SearchView):
         "penalties took away. The panel Why lists every part, and they add up to the score. Tuning ranks again at "
         "once, from what was retrieved, and can be saved to the project."
     )
+    TAB_TO_INPUTS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_COMMANDS)
 
     _submitted_query = ""
@@ -60,6 +61,7 @@ class SearchScreen(SearchView):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.search(delay=DEBOUNCE)
+        self.show_facts()
         self.remember()
 
     @on(Input.Submitted, "#query")

@@ -15,6 +15,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
+from cm_tui.tui.modes.search.query_input import MOST, QueryInput
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -57,7 +58,7 @@ class SearchView(ModeScreen):
         with Vertical(id="search"):
             with Horizontal(id="query-row"):
                 yield Static(Content("❯"), id="prompt")
-                yield Input(placeholder="Ask the code…", id="query", select_on_focus=False)
+                yield QueryInput(placeholder="Ask the code…", id="query", select_on_focus=False)
                 yield Static("", id="facts", markup=False)
             yield Static("", id="notes", markup=False)
             with Split(id="panels"):
@@ -88,7 +89,7 @@ class SearchView(ModeScreen):
         super().keep()
         state = self.cm.state.of(self.MODE)
         state.update(
-            query=self.query_input.value[:2000],
+            query=self.query_input.value[:MOST],
             search_mode=self.session.mode,
             by=self.session.by,
             side=self.shown_side,
@@ -126,12 +127,16 @@ class SearchView(ModeScreen):
             self._config_news = view.config_news
             self.read_profiles()
 
+    def show_undone(self) -> None:
+        """Read profiles and marks as they are now."""
+        self.read_profiles()
+
     # --- parts of the screen ---
 
     @property
-    def query_input(self) -> Input:
+    def query_input(self) -> QueryInput:
         """Where the query is typed."""
-        return self.query_one("#query", Input)
+        return self.query_one("#query", QueryInput)
 
     @property
     def results(self) -> ResultList:
@@ -246,7 +251,7 @@ class SearchView(ModeScreen):
         return "Searching…" if self.query_input.value.strip() else EMPTY
 
     def show_facts(self) -> None:
-        """Show mode, profile, and how long the answer took."""
+        """Show how many lines were pasted, mode, profile, and how long the answer took."""
         session = self.session
         used = session.result.mode if session.result else session.mode
         name = session.profile.name if session.profile else "…"
@@ -255,6 +260,9 @@ class SearchView(ModeScreen):
             Content.styled(used, "$success" if used == session.mode else "$warning"),
             Content.styled(f"{name}{' *' if changed else ''}", "$accent" if changed else "$soft"),
         ]
+        if pasted := self.query_input.pasted_lines:
+            cut = ", cut" if self.query_input.is_cut else ""
+            pieces.insert(0, Content.styled(f"{count(pasted, 'line')} pasted{cut}", "$accent"))
         if session.result:
             pieces.append(Content.styled(f"{session.result.took_ms:.0f} ms", "$soft"))
         self.query_one("#facts", Static).update(Content.styled(" · ", "$faint").join(pieces))

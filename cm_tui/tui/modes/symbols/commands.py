@@ -139,7 +139,7 @@ SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
             add_to_pack, blocked=_not_now),
     Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps", follow_deeper,
             blocked=_nothing_shown),
-    Command("symbols.unresolved", "u", "Unresolved", "Calls by that name that could not be resolved, or the callers",
+    Command("symbols.unresolved", "n", "Unresolved", "Calls by that name that could not be resolved, or the callers",
             turn_unresolved, bar=False, blocked=_all_resolved, shown=_has_unresolved),
     Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before", back,
             blocked=_no_way_back),

@@ -20,6 +20,9 @@ from cm_tui.tui.widgets.text import count
 from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 _MATCHES = 200
+"""Symbols that are asked for at first, and with each step of scrolling."""
+_NEAR_END = 20
+"""Rows before the last one from which on more are asked for."""
 _ALL = 100_000
 
 
@@ -41,6 +44,11 @@ class TreePanel(Vertical):
         self.at: str | None = None
         """The revision whose files and symbols are shown; None: now."""
         self._shown: str | None = None
+        self._limit = _MATCHES
+        self._total = 0
+        """How many symbols the letters match."""
+        self._chosen = False
+        """Enter was pressed before the response: the first match is chosen once it is there."""
         self.border_title = Content("Files and symbols")
 
     def compose(self) -> ComposeResult:
@@ -90,6 +98,7 @@ class TreePanel(Vertical):
         self.post_message(self.Filled())
 
     def _failed(self, error: CmError) -> None:
+        self._chosen = False
         end_waiting(self)
         self.border_subtitle = Content("")
         self.tree_list.set_rows((), empty=f"{error.message} {error.hint}")
@@ -122,16 +131,18 @@ class TreePanel(Vertical):
 
     def clear(self) -> None:
         """Back to the files."""
+        self._chosen = False
         self.filter_input.value = ""
         self.tree_list.focus()
 
     @on(Input.Changed, "#jump")
     def _find(self, event: Input.Changed) -> None:
         event.stop()
+        self._limit, self._chosen = _MATCHES, False
         self._find_matches(event.value)
 
     def _find_matches(self, value: str) -> None:
-        text = value.strip()
+        text, limit = value.strip(), self._limit
         if not text:
             self._drop("match")
             self.tree_list.query_text = ""
@@ -141,16 +152,36 @@ class TreePanel(Vertical):
 
         def got(page: Page[Symbol]) -> None:
             end_waiting(self)
+            self._total = page.total
             self.tree_list.show_matches(text, page.rows)
+            if self._chosen:
+                self._choose()
             some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
             self.border_subtitle = Content(some + count(page.total, "symbol"))
 
         at = self.at
-        self._ask("match", lambda engine: symbols_of(engine, at, match=text, limit=_MATCHES), got, self._failed)
+        self._ask("match", lambda engine: symbols_of(engine, at, match=text, limit=limit), got, self._failed)
 
     @on(Input.Submitted, "#jump")
     def _take_first(self, event: Input.Submitted) -> None:
         event.stop()
         self.tree_list.focus()
+        text = self.filter_input.value.strip()
+        # The rows of other letters are nothing that was chosen.
+        self._chosen = bool(text) and text != self.tree_list.query_text
+        if not self._chosen:
+            self._choose()
+
+    def _choose(self) -> None:
+        self._chosen = False
         # From the tree's own queue: what is posted on behalf of a parent does not go beyond that parent.
         self.tree_list.call_later(self.tree_list.action_choose)
+
+    @on(CodeTree.Highlighted, "#tree")
+    def _ask_for_more(self) -> None:
+        """Ask for more matches near the last row that is there."""
+        tree = self.tree_list
+        listed = len(tree.rows)
+        if tree.query_text and self._limit <= listed < self._total and tree.cursor >= listed - _NEAR_END:
+            self._limit = listed + _MATCHES
+            self._find_matches(self.filter_input.value)

@@ -1,0 +1,212 @@
+"""One undo and one redo for all modes: each names what it did, and asks where the change cannot be seen."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from unittest import mock
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model import PackRequest
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.undo_commands import UndoScreen
+from cm_tui.tui.state.change_history import MOST, ChangeHistory, UndoableChange
+from tests.tui.mode_driver import PATIENCE, each
+from tests.tui.test_episodes_mode import states
+
+LOAD = PackRequest("src/store.py", 8, 10, "Store.load")
+SLASH = "keep the slash of a record"
+
+
+def bottom(driver) -> str:
+    return driver.text.splitlines()[-1]
+
+
+def is_pinned(root: Path) -> bool:
+    return states(root)[SLASH][2]
+
+
+async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver, told):
+    await driver.press("enter", "p", "1")
+    assert "u Undo" in bottom(driver)
+    await driver.press("u")
+    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert "Undo what was done in Episodes, just now?" in driver.text
+    assert "pinned: 1 episode" in driver.text
+    await driver.press("n")
+    assert is_pinned(told)
+    await driver.press("u", "y")
+    assert not is_pinned(told)
+    assert "Undone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
+    await driver.press("u")
+    assert any("nothing was changed yet" in words for words in driver.told)
+    await driver.press("U", "n")
+    assert not is_pinned(told)
+    await driver.press("U", "y")
+    assert is_pinned(told)
+    assert "Redone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
+    await driver.press("7", "u")
+    assert not is_pinned(told), "no question where it can be seen"
+    assert "★ pinned" not in driver.text
+
+
+async def pack_budget_and_theme_are_changes_too(driver, told):
+    theme = driver.app.theme
+    await driver.press("4")
+    driver.app.pack_selection.add([LOAD])
+    await driver.settle()
+    await driver.press("b")
+    await driver.type("900")
+    await driver.press("enter")
+    driver.app.theme = "nord"
+    await driver.settle()
+    await driver.press("u")
+    assert driver.app.theme == theme
+    assert "Undone: chose the theme nord" in bottom(driver)
+    await driver.press("u")
+    assert driver.app.screen.draft.budget == 4_000
+    await driver.press("u")
+    assert "Undone: added Store.load to the pack" in bottom(driver)
+    assert not driver.app.pack_selection.items
+    await driver.press("U", "U", "U")
+    assert (len(driver.app.pack_selection), driver.app.screen.draft.budget) == (1, 900)
+    assert driver.app.theme == driver.app.state.theme == "nord"
+    await driver.press("u")
+    assert driver.app.theme == theme
+
+
+async def a_saved_profile_and_a_mark_are_undone_as_they_were(driver, told):
+    file = told / ".cm/config.toml"
+    await driver.press("2")
+    await driver.type("load")
+    await driver.press("enter", "plus")
+    engine = driver.app.tasks.engine
+    assert len(engine.marks().rows) == 1
+    saved = driver.app.screen.session.profile.keyword_weight
+    await driver.press("t", "down", "right", "s")
+    assert "keyword_weight = 0.51" in file.read_text()
+    await driver.press("u")
+    assert not file.exists()
+    assert "Undone: saved the profile code" in bottom(driver)
+    assert driver.app.screen.session.profile.keyword_weight == saved
+    await driver.press("U")
+    assert "keyword_weight = 0.51" in file.read_text()
+    file.write_text(file.read_text().replace("0.51", "0.6"))
+    await driver.press("u")
+    assert any("R takes it back" in words for words in driver.told)
+    assert "0.6" in file.read_text(), "what was changed since stays"
+    await driver.press("u")
+    assert not engine.marks().rows
+    await driver.press("U")
+    assert len(engine.marks().rows) == 1
+    await driver.press("u")
+    file.unlink()
+
+
+async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
+    await driver.press("8", "n")
+    await driver.type("Tests need redis")
+    await driver.press("ctrl+s", "u")
+    engine = driver.app.tasks.engine
+    assert not engine.entries().total
+    assert "Undone: " in bottom(driver)
+    await driver.press("U")
+    assert [one.content for one in engine.entries().rows] == ["Tests need redis"]
+    with LocalEngine.open(told) as other:
+        other.undo()
+    await driver.press("u")
+    assert any("undone already" in words for words in driver.told)
+    assert driver.app.history.last is None
+
+
+async def a_list_undoes_what_nothing_else_builds_on(driver, told):
+    await driver.press("enter", "p", "t")
+    await driver.type("big")
+    await driver.press("enter", "down", "plus", "alt+u")
+    assert isinstance(driver.app.screen, UndoScreen)
+    rows = driver.text_in("UndoList").splitlines()
+    assert "rated useful" in rows[0]
+    assert "tagged big" in rows[1]
+    assert "pinned" in rows[2]
+    assert "Episodes" in rows[2]
+    assert "just now" in rows[2]
+    await driver.press("end", "enter")
+    assert isinstance(driver.app.screen, UndoScreen)
+    assert "A later change builds on it; undo that first: tagged big" in driver.text
+    await driver.press("up", "enter")
+    assert states(told)[SLASH] == ((), 0, True, "shown")
+    assert states(told)["run the tests"][1] == 1
+    await driver.press("alt+u", "end", "enter")
+    assert states(told)[SLASH] == ((), 0, False, "shown")
+    await driver.press("alt+u", "escape", "u")
+    assert states(told)["run the tests"][1] == 0
+
+
+async def three_undos_at_once_are_one_with_a_sign_for_each(driver, told):
+    await driver.press("enter", "p", "plus", "t")
+    await driver.type("big")
+    await driver.press("enter")
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    undo = engine.undo
+
+    def slowly(**values):
+        assert go_on.wait(PATIENCE)
+        return undo(**values)
+
+    with mock.patch.object(engine, "undo", slowly):
+        await driver.pilot.press("u", "u", "u")
+        await driver.until(lambda: "◐ Undo…" in bottom(driver))
+        assert "Undo: the one before is not done yet" in driver.told
+        go_on.set()
+        await driver.settle()
+    assert states(told)[SLASH] == ((), 1, True, "shown")
+    await driver.press("u", "u")
+    assert states(told)[SLASH] == ((), 0, False, "shown")
+
+
+async def a_change_that_fails_is_none_to_undo(driver, told):
+    await driver.press("enter", "p")
+    with mock.patch.object(driver.app.tasks.engine, "edit_episodes", side_effect=OSError("disk full")):
+        await driver.press("plus")
+    await driver.press("u")
+    assert states(told)[SLASH] == ((), 0, False, "shown")
+
+
+async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
+    await each(
+        told,
+        a_change_of_another_mode_is_undone_and_redone_after_a_question,
+        pack_budget_and_theme_are_changes_too,
+        a_saved_profile_and_a_mark_are_undone_as_they_were,
+        an_entry_is_written_again_and_what_others_undid_is_said,
+        a_list_undoes_what_nothing_else_builds_on,
+        three_undos_at_once_are_one_with_a_sign_for_each,
+        a_change_that_fails_is_none_to_undo,
+        mode="7",
+    )
+
+
+def change(label: str, *about: str) -> UndoableChange:
+    return UndoableChange(label, "pack", lambda *_: None, lambda *_: None, frozenset(about))
+
+
+def test_a_history_is_bounded_and_knows_what_builds_on_what():
+    history = ChangeHistory()
+    first, second, third = change("1", "a"), change("2", "b"), change("3", "a", "b")
+    for one in (first, second, third):
+        history.add(one)
+    assert history.newest_first == (third, second, first)
+    assert history.builds_on(first) is history.builds_on(second) is third
+    assert history.builds_on(third) is None
+    history.undone(third)
+    assert (history.last, history.next_redo) == (second, third)
+    assert history.builds_on(first) is None
+    history.redone(third)
+    history.drop(second)
+    assert history.newest_first == (third, first)
+    history.undone(third)
+    history.add(change("4"))
+    assert history.next_redo is None, "what is changed after an undo takes the place of what was undone"
+    for number in range(MOST + 5):
+        history.add(change(str(number)))
+    assert len(history.newest_first) == MOST
