@@ -120,8 +120,8 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
     written(project)
     await ask(driver)
     await driver.press("K")
+    await driver.until(lambda: bool(driver.app.screen.shown.id))
     first = driver.app.screen.shown.id
-    assert first
     await to(driver, "definition://pack")
     await driver.press("space", "K")
     await driver.press("s")

@@ -59,6 +59,8 @@ class Database:
         self._states = count(1)
         self._state = 0
         self._facts: tuple[int | None, dict[str, str]] = (None, {})
+        self._lowering = threading.Lock()
+        self._memory_limit = ""
         self.generations = Generations(proxy(self))
         """States of the index that questions are answered from."""
         try:
@@ -162,7 +164,10 @@ class Database:
     def let_go_of_blocks(self) -> None:
         """Let go of the blocks of the file that DuckDB keeps in memory; those that a query works with stay."""
         # On a connection of its own: what is refused would end a transaction of this thread.
-        with self._explained(), closing(self._connection.cursor()) as own:
+        with self._lowering, self._explained(), closing(self._connection.cursor()) as own:
+            if not self._memory_limit:
+                # Read before it is lowered, as reading takes memory, and once: it is given in a rounded way.
+                self._memory_limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
             try:
                 # What it cannot drop it would write beside the store, where what is erased later would stay behind.
                 own.execute("SET max_temp_directory_size = '0KB'")
@@ -170,12 +175,9 @@ class Database:
                 with suppress(duckdb.OutOfMemoryException):
                     own.execute("SET memory_limit = '1KB'")
             finally:
-                # With one that can be kept, it gives back to the system what it has let go of. It tells its limit in a
-                # rounded way: begun from its default each time, that stays the same.
+                # With one that can be kept, it gives back to the system what it has let go of.
+                own.execute(f"SET memory_limit = '{self._memory_limit}'")
                 own.execute("RESET max_temp_directory_size")
-                own.execute("RESET memory_limit")
-                limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-                own.execute(f"SET memory_limit = '{limit}'")
 
     def _rollback(self) -> None:
         try:
