@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cm_tui import files
 from cm_tui.files import (
+    opened_below,
     permissions_of,
     read_below,
     read_bounded,
@@ -296,3 +297,17 @@ def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch:
     times = iter([written - 10])
     files.wait_until_quiet(file)
     assert len(waits) == 2, "a time in the future is not waited for"
+
+
+@posix
+def test_a_file_that_is_opened_below_a_folder_is_no_link_and_no_pipe(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"inside")
+    (tmp_path / "link").symlink_to("folder/file")
+    (tmp_path / "way").symlink_to("folder")
+    os.mkfifo(tmp_path / "pipe")
+    with opened_below(tmp_path, "folder/file") as stream:
+        assert stream.read() == b"inside"
+    for path in ("link", "way/file", "pipe", "folder", "../x"):
+        with pytest.raises(OSError), opened_below(tmp_path, path):
+            pass

@@ -141,7 +141,9 @@ def test_no_link_is_followed(machine: Machine, tmp_path: Path):
     (folder / "link.jsonl").symlink_to(outside.file)
     (machine.claude / "projects" / "folder").symlink_to(outside.file.parent)
     (machine.claude / "history.jsonl").symlink_to(outside.file)
-    assert run(machine).copied == 0
+    done = run(machine)
+    assert (done.copied, done.notes[1:]) == (0, ())
+    assert "history.jsonl could not be copied" in done.notes[0]
     assert not stored("secret plan")
 
 
@@ -319,6 +321,45 @@ def test_the_copy_of_a_session_goes_with_an_erased_turn_and_does_not_come_back(m
     claude.write(claude.turn("More", "Yes."), old=False)
     done = run(machine)
     assert (done.copied, done.kept, done.withheld) == (0, 1, {"a turn of it was erased": 2})
+
+
+def test_a_turn_that_an_unread_session_repeats_is_erased_there_too(machine: Machine):
+    claude = Claude(machine.claude, machine.root)
+    claude.write(claude.turn("First", "One."))
+    machine.run()
+    fork = Claude(machine.claude, machine.base / "elsewhere", OTHER)
+    fork.write([{**json.loads(line), "sessionId": OTHER} for line in claude.file.read_text().splitlines()])
+    assert run(machine).copied == 2
+    with LocalEngine.open(machine.root) as engine:
+        engine.erase([one.id for one in engine.episodes().rows])
+    assert not copied()
+
+
+def test_a_session_that_a_hook_told_of_and_that_is_erased_is_never_copied(machine: Machine):
+    claude = Claude(machine.claude, machine.root)
+    claude.write(claude.turn("Told", "Yes."))
+    who = {"agent": "claude-code", "session": claude.session, "root": str(machine.root)}
+    asked = Journal.of(machine.root).append("hook.prompt", {**who, "prompt": "Told"})
+    with LocalEngine.open(machine.root) as engine:
+        engine.erase([asked.id])
+    assert run(machine).withheld == {"a turn of it was erased": 1}
+
+
+def test_an_erasure_that_did_not_get_to_the_copies_is_finished_by_the_next(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    both(machine)
+    run(machine)
+    machine.run()
+    with LocalEngine.open(machine.root) as engine:
+        first = next(one.id for one in engine.episodes().rows if one.prompts == ("First",))
+        with monkeypatch.context() as full:
+            full.setattr(copies, "note_erasure", lambda: (_ for _ in ()).throw(OSError("disk full")))
+            with pytest.raises(StoreError, match="cannot be removed"):
+                engine.erase([first])
+        assert stored("First")
+        engine.erase(found=True)
+    assert not stored("First")
 
 
 def test_an_erasure_before_the_first_rescue_counts_too(machine: Machine):
