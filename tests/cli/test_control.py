@@ -155,6 +155,12 @@ def test_the_archive_is_listed_shown_backed_up_and_restored(
         assert shop.cm("episodes", "show", row["id"]).code == 3
 
 
+def test_a_project_without_an_index_goes_by_its_folder(new_shop: Shop):
+    Journal.of(new_shop.root).append("episode", EPISODE)
+    (row,) = new_shop.cm("projects", "--json").json["rows"]
+    assert (row["indexed"], row["name"]) == (False, new_shop.root.name)
+
+
 def test_projects(recorded: Shop, tmp_path: Path):
     (row,) = recorded.cm("projects", "--json").json["rows"]
     assert (row["roots"], row["gone"], row["indexed"], row["recorded"]) == ([str(recorded.root)], [], True, True)

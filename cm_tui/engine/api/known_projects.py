@@ -65,7 +65,8 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     text = manifest.get("identity")
     return KnownProject(
         id=name,
-        name=str(manifest.get("name") or name.rpartition("-")[0] or name),
+        # The name of a store begins with what identifies the project, which may be a commit.
+        name=str(manifest.get("name") or (Path(ours[0]).name if ours else name.rpartition("-")[0]) or name),
         identity=text if isinstance(text, str) else "",
         roots=tuple(one for one in ours if Path(one).is_dir()),
         gone=tuple(one for one in ours if not Path(one).is_dir()),

@@ -185,6 +185,14 @@ def test_what_is_near_is_named_and_joins_nothing() -> None:
         assert [group.near for group in found] == [set(), near]
 
 
+def test_only_what_is_much_alike_contradicts() -> None:
+    one, other = wordings("rebase every feature branch on develop before the nightly build", "never rebase")
+    for z, is_one_thing in ((alike._OF_ONE_THING + 0.1, True), (alike._OF_ONE_THING - 0.1, False)):
+        found = grouped([one, other], with_z(one, other, z))
+        assert rows(found) == [[0], [1]]
+        assert all(group.topic for group in found) == is_one_thing
+
+
 _SAID = (
     "always rebase", "never rebase", "rebase every morning", "use tabs", "use spaces, not tabs", "tabs instead of spaces", "lines have 80 characters",
     "lines have 100 characters", "no line is longer than 80 characters", "we switched to pnpm", "npm is used", "npm is gone", "run `make lint`", "run `make docs`",
