@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,17 +149,3 @@ def test_a_store_lets_go_of_its_blocks_and_goes_on(db: Database):
     assert cached() < before / 2
     assert db.value("SELECT current_setting('memory_limit')") == limit
     assert db.value("SELECT count(DISTINCT text) FROM much") == 300_000
-
-
-def test_several_threads_let_go_at_once(db: Database):
-    def limit() -> tuple[float, str]:
-        number, unit = db.value("SELECT current_setting('memory_limit')").split()
-        return float(number), unit
-
-    before = limit()
-    with ThreadPoolExecutor(4) as threads:
-        for done in [threads.submit(db.let_go_of_blocks) for _ in range(80)]:
-            done.result()
-    # DuckDB rounds what it reports.
-    assert limit() == (pytest.approx(before[0], rel=0.02), before[1])
-    assert db.value("SELECT count(*) FROM range(10)") == 10
