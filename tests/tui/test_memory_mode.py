@@ -128,6 +128,21 @@ async def in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered(driv
         await driver.press("escape")
 
 
+@at((80, 24))
+async def a_text_is_shown_although_its_place_was_looked_up_between_a_scroll_and_its_layout(driver, told):
+    await to(driver, "SQL")
+    screen = screen_of(driver)
+    layout = screen._compositor
+    with driver.app.batch_update():
+        screen.add_class("-in-text")
+        driver.app.stylesheet.update(screen)
+        layout.reflow_visible(screen, screen.size)
+        assert screen.panel.prose in layout.full_map
+        screen._refresh_layout()
+    await driver.settle()
+    assert "Nobody builds it by hand." in driver.text
+
+
 async def the_text_of_strangers_is_never_markup(driver, told):
     await driver.press("right_square_bracket")
     assert "[bold]load[/foo]" in driver.text
@@ -552,6 +567,7 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         told,
         entries_and_notes_are_listed_by_group_with_honest_counts,
         in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered,
+        a_text_is_shown_although_its_place_was_looked_up_between_a_scroll_and_its_layout,
         the_text_of_strangers_is_never_markup,
         the_filter_leaves_what_fits_and_says_what_it_cannot_read,
         a_note_that_is_no_text_says_so_and_stays,

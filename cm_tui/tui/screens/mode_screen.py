@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast
 
+from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual.app import ComposeResult
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
@@ -26,6 +28,25 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 T = TypeVar("T")
+
+
+class _Layout(Compositor):
+    """A compositor that finds every widget that is shown or resized since the last layout.
+
+    Textual 8.2 compares with its newest map. After a scroll, a lookup renews that map with styles that were not laid out
+    yet; a widget that they show then gets neither `Show` nor `Resize`, and a text that is wrapped to its width stays away.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: CompositorMap = {}
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out, and return which widgets are hidden, shown and resized since the last time."""
+        self._full_map = self._last
+        found = super().reflow(parent, size)
+        self._last = self._full_map
+        return found
 
 
 class ModeScreen(Screen[None]):
@@ -51,6 +72,10 @@ class ModeScreen(Screen[None]):
     AUTO_FOCUS = ""
     restored = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = _Layout()
 
     @property
     def cm(self) -> AppServices:
