@@ -1,8 +1,7 @@
-"""`cm tune`: marks of results, weights proposed from them, and a profile taken back."""
+"""`cm tune`: marks of results, and a profile taken back."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,12 +12,11 @@ from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import Page
-    from cm_tui.model.tuning import Figures, Mark, TuningProposal
+    from cm_tui.model.tuning import Mark
 
 _RESET = "--reset"
 _CONFIGURED = "="
 """Stands for the profile that is used when none is named."""
-_MOST_RANKS = 20
 
 
 class _Tune(TyperGroup):
@@ -49,10 +47,6 @@ Question = Annotated[str, typer.Argument(help="The question, as it is asked of `
 
 def tune(
     context: typer.Context,
-    save: Annotated[
-        bool, typer.Option("--save", help="Write the proposed weights to the project's configuration.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="The same: do not ask.")] = False,
     reset: Annotated[
         str,
         typer.Option(
@@ -64,31 +58,13 @@ def tune(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Propose weights for the profile `code` from results marked right or wrong, with what they do before and after."""
+    """List results marked right or wrong; each moves when its question is asked again."""
     if context.invoked_subcommand is not None:
         return
     if reset:
         _reset(reset, project, as_json=as_json)
         return
-    from cm_tui.cli.output import narrate, print_json
-
-    with open_fresh_engine(project) as engine:
-        found = engine.propose_weights()
-        if as_json:
-            print_json(found)
-        else:
-            _show(found)
-        if not found.weights:
-            return
-        if save or yes or (not as_json and _asked()):
-            narrate(f"saved to {engine.save_profile(found.profile)}; `cm tune --reset` takes it back")
-        elif not as_json:
-            narrate("nothing was changed; `cm tune --save` saves these weights")
-
-
-def _asked() -> bool:
-    """Ask on a terminal; elsewhere the answer is no."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Save these weights?", default=False, err=True)
+    marks(project, as_json=as_json)
 
 
 def mark(
@@ -215,45 +191,3 @@ def _reset(name: str, project: Any, *, as_json: bool) -> None:
 
 def _words(one: Mark) -> str:
     return "right" if one.right else "wrong"
-
-
-def _show(found: TuningProposal) -> None:
-    """Print weights, figures and moved ranks for people."""
-    from cm_tui.cli.output import narrate, write
-
-    asked = f"{count(found.marks, 'mark')}, {count(found.questions, 'question')} to learn from"
-    write(f"{asked}{'' if found.rights == found.questions else f', {found.rights} with a right one'}")
-    write("")
-    write(f"{'':<26}{'before':>9}{'after':>9}{'left out':>10}")
-    for name, values in _rows(found.before, found.after, found.left_out):
-        write(f"  {name:<24}{values[0]:>9}{values[1]:>9}{values[2]:>10}")
-    if found.weights:
-        write("")
-        write(f"{'weight':<26}{'before':>9}{'after':>9}")
-        for name, before, after in found.weights:
-            write(f"  {name:<24}{before:>9.2f}{after:>9.2f}")
-    if found.ranks:
-        write("")
-        write(f"{'rank of the first right one':<30}{'before':>5}{'after':>9}{'left out':>10}")
-        for one in found.ranks[:_MOST_RANKS]:
-            ranks = "".join(
-                f"{rank or '–':>{width}}" for rank, width in ((one.before, 9), (one.after, 9), (one.left_out, 10))
-            )
-            write(f"  {one.question[:24]:<24}{ranks}{'' if one.right else '  (wrong)'}")
-        if len(found.ranks) > _MOST_RANKS:
-            left = len(found.ranks) - _MOST_RANKS
-            write(f"  and {count(left, 'more question')}")
-    write("")
-    write(found.advice)
-    narrate("left out: each question by weights that were learned without it")
-    for note in found.notes:
-        narrate(f"note: {note}")
-
-
-def _rows(*figures: Figures) -> list[tuple[str, list[str]]]:
-    return [
-        ("a right one first", [str(one.first) for one in figures]),
-        ("a right one in ten", [str(one.in_ten) for one in figures]),
-        ("NDCG@10", [f"{one.ndcg:.3f}" for one in figures]),
-        ("wrong ones in ten", [str(one.wrong_in_ten) for one in figures]),
-    ]

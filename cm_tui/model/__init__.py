@@ -134,7 +134,7 @@ if TYPE_CHECKING:
     from cm_tui.model.stale import Mention, MentionKind, MentionState, StaleItem
     from cm_tui.model.standing import Standing
     from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
-    from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal
+    from cm_tui.model.tuning import Mark, ProfileReset
     from cm_tui.model.work_state import WorkState
 
 _HOMES = {
@@ -166,7 +166,7 @@ _HOMES = {
     "stale": "Mention MentionKind MentionState StaleItem",
     "standing": "Standing",
     "status": "Check CheckoutHead IndexPlan ProjectStatus",
-    "tuning": "Mark ProfileReset TuningProposal",
+    "tuning": "Mark ProfileReset",
     "work_state": "WorkState",
 }
 """The modules, and what comes from each."""
@@ -336,7 +336,6 @@ __all__ = [
     "TopicOverlap",
     "TranscriptCounts",
     "Trigger",
-    "TuningProposal",
     "Undone",
     "UnknownRecord",
     "Verdict",

@@ -1,4 +1,4 @@
-"""Marks of results as right or wrong, the weights proposed from them, and a profile taken back."""
+"""Marks of results as right or wrong, and a profile taken back."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.model.profile import Profile
 from cm_tui.model.search import Hit
 
 Place = tuple[str, str | None, int, int]
 """Path, symbol, first and last line."""
 _SHARED = 0.5
 """Share of the shorter of two stretches of lines that both must have to be taken for the same."""
-FEW = 10
-"""Marked questions below which a proposal is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,59 +68,6 @@ def marks_of_hits(marks: Sequence[Mark], question: str, hits: Sequence[Hit]) -> 
 def _share(mark: Mark, start: int, end: int) -> float:
     both = min(mark.end_line, end) - max(mark.start_line, start) + 1
     return max(0, both) / min(mark.end_line - mark.start_line + 1, end - start + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How well marked questions are answered."""
-
-    first: int
-    """For how many a right one is the first hit."""
-    in_ten: int
-    """For how many one is among the first ten."""
-    ndcg: float
-    """Mean NDCG@10 of the questions with a right one."""
-    wrong_in_ten: int
-    """How many marked as wrong are among the first ten."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRanks:
-    """The rank of the first right one (of a question that has none: of the first wrong one); 0: it has none."""
-
-    question: str
-    right: bool
-    before: int
-    after: int
-    left_out: int
-    """By weights that were learned without this question."""
-
-
-@dataclass(frozen=True, slots=True)
-class TuningProposal:
-    """Weights that marks speak for, and what they do."""
-
-    saved: Profile
-    profile: Profile
-    """With the proposed weights."""
-    weights: tuple[tuple[str, float, float], ...]
-    """Those that change: name, before, after."""
-    marks: int
-    questions: int
-    """Questions that could be learned from."""
-    rights: int
-    """How many of them have a right one."""
-    before: Figures
-    after: Figures
-    left_out: Figures
-    """Each question by weights that were learned without it: what to expect of questions that nobody marked."""
-    ranks: tuple[QuestionRanks, ...]
-    """Questions whose rank changes, the largest change first."""
-    advice: str
-    """Whether to take it, in a sentence."""
-    notes: tuple[str, ...] = ()
-    took_ms: float = 0.0
-    generation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

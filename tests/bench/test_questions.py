@@ -8,10 +8,9 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from cm_tui.engine.tuning import learner
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Hit
-from tests.bench import lines, weights
+from tests.bench import learner, lines, weights
 from tests.bench.corpora import Corpus, Question, Target
 from tests.bench.lines import read_lines
 from tests.bench.questions.build import build

@@ -12,8 +12,8 @@ import numpy as np
 
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.features import SIDES
-from cm_tui.engine.tuning.learner import HELD, Example, example, learn, with_weights
 from cm_tui.model import Profile
+from tests.bench.learner import HELD, Example, example, learn, with_weights
 from tests.bench.lines import ask, judge, parser
 from tests.bench.quality import Asked, own_home
 

@@ -1,4 +1,4 @@
-"""`cm tune`: marks, proposed weights, and profiles taken back."""
+"""`cm tune`: marks and what they move, and profiles taken back."""
 
 from __future__ import annotations
 
@@ -42,35 +42,8 @@ def test_mistakes(own_shop: Shop):
         done = shop.cm("tune", *words)
         assert done.code == code, (words, done)
         assert "Traceback" not in done.err
-    assert shop.cm("tune").code == 3
+    assert shop.cm("tune").err.strip() == "nothing to list"
     assert not (shop.root / ".cm/marks.json").exists()
-
-
-def test_weights_are_proposed_and_saved_only_when_asked_for(own_shop: Shop):
-    shop = own_shop
-    settings = shop.root / ".cm/config.toml"
-    for name, question in (
-        ("README.md", "money goes back"),
-        ("README.md", "refunds of the shop"),
-        ("receipt", "charge a customer"),
-    ):
-        assert shop.cm("tune", "mark", question, name, "--right").code == 0
-    done = shop.cm("tune")
-    assert done.code == 0
-    assert "a right one first" in done.out
-    assert "left out" in done.out
-    assert "3 marked questions are little to go by" in done.out
-    assert not settings.exists()
-    found = shop.cm("tune", "--json").json
-    assert {"saved", "profile", "weights", "before", "after", "left_out", "ranks", "advice"} <= set(found)
-    assert not settings.exists()
-    if found["weights"]:
-        saved = shop.cm("tune", "--save")
-        assert f"saved to {settings}" in saved.err
-        assert settings.exists()
-        name, _, after = found["weights"][0]
-        again = shop.cm("tune", "--json").json["saved"]
-        assert {**again, **again["adjustments"]}[name] == after
 
 
 REST = '# mine\n[search]\nprofile = "code" # kept\n\n[profiles.code]\nlimit = 7\n\n[profiles.code.adjustments]\ntests = 0.1\n\n# of notes\n[profiles.notes]\nlimit = 3\n'
@@ -114,9 +87,36 @@ def test_what_cannot_be_taken_back_is_left_as_it_is(own_shop: Shop, text: str, n
     assert file.read_text() == text if code else not file.exists()
 
 
-def test_marks_that_came_with_a_clone_change_nothing_by_themselves(own_shop: Shop):
+def paths(shop: Shop, question: str = QUESTION) -> list[str]:
+    return [hit["path"] for hit in shop.cm("search", question, "--json").json["hits"]]
+
+
+def test_a_mark_moves_its_result_for_its_question_alone(own_shop: Shop):
     shop = own_shop
-    before = shop.cm("search", QUESTION, "--json").json["hits"]
+    before, other = paths(shop), paths(shop, "refunds of the shop")
+    assert before[0] != before[-1]
+    assert shop.cm("tune", "mark", QUESTION, before[-1], "--right").code == 0
+    assert shop.cm("tune", "mark", QUESTION, before[0], "--wrong").code == 0
+    found = shop.cm("search", f" {QUESTION}", "--json").json["hits"]
+    assert (found[0]["path"], found[-1]["path"]) == (before[-1], before[0])
+    (part,) = [part for part in found[0]["parts"] if part["name"] == "mark"]
+    assert part["detail"] == "marked right for this question"
+    assert sum(part["contribution"] for part in found[0]["parts"]) == pytest.approx(found[0]["score"])
+    assert paths(shop, "refunds of the shop") == other
+    assert shop.cm("tune", "unmark", QUESTION).code == 0
+    assert paths(shop) == before
+
+
+def test_what_no_side_finds_is_found_where_it_was_marked_right(own_shop: Shop):
+    question = "zyzzyva qwfp"
+    assert own_shop.cm("tune", "mark", question, "add_tax", "--right").code == 0
+    (hit, *_) = own_shop.cm("search", question, "--mode", "keyword", "--json").json["hits"]
+    assert (hit["path"], hit["start_line"] <= 7 <= hit["end_line"]) == ("shop/money.py", True)
+
+
+def test_marks_that_cannot_be_understood_change_nothing_and_it_is_said(own_shop: Shop):
+    shop = own_shop
+    before = paths(shop)
     file = shop.root / ".cm/marks.json"
     file.parent.mkdir(exist_ok=True)
     strange = {"question": "x\x1b[31m", "path": "shop/cart.py", "lines": [1, 2], "right": True}
@@ -126,9 +126,14 @@ def test_marks_that_came_with_a_clone_change_nothing_by_themselves(own_shop: Sho
     listed = shop.cm("tune", "marks")
     assert "\x1b" not in listed.out
     assert "1 mark" in listed.err
-    assert shop.cm("search", QUESTION, "--json").json["hits"] == before
+    assert paths(shop) == before
     file.write_text("{")
-    assert "cannot be understood" in shop.cm("tune", "marks").err
-    assert shop.cm("tune").code == 3
+    assert "cannot be understood" in shop.cm("tune").err
+    assert paths(shop) == before
     assert shop.cm("tune", "mark", QUESTION, "add_tax", "--right").code == 0
     assert list(file.parent.glob("marks.damaged-*.json"))
+    file.unlink()
+    file.symlink_to(shop.root / "README.md")
+    found = shop.cm("search", QUESTION, "--json").json
+    assert [hit["path"] for hit in found["hits"]] == before
+    assert any("Marks are not applied" in note for note in found["notes"])

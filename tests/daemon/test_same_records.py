@@ -256,7 +256,6 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.put_mark(dataclasses.replace(MARK, question="how  is a cart\tsummed", right=False)),
     ],
     "marks": [lambda engine: engine.marks()],
-    "propose_weights": [lambda engine: engine.propose_weights()],
     "remove_mark": [lambda engine: engine.remove_mark(MARK), lambda engine: engine.remove_mark(MARK)],
     "imports": [
         lambda engine: engine.imports(environment=NOWHERE),

@@ -106,7 +106,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
         declared.setdefault(need_of(method), set()).add(method.__name__)
     assert declared["files"] == {
         "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
-        "propose_weights", "search", "symbols", "why_not", "assemble", "run_definition",
+        "search", "symbols", "why_not", "assemble", "run_definition",
     }  # fmt: skip
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",

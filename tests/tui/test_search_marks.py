@@ -1,4 +1,4 @@
-"""Marks in the search mode: right, wrong, taken back; weights proposed from them; a saved profile taken back."""
+"""Marks in the search mode: right, wrong, taken back, and what they move; a saved profile taken back."""
 
 from __future__ import annotations
 
@@ -58,6 +58,20 @@ async def test_marks_are_those_of_the_question_and_are_there_again(project):
         assert re.search(r" 1 ✓ ", driver.text)
 
 
+@at((200, 50))
+async def marks_move_their_results_when_the_question_is_asked_again(driver, project):
+    screen = await ask(driver)
+    first, second = (hit.passage for hit in screen.session.hits[:2])
+    last = screen.session.hits[-1]
+    await driver.press("minus", "end", "plus")
+    await driver.anew()
+    screen = await ask(driver)
+    hits = screen.session.hits
+    assert (hits[0].passage, hits[1].passage) == (last.passage, second)
+    assert first not in {hit.passage for hit in hits[:-1]}
+    assert "marked right for this question" in " ".join(driver.text.split())
+
+
 async def a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(driver, project):
     file_of(project).unlink()
     (project / "elsewhere.json").write_text("{}")
@@ -68,37 +82,6 @@ async def a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(d
     assert any("is a link" in told for told in driver.told)
     assert screen.session.marked == {}
     assert (project / "elsewhere.json").read_text() == "{}"
-
-
-@at((200, 50))
-async def proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away(driver, project):
-    screen = await ask(driver)
-    await driver.press("P")
-    assert any("nothing is marked yet" in told for told in driver.told)
-    tests = [hit for hit in screen.session.hits if hit.path.startswith("tests/")]
-    for hit in tests[:2]:
-        screen.results.cursor = screen.session.hits.index(hit)
-        await driver.press("plus")
-    before = dict(screen.session.saved.adjustments)
-    await driver.press("P")
-    text = driver.text
-    assert "Proposed weights" in text
-    assert re.search(r"before +after +left out", text)
-    assert "1 marked question is little to go by" in screen.hit_panel.proposal.advice
-    assert screen.hit_panel.proposal.advice[:30] in text
-    assert any("is little to go by" in told for told in driver.told)
-    assert screen.has_class("-tuning")
-    assert screen.session.profile.adjustments["tests"] < before["tests"]
-    assert "moved" in text
-    assert not (project / ".cm/config.toml").exists()
-    await driver.press("P")
-    assert any("numbers were changed" in told for told in driver.told)
-    await driver.press("r")
-    assert screen.session.tuned == {}
-    assert "Proposed weights" not in driver.text
-    await driver.press("P", "s")
-    assert "[profiles.code.adjustments]" in (project / ".cm/config.toml").read_text()
-    assert "Proposed weights" not in driver.text
 
 
 async def a_saved_profile_is_taken_back_after_a_question(driver, project):
@@ -122,11 +105,11 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     assert any("as they come with cm" in told for told in driver.told)
 
 
-async def test_hits_are_marked_and_weights_proposed(project):
+async def test_hits_are_marked(project):
     await each(
         project,
         a_key_marks_and_the_same_key_takes_it_back,
-        proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away,
+        marks_move_their_results_when_the_question_is_asked_again,
         a_saved_profile_is_taken_back_after_a_question,
         a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked,
     )

@@ -1,4 +1,4 @@
-"""Tuning: marks of results, weights learned from them, and a saved profile taken back."""
+"""Tuning: marks of results, and a saved profile taken back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 from cm_tui.engine.api.needs import needs
 
 if TYPE_CHECKING:
-    from cm_tui.model import Mark, Page, ProfileReset, TuningProposal
+    from cm_tui.model import Mark, Page, ProfileReset
 
 
 class TuningApi(Protocol):
-    """What a person says of results, and what follows from it for the profile `code`."""
+    """What a person says of results: a mark moves its result when the same question is asked again."""
 
     @needs("nothing")
     def marks(self) -> Page[Mark]:
@@ -39,15 +39,6 @@ class TuningApi(Protocol):
         Raises:
             RefusedError: the file is a link.
             StoreError: the file cannot be written.
-        """
-
-    @needs("files")
-    def propose_weights(self) -> TuningProposal:
-        """Learn weights for the profile `code` from the marks; changes nothing.
-
-        Raises:
-            NotFoundError: there are no marks, or none of them is a candidate of its question.
-            UsageError: the profile's fusion has no weights to learn.
         """
 
     @needs("nothing", writes=("settings",))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.recalls.recall_log import RecallLog
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
+    from cm_tui.engine.tuning.mark_file import MarkFile
     from cm_tui.engine.vectors.by_source import ProjectVectors
     from cm_tui.model.freshness import LayerState
 
@@ -223,8 +224,14 @@ class LocalRooms:
 
         return Searcher(
             self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called(),
-            flags_of=self._stale_report.flags,
+            flags_of=self._stale_report.flags, marks_of=self._mark_file.of,
         )  # fmt: skip
+
+    @shared_property
+    def _mark_file(self) -> MarkFile:
+        from cm_tui.engine.tuning.mark_file import MarkFile
+
+        return MarkFile(self._root)
 
     @shared_property
     def _stale_report(self) -> StaleReport:

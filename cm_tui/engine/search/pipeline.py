@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
@@ -16,6 +18,7 @@ from cm_tui.engine.search import profile_file, profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.marked import MarksOf, marked, passages_of
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
@@ -65,13 +68,14 @@ class Searcher:
         sides: the vector side and the model of a source, where sources have several.
         root: the project's root, where changed profiles are saved.
         flags_of: says what of what is remembered is stale.
+        marks_of: gives what a person marked right or wrong for a question.
         reranker: instead of the configured one.
         languages: the languages that a name stands for, for filters.
     """
 
     def __init__(
         self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
-        sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None,
+        sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None, marks_of: MarksOf | None = None,
         reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:  # fmt: skip
         self._records = PassageCache(db)
@@ -90,6 +94,7 @@ class Searcher:
         model = config.search.reranker
         given = reranker or (FastembedReranker(model) if model else None)
         self._flags_of = flags_of
+        self._marks_of: MarksOf = marks_of or (lambda _: ((), ""))
         self._reranker = TimedReranker(given) if given else None
 
     def close(self) -> None:
@@ -132,12 +137,18 @@ class Searcher:
         question, notes = asked.query, list(asked.notes)
         near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
         used = "keyword" if asked.is_listing else used
+        marks, unread = self._marks_of(query) if searches_code(chosen) else ((), "")
+        notes += [unread] if unread else []
+        if marks:
+            right = passages_of(self._records, marks)
+            also = right if also is None else np.union1d(also, right)
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
         table = retrieve.candidates(
             self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
         )
         table = asked.named(table, self._records.get)
         table = table if self._flags_of is None else flagged(table, self._flags_of)
+        table = marked(table, marks) if marks else table
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")

@@ -16,6 +16,7 @@ from cm_tui.engine.search.context import lend
 from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import best_pieces, diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
+from cm_tui.engine.search.marked import SIGNAL, moved
 from cm_tui.engine.search.relevance import is_calibrated, relevance
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.scale import to_unit, unit
@@ -28,7 +29,7 @@ from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 def rank(
     candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
 ) -> SearchResult:
-    """Fuse, lend, adjust, decay, take from what is stale, diversify, rerank, bring to the scale from 0 to 1, and cut.
+    """Fuse, lend, adjust, decay, take from what is stale, diversify, rerank, apply marks, scale to 0–1, and cut.
 
     The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
     changes the first hits; ties go by path and line.
@@ -112,6 +113,10 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
     if reranker is not None and profile.rerank != "off":
         score, more = rerank(table, score, profile, candidates.query, reranker)
         stages += more
+    score, more = moved(table, score)
+    stages += more
+    if more:
+        enough |= table.signals[SIGNAL] > 0
     rows = order(score).tolist()
     kept = _within_quotas(table, best_pieces(table, [row for row in rows if enough[row]]), profile)
     scaled, more = to_unit(score)

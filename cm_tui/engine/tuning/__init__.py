@@ -1,1 +1,1 @@
-"""Tuning: marks of results, and weights learned from questions with known answers."""
+"""Tuning: marks of results as right or wrong."""

@@ -14,7 +14,7 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.redaction.redact import redact
-from cm_tui.errors import RefusedError, StoreError, UsageError
+from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
 from cm_tui.files import permissions_of, read_below, remove_left_overs, set_aside, shared_dir, write_atomically
 from cm_tui.locks import locked
 from cm_tui.model.tuning import Mark, is_same, normal
@@ -77,6 +77,15 @@ class MarkFile:
                 hint="Check its permissions and size.",
             ) from error
         return _content(data, self.path)
+
+    def of(self, question: str) -> tuple[list[Mark], str]:
+        """Return the marks of a question, and what has to be said where they cannot be read."""
+        asked = normal(question)
+        try:
+            content = self.read()
+        except CmError as error:
+            return [], f"Marks are not applied: {error.message}"
+        return [mark for mark in content.marks if mark.question == asked], ""
 
     def put(self, mark: Mark) -> str:
         """Write a mark, in the place of what was said of that result before; returns what has to be said.

@@ -12,10 +12,8 @@ from textual.widget import Widget
 from cm_tui.engine.api.authors import Author
 from cm_tui.errors import CmError
 from cm_tui.model import Hit, Source, Standing
-from cm_tui.model.tuning import TuningProposal
 from cm_tui.tui.modes.search.comparison_text import pair_text, standing_text
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
-from cm_tui.tui.modes.search.proposal_text import proposal_text
 from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.screens.memory_hit import is_memory, kind_and_age
 from cm_tui.tui.state.authors import who
@@ -58,8 +56,6 @@ class HitPanel(Vertical):
         self._hit: Hit | None = None
         self.standing: Standing | None = None
         """Where something that was asked about stands; shown in the place of the hit's explanation."""
-        self.proposal: TuningProposal | None = None
-        """Weights that are proposed; what they do is shown in the same place."""
         self.marked: Hit | None = None
         """The hit that the one under the cursor is compared with."""
 
@@ -143,11 +139,7 @@ class HitPanel(Vertical):
             self._hit,
             self.marked,
         )
-        if self.proposal is not None:
-            text.show_text("proposal", partial(proposal_text, self.proposal))
-            panel.border_title = Content("Proposed weights")
-            panel.border_subtitle = Content("esc closes")
-        elif (standing := self.standing) is not None:
+        if (standing := self.standing) is not None:
             text.show_text(("why not", standing.name), partial(standing_text, standing))
             panel.border_title = Content(elide_end(f"Why not {one_line(standing.name)}", _TITLE))
             panel.border_subtitle = Content("esc closes")

@@ -1,4 +1,4 @@
-"""The commands of marks: a result is right or wrong for this question, weights learned from that, a profile taken back."""
+"""The commands of marks: a result is right or wrong for this question, and a profile taken back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Page, Profile
-from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal, mark_of, marks_of_hits, normal, places_of
+from cm_tui.model.tuning import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import show_signs
 from cm_tui.tui.screens.commands import Command
@@ -19,8 +19,6 @@ from cm_tui.tui.widgets.text import one_line
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-_LEARNED = "code"
-"""The profile whose weights are learned."""
 SAVE_PROFILE = "save profile"
 """Name of a change that writes a profile: while one is under way, no other is asked for."""
 
@@ -97,44 +95,6 @@ def _not_markable(screen: SearchView) -> str | None:
     if screen.hit is None:
         return "there is no result"
     return "it was remembered, and is no file" if is_memory(screen.hit) else None
-
-
-# --- weights from marks ---
-
-
-def propose(screen: SearchView) -> None:
-    """Learn weights from the marks, and show them as moved sliders."""
-    screen.cm.tell("Learning from what is marked …", timeout=2)
-    screen.ask("propose", lambda engine: engine.propose_weights(), lambda found: _proposed(screen, found))
-
-
-def _proposed(screen: SearchView, found: TuningProposal) -> None:
-    session, panel = screen.session, screen.hit_panel
-    if session.tuned or session.profile is None or session.profile.name != found.saved.name:
-        screen.cm.tell("The numbers were changed meanwhile: ask again.", severity="warning")
-        return
-    # In a small window the panel that explains makes room for the sliders.
-    screen.cm.tell(found.advice, timeout=6)
-    panel.proposal, panel.standing = found, None
-    session.profile = found.profile
-    panel.show_profile(session)
-    screen.set_class(True, "-tuning")
-    screen.set_side("why")
-    panel.explain_again()
-    screen.show_facts()
-    screen.refresh_keys()
-    session.rank()
-
-
-def _not_proposable(screen: SearchView) -> str | None:
-    session = screen.session
-    if session.profile is None:
-        return "the profiles are being read"
-    if session.profile.name != _LEARNED:
-        return f"only the weights of {_LEARNED} are learned (p goes to the next profile)"
-    if session.tuned:
-        return "numbers were changed (s saves them, r resets them)"
-    return None if session.marks else "nothing is marked yet (+ and - mark a result right or wrong)"
 
 
 # --- a saved profile taken back ---
@@ -214,8 +174,6 @@ MARK_COMMANDS: tuple[Command[SearchView], ...] = (
             bar=False, blocked=_not_markable),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this question, or take that back", mark_wrong,
             bar=False, blocked=_not_markable),
-    Command("search.propose", "P", "Propose", "Learn weights from what is marked, and show them as moved sliders",
-            propose, shown_as="P", bar=False, blocked=_not_proposable),
     Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
             shown_as="R", bar=False, blocked=_nothing_saved),
 )  # fmt: skip

@@ -64,7 +64,7 @@ def look_up(screen: SearchView, name: str) -> None:
         return engine.why_not(query, name, profile=profile, mode=mode)
 
     def got(standing: Standing) -> None:
-        screen.hit_panel.standing, screen.hit_panel.proposal = standing, None
+        screen.hit_panel.standing = standing
         screen.hit_panel.explain_again()
 
     screen.ask(_TOPIC, call, got)
@@ -73,10 +73,10 @@ def look_up(screen: SearchView, name: str) -> None:
 def close(screen: SearchView) -> bool:
     """End what stands in the place of the hit's explanation. False: nothing does."""
     panel = screen.hit_panel
-    if panel.standing is None and panel.marked is None and panel.proposal is None:
+    if panel.standing is None and panel.marked is None:
         return False
     screen.drop_question(_TOPIC)
-    panel.standing = panel.marked = panel.proposal = None
+    panel.standing = panel.marked = None
     panel.explain_again()
     show_signs(screen)
     return True
@@ -85,9 +85,6 @@ def close(screen: SearchView) -> bool:
 def after_answer(screen: SearchView) -> None:
     """Bring what is shown instead of the hit's explanation to the newest answer."""
     panel = screen.hit_panel
-    if panel.proposal is not None and not screen.session.tuned:
-        panel.proposal = None
-        panel.explain_again()
     if panel.standing is not None:
         look_up(screen, panel.standing.name)
     if panel.marked is not None:
@@ -104,7 +101,7 @@ def mark_for_comparison(screen: SearchView) -> None:
     """Mark the hit under the cursor, so that others are shown beside it; again takes that back."""
     hit, panel = screen.hit, screen.hit_panel
     assert hit is not None
-    panel.standing = panel.proposal = None
+    panel.standing = None
     is_same = panel.marked is not None and panel.marked.passage == hit.passage
     panel.marked = None if is_same else hit
     if panel.marked is not None:
