@@ -41,6 +41,7 @@ class EpisodeSource:
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
         self._check = context.check
+        self._most = min(context.most or MOST, MOST)
         self._ahead: _Reading | None = None
 
     def has_changed(self, db: Database) -> bool:
@@ -66,11 +67,11 @@ class EpisodeSource:
         whole = anew or not journal.holds(before, _event(db))
         read = None if whole else self._ahead
         if read is None or read.place != before:
-            read = _Reading(journal, START if whole else before)
+            read = _Reading(journal, START if whole else before, self._most)
         if read.seen.restored and not whole:
             # What was hidden stands before the place.
             whole = True
-            read = _Reading(journal, START)
+            read = _Reading(journal, START, self._most)
         self._ahead = read
         # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
         new = read.passages(len(read.ends) if whole else 1, self._check)
@@ -85,7 +86,7 @@ class _Reading:
         StoreError: it cannot be read.
     """
 
-    def __init__(self, journal: Journal, start: Position) -> None:
+    def __init__(self, journal: Journal, start: Position, most: int) -> None:
         self._journal = journal
         self.place, self.event = start, ""
         """Up to where passages were asked for, and the event there."""
@@ -98,7 +99,7 @@ class _Reading:
             last = event.position, event.id
             self.seen.follow(event)
             episodes += event.kind == episode_record.KIND
-            if event.kind == episode_record.KIND and not episodes % MOST:
+            if event.kind == episode_record.KIND and not episodes % most:
                 self.ends.append(last)
         if last[0] != (self.ends[-1][0] if self.ends else start):
             self.ends.append(last)
