@@ -279,7 +279,7 @@ class LocalMemory(LocalIndex):
         """Let searches see a change at once; where others write for longer than the user waits, the next question does."""
         from cm_tui.engine.memory import episode_sync
 
-        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""

@@ -20,7 +20,9 @@ from cm_tui.model import Cancel
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
 """Sources that grow beside the files of a project."""
 WAIT_S = 1.5
-"""How long a question about what was remembered, or a change of it, waits for it to become searchable."""
+"""How long a question about what was remembered waits for it to become searchable."""
+CHANGE_S = 0.3
+"""How long a change of it waits for that: it is kept in the journal, which lists are made from."""
 _PIECE = 200
 """Turns that become searchable in one transaction: who asks waits for no more than one such piece."""
 LATER = "What was recorded last is searchable when the index run that is under way has ended."

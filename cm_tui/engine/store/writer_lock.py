@@ -28,7 +28,7 @@ class WriterLock:
         self._numbering = False
         """Whether the run under way may still give numbers to blobs."""
         self._lets_in = False
-        """Whether the run under way only reads and parses: who gives no numbers may write beside it."""
+        """Whether what holds the lock has no long transaction: who gives no numbers may write beside it."""
         self._beside = False
         """Whether such a change is being written."""
         self._questions = 0
@@ -74,16 +74,16 @@ class WriterLock:
 
     @contextmanager
     def letting_in(self) -> Iterator[None]:
-        """Let short changes that give no numbers go beside an index run, while that scans and parses."""
+        """Let short changes that give no numbers go beside the holder, while that reads and parses."""
         with self._changed:
-            self._lets_in = self._numbering
+            self._lets_in = True
             self._changed.notify_all()
         try:
             yield
         finally:
             with self._changed:
                 self._lets_in = False
-                # What began beside the run is short, and ends before the run stores its files.
+                # What began beside it is short.
                 self._changed.wait_for(lambda: not self._beside)
 
     @contextmanager
@@ -142,8 +142,8 @@ class WriterLock:
     def question_within(self, seconds: float) -> Iterator[bool]:
         """Hold the lock for a short change that a question waits for, but not for long; says whether it is held.
 
-        It gives no numbers to blobs: an index run that only scans and parses goes on beside it. One that stores its
-        files is not soon done, and is not waited for as long.
+        It gives no numbers to blobs: an index run or a batch that only reads and parses goes on beside it. A run that
+        stores its files is not soon done, and is not waited for as long.
         """
         with self._changed:
             self._questions += 1
@@ -164,7 +164,7 @@ class WriterLock:
                     self._changed.notify_all()
 
     def _wait_to_enter(self, seconds: float) -> bool | None:
-        """Take the lock, or a place beside a run (True); None when neither was free in time."""
+        """Take the lock, or a place beside its holder (True); None when neither was free in time."""
         until = time.monotonic() + seconds
         while True:
             if not self._taken:

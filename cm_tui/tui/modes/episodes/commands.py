@@ -178,7 +178,7 @@ def erase(screen: EpisodesView) -> None:
 
 EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it",
+    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it, the code that a line names",
             go_in, palette=False, blocked=_no_turns),
     Command("episodes.select", "space", "Select", "Select the session or the episode under the cursor, or not any more",
             select, blocked=_no_turns),
