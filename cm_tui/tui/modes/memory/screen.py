@@ -95,7 +95,7 @@ class MemoryScreen(MemoryView):
         event.stop()
         read(self)
 
-    @on(ProseList.Chosen)
+    @on(ProseList.Chosen, "#item-text")
     def _open_code(self, event: ProseList.Chosen) -> None:
         """Open the code that the line under the cursor names."""
         event.stop()
