@@ -21,7 +21,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import GENERATION, PASSAGE_GENERATION
 from cm_tui.model import EPISODES
 
-_VERSION = 1
+_VERSION = 2
 """Counted up when names are recognised or checked in another way: all items are read again then."""
 _STATE = "mentions"
 _PIECE, _FEW = 100, 25
