@@ -22,7 +22,11 @@ def mention(text: str) -> Mention:
 
 def test_names_of_a_line_come_once_and_in_its_order() -> None:
     known = [mention(text) for text in ("load", "Store.load", "src/a.py", "a.py", "load", "")]
-    assert [one.text for one in names_in("src/a.py has Store.load, and load", known)] == ["src/a.py", "Store.load", "load"]
+    assert [one.text for one in names_in("src/a.py has Store.load, and load", known)] == [
+        "src/a.py",
+        "Store.load",
+        "load",
+    ]
     assert names_in("loads of lib/src/a.pyc", known) == ()
 
 

@@ -50,7 +50,9 @@ class FoundList(RowList[FoundElsewhere]):
             return Content.assemble("    ", answering_line(row.hit, width - 5).stylize_before("$muted"))
         name = fit(one_line(row.project.name), min(_PROJECT, width // 3))
         room = max(0, width - 5 - len(name))
-        return Content.assemble((f"{row.hit.rank:>3} ", "$secondary"), (name, "bold $accent"), " ", facts(row.hit, None, room))
+        return Content.assemble(
+            (f"{row.hit.rank:>3} ", "$secondary"), (name, "bold $accent"), " ", facts(row.hit, None, room)
+        )
 
 
 class EverywhereScreen(ModalScreen[None]):
