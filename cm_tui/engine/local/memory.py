@@ -62,6 +62,7 @@ class LocalMemory(LocalIndex):
         if where is not None and where != EpisodeFilter():
             only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
         result = self._recall(question, limit, only)
+        result = self._without_forgotten(result) if note == episode_sync.LATER else result
         return replace(result, notes=(*result.notes, note)) if note else result
 
     @of_one_generation

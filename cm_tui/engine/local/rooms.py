@@ -14,7 +14,7 @@ from cm_tui.config import Config
 from cm_tui.engine.api import projects
 from cm_tui.engine.lazy import is_built, shared_property
 from cm_tui.engine.store import memory
-from cm_tui.model import Cancel
+from cm_tui.model import EPISODES, Cancel, SearchResult
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed.provider import Provider
@@ -267,6 +267,16 @@ class LocalRooms:
             with WriterLock.of(self._db).batch(cancel, of_run=True):
                 is_whole = self._mentions.sync_some()
             cancel.check()
+
+    def _without_forgotten(self, result: SearchResult) -> SearchResult:
+        """Return an answer without episodes that were forgotten while passages could not be written."""
+        from cm_tui.engine.memory.episode_source import path_of
+
+        if not any(hit.source == EPISODES for hit in (*result.hits, *result.beside)):
+            return result
+        gone = {path_of(id_) for id_ in self._episodes.forgotten()}
+        hits, beside = (tuple(hit for hit in found if hit.path not in gone) for found in (result.hits, result.beside))
+        return replace(result, hits=hits, beside=beside)
 
     def _mentions_are_due(self) -> bool:
         db = self._db

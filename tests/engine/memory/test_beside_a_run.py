@@ -44,6 +44,9 @@ def test_a_change_does_not_wait_for_a_run_that_stores(engine: LocalEngine) -> No
         engine.undo()
         engine.forget_memory(id_)
         assert not engine.episodes().rows
+        assert found(engine) == [], "its passages are still there"
+        assert engine.search("boulders", profile="memory").hits == ()
+        assert engine.search("boulders").beside == ()
     assert found(engine) == []
 
 
