@@ -42,7 +42,7 @@ class LocalHistory(LocalIndex):
     ) -> Generator[Progress, None, None]:
         """Read the mainline's history, newest first; what is known answers meanwhile."""
         yield from self._history.backfill(depth=depth, since=since, cancel=cancel or Cancel())
-        self._follow_mentions(None)
+        self._follow_mentions_behind(cancel)
 
     def wants_history(self) -> bool:
         """Return whether the configuration asks for more of the history than is known."""
@@ -51,7 +51,7 @@ class LocalHistory(LocalIndex):
     def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Read the history that the configuration asks for; nothing that was pruned is read again."""
         yield from self._history.catch_up(cancel or Cancel())
-        self._follow_mentions(None)
+        self._follow_mentions_behind(cancel)
 
     def symbols_at(
         self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000

@@ -62,6 +62,7 @@ class LocalMemory(LocalIndex):
         if where is not None and where != EpisodeFilter():
             only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
         result = self._recall(question, limit, only)
+        result = self._without_forgotten(result) if note == episode_sync.LATER else result
         return replace(result, notes=(*result.notes, note)) if note else result
 
     @of_one_generation
@@ -123,7 +124,7 @@ class LocalMemory(LocalIndex):
 
         edited = edits.edit_episodes(self._episodes, names, edit, actor)
         if edit.forgotten is not None:
-            self._read_episodes(again=False)
+            self._read_soon()
         return edited
 
     def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
@@ -132,7 +133,7 @@ class LocalMemory(LocalIndex):
 
         undone = undo.undo(self._episodes, self._root, change, dry_run=dry_run, theirs_too=theirs_too)
         if not dry_run:
-            self._read_episodes(again=False)
+            self._read_soon()
         return undone
 
     def record_episode(
@@ -274,6 +275,12 @@ class LocalMemory(LocalIndex):
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Forget an episode, or bring it back."""
         return self.edit_episodes([name], EpisodeEdit(forgotten=not undo)).ids[0]
+
+    def _read_soon(self) -> None:
+        """Let searches see a change at once; where others write for longer than the user waits, the next question does."""
+        from cm_tui.engine.memory import episode_sync
+
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""

@@ -34,15 +34,16 @@ class LocalSearch(LocalRooms):
         by: By = "passage",
     ) -> SearchResult:
         """Retrieve and rank; `limit` counts passages or files, whichever `by` asks for."""
-        note = self._read_what_was_recorded(profile)
+        note, is_late = self._read_what_was_recorded(profile)
         result = self._search(query, profile, mode, _depth(limit, by))
+        result = self._without_forgotten(result) if is_late else result
         if by == "file":
             result = _files_of(result, self._searcher.profile(profile), limit)
         return replace(result, notes=(*result.notes, note)) if note else result
 
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
-        note = self._read_what_was_recorded(profile)
+        note, _ = self._read_what_was_recorded(profile)
         found = self._retrieve(query, profile, mode)
         return replace(found, notes=(*found.notes, note)) if note else found
 
@@ -103,12 +104,16 @@ class LocalSearch(LocalRooms):
     def _retrieve(self, query: str, profile: str | Profile, mode: Mode) -> Candidates:
         return self._searcher.retrieve(query, profile=profile, mode=mode)
 
-    def _read_what_was_recorded(self, profile: str | Profile) -> str:
-        """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
+    def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
+        """Read what was written down since the last index run, for a profile that searches it.
+
+        Returns:
+            A note for the answer, and whether it could not be read now.
+        """
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
         if not {ENTRIES, EPISODES, NOTES} & {*asked.sources, *beside}:
-            return ""
+            return "", False
         from cm_tui.engine.memory import episode_sync
 
         is_asked = CODE not in asked.sources
@@ -116,7 +121,7 @@ class LocalSearch(LocalRooms):
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
         self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
-        return note if is_asked else ""
+        return note if is_asked else "", note == episode_sync.LATER
 
 
 def _depth(limit: int | None, by: By) -> int | None:
