@@ -14,6 +14,7 @@ from cm_tui.engine.importers.unread import Unread
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex
+from cm_tui.engine.transcripts.copilot import Copilot
 from cm_tui.engine.transcripts.lines import as_record, opened, parse_json
 from cm_tui.engine.transcripts.opencode import OpenCode
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
@@ -21,7 +22,7 @@ from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
 
-FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
+FORMATS: tuple[type[ClaudeCode | Codex | OpenCode | Copilot], ...] = (ClaudeCode, Codex, OpenCode, Copilot)
 """The formats that are read. To add one: a file of its own, and a line here."""
 
 _LAST_BYTES = 65_536
