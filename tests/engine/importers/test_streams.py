@@ -17,14 +17,16 @@ from cm_tui.engine.transcripts import lines as lines_of
 from cm_tui.engine.transcripts import recovery
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex as CodexFormat
+from cm_tui.engine.transcripts.copilot import Copilot as CopilotFormat
+from cm_tui.engine.transcripts.gemini import Gemini as GeminiFormat
 from cm_tui.engine.transcripts.opencode import OpenCode as OpenCodeFormat
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Skipped, Transcript
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode, iso
 
 Lines = list[bytes]
 _PAIRS = [("question 1 上", "answer 1"), ("question 2 上", "answer 2"), ("question 3 上", "answer 3")]
 """The character has the byte of a line end in UTF-16."""
-AGENTS = ["claude-code", "codex"]
+AGENTS = ["claude-code", "codex", "gemini", "copilot"]
 
 
 class Story(NamedTuple):
@@ -63,6 +65,15 @@ def story(base: Path, agent: str, *, chained: bool = True) -> Story:
         one = Codex(base, "/work/shop")
         records = [one.meta(), *(record for asked, said in _PAIRS for record in one.turn(asked, said))]
         return Story(CodexFormat({"CODEX_HOME": str(base)}), one.file, records)
+    if agent == "gemini":
+        three = Gemini(base, "/work/shop")
+        three.write([])
+        records = [three.meta(), *(record for asked, said in _PAIRS for record in three.turn(asked, said))]
+        return Story(GeminiFormat({"GEMINI_CLI_HOME": str(base)}), three.file, records)
+    if agent == "copilot":
+        four = Copilot(base, "/work/shop")
+        records = [four.start(), *(record for asked, said in _PAIRS for record in four.turn(asked, said))]
+        return Story(CopilotFormat({"COPILOT_HOME": str(base)}), four.file, records)
     two = Claude(base, "/work/shop")
     records = [record for asked, said in _PAIRS for record in two.turn(asked, said)]
     if not chained:
