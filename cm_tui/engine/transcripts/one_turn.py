@@ -66,7 +66,7 @@ class OneTurnReading(LineReading):
             key: names a turn that begins with this record.
         """
         turn, damaged = self._turn, self._unreadable
-        if damaged and (turn is None or (turn.is_complete and self._hides_prompt(turn))):
+        if damaged and (turn is None or self._hides_prompt(turn)):
             yield from self._end(line)
             turn = self._begin(line, key)
             turn.damage()

@@ -223,7 +223,7 @@ class Gemini:
         return [self.asked(prompt), self.said(answer)]
 
     def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
-        self._project()
+        self.name_project()
         return write_lines(self.file, records, old=old)
 
     def write_document(self, messages: Iterable[Any], **more: Any) -> Path:
@@ -233,7 +233,7 @@ class Gemini:
         text = json.dumps({**self.meta(), "messages": list(messages), **more}, indent=2)
         return write_lines(file, [text.encode()])
 
-    def _project(self) -> None:
+    def name_project(self) -> None:
         self.project.mkdir(parents=True, exist_ok=True)
         (self.project / ".project_root").write_text(self.folder)
 
