@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +70,15 @@ def found_files(
             continue
     if folders and left_out is not None and folder not in left_out:
         left_out.append(folder)
+
+
+def names_of_folders(folder: Path) -> list[str]:
+    """Return the names of the folders in a folder, within bounds and without links; an empty list where it is missing."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
 
 
 def line_files(

@@ -17,6 +17,7 @@ from typing import Any
 
 from cm_tui.engine.transcripts.copies import copy_of, transcripts_in
 from cm_tui.engine.transcripts.documents import document_head, document_lines, is_document
+from cm_tui.engine.transcripts.files import names_of_folders
 from cm_tui.engine.transcripts.gemini_messages import text_of, tool_calls, work
 from cm_tui.engine.transcripts.lines import (
     HEAD_BYTES,
@@ -40,8 +41,6 @@ from cm_tui.files import read_regular
 DAYS = 30
 """Days that a session is kept where nothing is set."""
 _SETTINGS_BYTES = 10_000_000
-_PROJECTS = 10_000
-"""Projects whose sessions are looked for."""
 _HEAD_LINES = 200
 """Records by whose paths the folder of a session is looked for."""
 _PERIOD = re.compile(r"([1-9]\d{0,8})([hdwm])")
@@ -122,7 +121,7 @@ class Gemini:
     def _find_places(self) -> tuple[Path, ...]:
         """Return the folders of sessions that there are, and those of which only copies are left."""
         tmp = self._home / "tmp"
-        names = {*_folders_in(tmp), *_folders_in(copy_of(self.agent, tmp / "x").parent)}
+        names = {*names_of_folders(tmp), *names_of_folders(copy_of(self.agent, tmp / "x").parent)}
         return tuple(tmp / name / "chats" for name in sorted(names))
 
     def _first_records(self, transcript: Transcript) -> Iterator[Mapping[str, Any]]:
@@ -158,14 +157,6 @@ class Gemini:
 
 def _digest(folder: str) -> str:
     return sha256(folder.encode("utf-8", "replace")).hexdigest()
-
-
-def _folders_in(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [one.name for one in islice(entries, _PROJECTS) if one.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
 
 
 def _paths_in(record: Mapping[str, Any]) -> Iterator[str]:

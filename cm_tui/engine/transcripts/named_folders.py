@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
@@ -13,6 +14,9 @@ UNKNOWN = f"{os.sep}(unknown){os.sep}"
 """Beginning of what stands for a folder that is not known: no folder of any project is called so."""
 _PATHS = ("file_path", "path", "absolute_path", "dir_path", "target_file", "target_directory", "working_directory", "cwd")  # fmt: skip
 _LONGEST = 4_000
+_OTHERS = re.compile(r"[^A-Za-z0-9]+")
+_MOST = 50_000
+"""Entries of folders that are looked at for one name."""
 _DEEPEST = 60
 
 
@@ -24,6 +28,38 @@ def unknown_folder(name: str) -> str:
 def is_unknown(folder: str) -> bool:
     """Return whether a session's folder is not known."""
     return folder.startswith(UNKNOWN)
+
+
+def dashed(path: str) -> str:
+    """Return a path as a name of letters and digits with a dash between them: several paths may have the same one."""
+    return _OTHERS.sub("-", path).strip("-")
+
+
+def folders_called(name: str) -> list[str]:
+    """Return the folders on this machine whose path is written with dashes as a name; links are not followed.
+
+    Args:
+        name: as `dashed` returns it.
+    """
+    found: list[str] = []
+    left = _MOST
+    waiting = [(os.sep, name)]
+    while waiting and left > 0:
+        at, rest = waiting.pop()
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    left -= 1
+                    part = dashed(entry.name)
+                    if part and f"{rest}-".startswith(f"{part}-") and entry.is_dir(follow_symlinks=False):
+                        if part == rest:
+                            found.append(entry.path)
+                        else:
+                            waiting.append((entry.path, rest[len(part) + 1 :]))
+        except OSError:
+            continue
+    # Of too many folders nothing is known for sure.
+    return found if left > 0 else []
 
 
 def paths_in(given: Any) -> Iterator[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Cursor, Gemini, OpenCode
 
-AGENTS = ("claude-code", "codex", "opencode", "gemini", "gemini, old", "copilot")
+AGENTS = ("claude-code", "codex", "opencode", "gemini", "gemini, old", "cursor", "copilot")
 
 Records = list[Any]
 
@@ -80,7 +80,7 @@ class Session:
 Say = Callable[[str], Records]
 
 
-def _made(machine: Machine, agent: str) -> tuple[Claude | Codex | Gemini | Copilot, Say, Say]:
+def _made(machine: Machine, agent: str) -> tuple[Claude | Codex | Gemini | Cursor | Copilot, Say, Say]:
     """A session, and what is written when something is asked and answered."""
     if agent == "claude-code":
         claude = Claude(machine.claude, machine.root)
@@ -95,5 +95,8 @@ def _made(machine: Machine, agent: str) -> tuple[Claude | Codex | Gemini | Copil
     if agent == "copilot":
         copilot = Copilot(machine.copilot, machine.root)
         return copilot, lambda text: [copilot.asked(text)], lambda text: [copilot.said(text)]
+    if agent == "cursor":
+        cursor = Cursor(machine.cursor, machine.root)
+        return cursor, lambda text: [cursor.asked(text)], lambda text: [cursor.said(text)]
     gemini = Gemini(machine.gemini, machine.root)
     return gemini, lambda text: [gemini.asked(text)], lambda text: [gemini.said(text)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -236,6 +237,32 @@ class Gemini:
     def name_project(self) -> None:
         self.project.mkdir(parents=True, exist_ok=True)
         (self.project / ".project_root").write_text(self.folder)
+
+
+class Cursor:
+    """A session of an agent of Cursor."""
+
+    def __init__(self, home: Path, folder: Path | str, session: str = "55555555-ffff-4fff-8fff-555555555555") -> None:
+        self.home, self.folder, self.session = home, str(folder), session
+        self.project = home / "projects" / re.sub("[^A-Za-z0-9]", "-", str(folder)).lstrip("-")
+        self.file = self.project / "agent-transcripts" / session / f"{session}.jsonl"
+
+    def asked(self, text: str) -> dict[str, Any]:
+        block = {"type": "text", "text": f"<timestamp>Sat</timestamp>\n<user_query>\n{text}\n</user_query>"}
+        return {"role": "user", "message": {"content": [block]}}
+
+    def said(self, text: str, *tools: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+        used = [{"type": "tool_use", "name": name, "input": given} for name, given in tools]
+        return {"role": "assistant", "message": {"content": [*([{"type": "text", "text": text}] if text else []), *used]}}
+
+    def ended(self, status: str = "success", **more: Any) -> dict[str, Any]:
+        return {"type": "turn_ended", "status": status, **more}
+
+    def turn(self, prompt: str, answer: str) -> list[dict[str, Any]]:
+        return [self.asked(prompt), self.said(answer), self.ended()]
+
+    def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
+        return write_lines(self.file, records, old=old)
 
 
 class OpenCode:
