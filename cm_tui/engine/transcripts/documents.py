@@ -18,6 +18,7 @@ _DECODER = json.JSONDecoder()
 _MESSAGES = re.compile(r'"messages"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,\0]*")
 _SHOWN = 20_000
+_CUT = "cut off or damaged: a message, and all behind it"
 
 
 def is_document(file: Path) -> bool:
@@ -55,12 +56,13 @@ def document_lines(stream: BinaryIO) -> Iterator[Line]:
         try:
             record, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError, MemoryError):
-            shown = text[at : at + _SHOWN].encode("utf-8", "replace")
-            yield Line(number, number + 1, {}, "a message that is cut off or damaged, with all behind it", shown)
+            yield Line(number, number + 1, {}, _CUT, text[at : at + _SHOWN].encode("utf-8", "replace"))
             return
         yield Line(number, number + 1, as_record(record), "" if isinstance(record, dict) else "not a record")
         number, at = number + 1, _behind_blanks(text, at)
-    if rest := _object("{" + text[at + 1 :].lstrip(" \r\n\t,")):
+    if at >= len(text):
+        yield Line(number, number + 1, {}, _CUT)
+    elif rest := _object("{" + text[at + 1 :].lstrip(" \r\n\t,")):
         yield Line(number, number, rest)
 
 

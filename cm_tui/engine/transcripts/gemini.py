@@ -190,7 +190,9 @@ class _Reading(OneTurnReading):
                 self._resume.check()
                 if line.problem:
                     yield Skipped(line.problem, line.start, is_broken=True)
-                    self._miss(line.data)
+                    if self._turn is not None:
+                        # It may be whole again the next time: a prompt alone is to be answered then.
+                        self._turn.verdict = self._turn.verdict or "a part of the turn could not be read"
                 elif line.record:
                     yield from self._record(line)
                 number = line.end
