@@ -39,7 +39,9 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 _HEAD_LINES = 200
 """Messages by whose paths the folder of a session is looked for."""
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_WRITERS = frozenset({"Write", "StrReplace", "Edit", "MultiEdit", "EditNotebook", "Delete", "edit_file", "search_replace"})
+_WRITERS = frozenset(
+    {"Write", "StrReplace", "Edit", "MultiEdit", "EditNotebook", "Delete", "edit_file", "search_replace"}
+)
 
 
 class Cursor:
@@ -70,7 +72,9 @@ class Cursor:
         self.places = self._find_places()
         for place in self.places:
             for found in found_files(place, ".txt", depth=DEPTH, left_out=self.left_out):
-                self.unread[found.path] = "it is a transcript of an older version of Cursor in plain text, which is not read"
+                self.unread[found.path] = (
+                    "it is a transcript of an older version of Cursor in plain text, which is not read"
+                )
             yield from transcripts_in(self, place)
 
     def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol

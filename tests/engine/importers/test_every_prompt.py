@@ -252,7 +252,12 @@ def test_no_prompt_is_lost_to_how_lines_are_written(machine: Machine, agent: str
 
 
 def _place(machine: Machine, agent: str) -> tuple[Path, Path]:
-    places = {"claude-code": machine.claude, "codex": machine.codex, "gemini": machine.gemini, "copilot": machine.copilot}
+    places = {
+        "claude-code": machine.claude,
+        "codex": machine.codex,
+        "gemini": machine.gemini,
+        "copilot": machine.copilot,
+    }
     return places[agent], machine.root
 
 

@@ -33,7 +33,11 @@ One = Gemini | Cursor | Copilot
 
 
 def made(machine: Machine, agent: str, folder: Path | None = None, session: str = "") -> One:
-    make, home = {"gemini": (Gemini, machine.gemini), "cursor": (Cursor, machine.cursor), "copilot": (Copilot, machine.copilot)}[agent]
+    make, home = {
+        "gemini": (Gemini, machine.gemini),
+        "cursor": (Cursor, machine.cursor),
+        "copilot": (Copilot, machine.copilot),
+    }[agent]
     more = (session,) if session else ()
     one: One = make(home, folder or machine.root, *more)  # type: ignore[operator]
     return one
@@ -74,7 +78,9 @@ def test_a_turn_of_copilot_is_told_whole(machine: Machine):
 def test_an_apply_patch_of_copilot_writes_its_files(machine: Machine):
     one = Copilot(machine.copilot, machine.root)
     patch = "*** Begin Patch\n*** Add File: shop/tax.py\n+y = 1\n*** End Patch"
-    one.write([one.start(), one.asked("Add it"), one.used("apply_patch", patch, "p"), one.got("p", "ok"), one.said("Done.")])
+    one.write(
+        [one.start(), one.asked("Add it"), one.used("apply_patch", patch, "p"), one.got("p", "ok"), one.said("Done.")]
+    )
     machine.run()
     (record,) = machine.episodes()
     assert record.files == ("shop/tax.py",)
@@ -99,7 +105,14 @@ def test_a_turn_of_gemini_is_told_whole(machine: Machine, is_old: bool):
         one.name_project()
         one.write_document(messages, summary="Rounding")
     else:
-        one.write([one.meta(), messages[0], *(record for one_ in messages[1:] for record in (one_, one_)), {"$set": {"summary": "Rounding"}}])
+        one.write(
+            [
+                one.meta(),
+                messages[0],
+                *(record for one_ in messages[1:] for record in (one_, one_)),
+                {"$set": {"summary": "Rounding"}},
+            ]
+        )
     done = machine.run()
     assert (done.episodes, done.sessions, done.unknown, done.broken, done.notes) == (2, 1, {}, {}, ())
     first, second = machine.episodes()
@@ -124,7 +137,12 @@ def test_a_turn_of_cursor_is_told_whole(machine: Machine):
     done = machine.run()
     assert (done.episodes, done.unknown, done.broken, done.notes) == (2, {}, {}, ())
     first, second = machine.episodes()
-    assert (first.prompts, first.answer, first.files, first.patch) == (("Round the tax",), "It rounds.", ("shop/money.py",), "")
+    assert (first.prompts, first.answer, first.files, first.patch) == (
+        ("Round the tax",),
+        "It rounds.",
+        ("shop/money.py",),
+        "",
+    )
     assert first.tools == ("Read", "StrReplace", "Shell")
     assert (first.session, first.at, second.outcome) == (one.session, LONG_AGO, "interrupted")
 
@@ -219,7 +237,9 @@ _made: list[Machine] = []
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(ANY, min_size=3, max_size=12), seed=st.integers(0, 2**16))
 @pytest.mark.parametrize("agent", [*NEW, "gemini, old"])
-def test_any_value_in_any_place_is_read(tmp_path_factory: pytest.TempPathFactory, agent: str, values: list[Any], seed: int):
+def test_any_value_in_any_place_is_read(
+    tmp_path_factory: pytest.TempPathFactory, agent: str, values: list[Any], seed: int
+):
     machine = _made[0] if _made else Machine(tmp_path_factory.mktemp("machine"))
     _made[:] = [machine]
     for folder in (machine.gemini, machine.cursor, machine.copilot, machine.transcripts().state.folder):
@@ -275,11 +295,37 @@ def test_a_session_of_gemini_that_goes_on_in_the_newer_form_is_recorded_once(mac
 def test_a_document_that_is_too_deep_or_no_object_costs_no_other(machine: Machine):
     one = Gemini(machine.gemini, machine.root)
     one.write(turns_of(one, ("First", "One.")))
-    for number, data in enumerate([b"[" * 100_000, b"[1, 2]", b'{"messages": {"a": 1}}', b'{"messages": [' + b"[" * 100_000, b""]):
+    for number, data in enumerate(
+        [b"[" * 100_000, b"[1, 2]", b'{"messages": {"a": 1}}', b'{"messages": [' + b"[" * 100_000, b""]
+    ):
         write_lines(one.file.with_name(f"session-{number}.json"), [data])
     done = machine.run()
     assert machine.prompts() == ["First"]
     assert done.looked_at.unread == 5
+
+
+def test_prompts_that_stand_in_a_record_of_all_messages_alone_are_taken_once(machine: Machine):
+    one = Gemini(machine.gemini, machine.root)
+    first, second = one.turn("First", "One."), one.turn("Second", "Two.")
+    one.write([one.meta(), *first, {"$set": {"messages": [*first, *second]}}, *one.turn("Third", "Three.")])
+    machine.run()
+    one.write([{"$set": {"messages": [*first, *second, *one.turn("Fourth", "Four.")]}}])
+    machine.run()
+    assert [(record.prompts, record.answer) for record in machine.episodes()] == [
+        (("First",), "One."), (("Second",), "Two."), (("Third",), "Three."), (("Fourth",), "Four."),
+    ]  # fmt: skip
+
+
+def test_prompts_that_were_withdrawn_are_not_recorded(machine: Machine):
+    gemini, copilot = Gemini(machine.gemini, machine.root), Copilot(machine.copilot, machine.root)
+    asked = gemini.asked("Oops")
+    gemini.write([*turns_of(gemini, ("First", "One.")), asked, {"$rewindTo": asked["id"]}])
+    copilot.clock = 500
+    asked = copilot.asked("Oops")
+    back = copilot.event("session.snapshot_rewind", upToEventId=asked["id"], eventsRemoved=1)
+    copilot.write([*turns_of(copilot, ("Second", "Two.")), asked, back])
+    machine.run()
+    assert machine.prompts() == ["First", "Second"]
 
 
 def test_sub_agents_of_gemini_hang_below_their_session(machine: Machine):
@@ -289,7 +335,10 @@ def test_sub_agents_of_gemini_hang_below_their_session(machine: Machine):
     one.write(turns_of(one, ("First", "One.")))
     child.write([child.meta(kind="subagent"), *child.turn("Survey", "Surveyed.")])
     machine.run()
-    assert {(record.session, record.parent) for record in machine.episodes()} == {(one.session, ""), (child.session, one.session)}
+    assert {(record.session, record.parent) for record in machine.episodes()} == {
+        (one.session, ""),
+        (child.session, one.session),
+    }
 
 
 # --- copies ---

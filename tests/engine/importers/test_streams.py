@@ -160,7 +160,10 @@ def numbers(text: str) -> set[str]:
     return set(re.findall(r"(?:question|answer) (\d)", text))
 
 
-@pytest.mark.parametrize(("agent", "chained"), [("claude-code", True), ("claude-code", False), ("codex", True), ("gemini", True), ("copilot", True)])
+@pytest.mark.parametrize(
+    ("agent", "chained"),
+    [("claude-code", True), ("claude-code", False), ("codex", True), ("gemini", True), ("copilot", True)],
+)
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.8])
 @pytest.mark.parametrize("is_tail", [False, True])
 @pytest.mark.parametrize("width", [1, 2])
@@ -283,7 +286,10 @@ def with_picture(agent: str, record: dict[str, Any], size: int) -> dict[str, Any
     if agent == "gemini":
         if record.get("type") != "user":
             return {**record, "model": "A" * size}
-        return {**record, "content": [{"inlineData": {"mimeType": "image/png", "data": "A" * size}}, *record["content"]]}
+        return {
+            **record,
+            "content": [{"inlineData": {"mimeType": "image/png", "data": "A" * size}}, *record["content"]],
+        }
     if agent == "copilot":
         return {**record, "data": {"attachments": [{"type": "blob", "data": "A" * size}], **record["data"]}}
     message = record["message"]

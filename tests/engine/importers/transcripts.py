@@ -218,7 +218,15 @@ class Gemini:
     def call(self, tool: str, args: Any, output: str = "ok", status: str = "success", **more: Any) -> dict[str, Any]:
         id_ = f"{tool}-{self.number}"
         answer = {"functionResponse": {"id": id_, "name": tool, "response": {"output": output}}}
-        return {"id": id_, "name": tool, "args": args, "result": [answer], "status": status, "timestamp": iso(self.clock), **more}
+        return {
+            "id": id_,
+            "name": tool,
+            "args": args,
+            "result": [answer],
+            "status": status,
+            "timestamp": iso(self.clock),
+            **more,
+        }
 
     def turn(self, prompt: str, answer: str) -> list[dict[str, Any]]:
         return [self.asked(prompt), self.said(answer)]
@@ -253,7 +261,10 @@ class Cursor:
 
     def said(self, text: str, *tools: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         used = [{"type": "tool_use", "name": name, "input": given} for name, given in tools]
-        return {"role": "assistant", "message": {"content": [*([{"type": "text", "text": text}] if text else []), *used]}}
+        return {
+            "role": "assistant",
+            "message": {"content": [*([{"type": "text", "text": text}] if text else []), *used]},
+        }
 
     def ended(self, status: str = "success", **more: Any) -> dict[str, Any]:
         return {"type": "turn_ended", "status": status, **more}
