@@ -122,7 +122,7 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     await driver.settle()
     assert query.value == "read a record by name"
     assert "3 lines pasted" in driver.text
-    assert screen_of(driver).session.asked.candidates.query == query.value
+    assert screen_of(driver).session.asked.candidates.query == "read a\n\n  record\tby\r\nname"
     await driver.press("backspace")
     assert "pasted" not in driver.text
     await driver.press("ctrl+u")
@@ -131,10 +131,21 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     assert query.value == "one line"
     assert "pasted" not in driver.text
     await driver.press("ctrl+u")
-    query.post_message(events.Paste("\n".join(["word"] * 1_000)))
+    query.post_message(events.Paste("\n".join(["word"] * 10_000)))
     await driver.settle()
-    assert len(query.value) == 2_000
-    assert "1,000 lines pasted, cut" in driver.text
+    assert len(query.value) == 19_999
+    assert "4,000 lines pasted, cut" in driver.text
+    await driver.press("ctrl+u")
+    report = 'Records are lost\n\n```\n  File "/home/x/src/load.py", line 3, in load\n```\nValueError: no record\n\nThey are there before.'
+    query.post_message(events.Paste(report))
+    await driver.settle()
+    assert "Read as a report: 1 frame, 1 error," in driver.text
+    assert screen_of(driver).session.asked.candidates.query == report
+    screen_of(driver).keep()
+    assert driver.app.state.of("search")["query"] == report
+    await driver.press("ctrl+u")
+    query.show_query(report)
+    assert query.query_text == report
     await driver.press("ctrl+u")
 
 

@@ -57,6 +57,8 @@ class CandidateTable:
     """All terms of the query: what a snippet looks for."""
     written: Mapping[str, str] = field(default_factory=dict)
     """Each of them as the query has it."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Part of a report that each term is from."""
     is_name: bool = False
     """Whether the query is nothing but a name."""
     is_report: bool = False
@@ -107,6 +109,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         turns=_apart([table.turns for table in tables]),
         query_terms=asked,
         written={term: text for table in reversed(tables) for term, text in table.written.items()},
+        parts={term: name for table in reversed(tables) for term, name in table.parts.items()},
         is_name=tables[0].is_name,
         is_report=tables[0].is_report,
         now=tables[0].now,

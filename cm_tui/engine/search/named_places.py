@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import tokens
 from cm_tui.engine.search.candidate_table import CandidateTable
+from cm_tui.engine.search.frames import Frame
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
-from cm_tui.engine.search.report import Frame, Report
+from cm_tui.engine.search.report import Report
 from cm_tui.model import CODE
 
 _FRAMES = 12
@@ -24,11 +26,14 @@ _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
 _MESSAGES = 6
 _LEAST_WORDS = 3
-"""Words that a literal piece of a message has; fewer stand anywhere."""
+"""Words in a row that are those of a message; fewer stand anywhere."""
+_ENOUGH_WORDS = 6
+"""Words in a row that nothing else says."""
 _EVERYWHERE = 12
-"""Passages with a piece of a message from which on it says nothing."""
-_VARIABLE = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|<[^>]*>|\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|\S*[\d/\\=*_]\S*|[^\w\s'-]")
-_SPACE = re.compile(r"[\s\"'`\\]+")
+"""Passages with the same words in a row from which on they say nothing."""
+_COMPARED = 30
+"""Passages that are compared word by word, those first that hold the rarest words of the message."""
+_ERROR_NAME = re.compile(r"^\s*[\w.:]*(?:Error|Exception|Warning)\b:?")
 
 Values = Mapping[int, float]
 """What passages are worth, from 0 to 1, by id."""
@@ -44,7 +49,9 @@ def framed(records: PassageCache, report: Report) -> Values:
     frames = (*report.frames, *(Frame(path, 0, "") for path in report.paths()))
     names = {frame.path.rpartition("/")[2] for frame in frames}
     known = records.called(sorted(names)) if names else {}
-    own = [(frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))]
+    own = [
+        (frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))
+    ]
     found: dict[int, float] = {}
     passages: dict[str, list[PassageRecord]] = {}
     for number, (frame, path) in enumerate(own[:_FRAMES]):
@@ -95,7 +102,7 @@ def _of_frame(passages: Sequence[PassageRecord], frame: Frame) -> list[PassageRe
 
 
 def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Values:
-    """Return passages that hold a literal piece of an error message, those with a rare one most.
+    """Return passages that hold words of an error message in a row: what a message is made of but for its values.
 
     Args:
         index: the keyword index.
@@ -103,35 +110,40 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         report: gives the messages.
     """
     found: dict[int, float] = {}
-    for piece in _pieces(report)[:_MESSAGES]:
-        documents, terms = index.documents_and_terms([term for word in piece for term in tokens.split(word)], CODE)
-        wanted = {term for word in piece for term in tokens.split(word)}
-        if len(terms) < len(wanted) or not terms:
+    for words in _messages(report)[-_MESSAGES:]:
+        documents, terms = index.documents_and_terms([term for word in words for term in tokens.split(word)], CODE)
+        worth = np.zeros(len(documents.ids))
+        for term in terms:
+            worth[term.postings.documents] += term.idf
+        best = np.argsort(-worth, kind="stable")[:_COMPARED]
+        runs = {
+            one.id: _longest_run(words, one.text) for one in records.get(documents.ids[best[worth[best] > 0]].tolist())
+        }
+        longest = max(runs.values(), default=0)
+        holding = [id_ for id_, run in runs.items() if run == longest]
+        if longest < _LEAST_WORDS or len(holding) > _EVERYWHERE:
             continue
-        at = terms[0].postings.documents
-        for term in terms[1:]:
-            at = np.intersect1d(at, term.postings.documents, assume_unique=True)
-        if not len(at) or len(at) > 200:
-            continue
-        text = " ".join(piece).lower()
-        holding = [one for one in records.get(documents.ids[at].tolist()) if text in _SPACE.sub(" ", one.text).lower()]
-        if len(holding) > _EVERYWHERE:
-            continue
-        for one in holding:
-            found[one.id] = max(found.get(one.id, 0.0), min(1.0, len(piece) / 6) / len(holding) ** 0.5)
+        for id_ in holding:
+            found[id_] = max(found.get(id_, 0.0), min(1.0, longest / _ENOUGH_WORDS) / len(holding) ** 0.5)
     return found
 
 
-def _pieces(report: Report) -> list[list[str]]:
-    """Runs of words of the messages, without what differs from case to case, the longest first."""
-    found: dict[tuple[str, ...], None] = {}
-    for text in (*report.texts("error"), report.title):
-        message = re.sub(r"^\s*[\w.:]*(?:Error|Exception|Warning)\b:?", " ", text)
-        for run in _VARIABLE.split(message):
-            words = run.replace("'", " ").split()
-            if len(words) >= _LEAST_WORDS:
-                found[tuple(words)] = None
-    return sorted(map(list, found), key=lambda one: -len(one))
+def _messages(report: Report) -> list[list[str]]:
+    """Words of the title and of each message, the last one last: it says what broke."""
+    texts = (report.title, *report.texts("error"))
+    return [found for text in texts if len(found := _words(_ERROR_NAME.sub(" ", text))) >= _LEAST_WORDS]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in tokens.words(text)]
+
+
+def _longest_run(words: Sequence[str], text: str) -> int:
+    """How many words stand in a text one after the other as in a message, only those between letters and digits counted."""
+    own = _words(text)
+    match = SequenceMatcher(None, words, own, autojunk=False).find_longest_match(0, len(words), 0, len(own))
+    run = words[match.a : match.a + match.size]
+    return match.size if any(len(word) > 3 for word in run) else 0
 
 
 def with_signal(table: CandidateTable, name: str, values: Values) -> CandidateTable:

@@ -164,6 +164,7 @@ class Searcher:
         if asked.only is None and (beside := self._beside(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
         notes += [said(meant)] if meant else []
+        notes += [report.described(len(table.terms))] if report else []
         filters, took = tuple(map(str, asked.filters)), (time.perf_counter() - started) * 1000
         return Candidates(query, used, table, took, tuple(notes), filters=filters, suggestions=meant)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from cm_tui.engine.search import tokens
-from cm_tui.engine.search.report import MOST_CHARS, WEIGHTS, Report, is_report, read
+from cm_tui.engine.search.report import MOST_CHARS, NAMES, WEIGHTS, Kind, Part, Report, is_report, read
 from cm_tui.engine.search.wording import CODE_WORDING, Wording
 
 _MAX_CHARS = 2_000
@@ -86,13 +87,20 @@ class Query:
         """Return index terms of a wording with what each counts, from 0 to 1: in a question all the same."""
         if self.report is None:
             return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
-        missing: dict[str, float] = {}
+        left: dict[str, float] = {}
         for part in self.report.parts:
-            weight = WEIGHTS[part.kind]
-            for word in wording.kept(tokens.content_words(part.text)) if weight else ():
-                for term in wording.split(word):
-                    missing[term] = missing.get(term, 1.0) * (1.0 - weight)
-        return {term: 1.0 - left for term, left in missing.items()}
+            for term in _terms_of(part, wording):
+                left[term] = left.get(term, 1.0) * (1.0 - WEIGHTS[part.kind])
+        return {term: 1.0 - share for term, share in left.items()}
+
+    def parts_in(self, wording: Wording) -> dict[str, str]:
+        """Return for each index term of a report the part of it that gives it most weight, as it is called; else nothing."""
+        found: dict[str, Kind] = {}
+        for part in self.report.parts if self.report else ():
+            for term in _terms_of(part, wording):
+                if WEIGHTS[part.kind] > WEIGHTS[found.get(term, "heading")]:
+                    found[term] = part.kind
+        return {term: NAMES[kind] for term, kind in found.items()}
 
     @cached_property
     def written(self) -> dict[str, str]:
@@ -102,7 +110,8 @@ class Query:
     def written_in(self, wording: Wording) -> dict[str, str]:
         """Return each index term of a wording as the query has it."""
         found: dict[str, str] = {}
-        for word in self.words:
+        parts = self.report.parts if self.report else ()
+        for word in (*self.words, *(word for part in parts for word in tokens.content_words(part.text))):
             pieces, split = tokens.parts(word), wording.split(word)
             # The whole word stands before its pieces, where it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
@@ -144,6 +153,12 @@ class Query:
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)
+
+
+def _terms_of(part: Part, wording: Wording) -> Iterator[str]:
+    """Index terms of a part of a report; none of one that says nothing."""
+    for word in wording.kept(tokens.content_words(part.text)) if WEIGHTS[part.kind] else ():
+        yield from wording.split(word)
 
 
 def _bare(text: str) -> str:

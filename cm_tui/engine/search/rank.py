@@ -208,13 +208,18 @@ class _Explainer:
                 weight=whole / total,
                 contribution=whole * float(by_term[column]) / total,
                 detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}{self._formula(place)}; "
-                f"{self._said(row)}{self._weight(row)}",
+                f"{self._said(row)}{self._weight(row)}{self._from(self._table.terms[column])}",
                 group="keyword",
                 term=self._table.terms[column],
             )
             for column in np.argsort(-by_term, kind="stable").tolist()
             if by_term[column] > 0
         ]
+
+    def _from(self, term: str) -> str:
+        """Part of a report that a term is from, in words."""
+        part = self._table.parts.get(term)
+        return f"; from its {part}" if part else ""
 
     def _formula(self, place: int) -> str:
         """How a rank became the side's value, where ranks count instead of levels."""

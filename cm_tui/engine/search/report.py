@@ -1,27 +1,41 @@
-"""Long queries, such as pasted bug reports: taken apart into title, prose, code, traces, errors and what says nothing."""
+"""Long queries, such as pasted bug reports: taken apart into title, sentences, code, traces, errors and what says nothing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.search.frames import Found, Frame, frame_in, ordered
 
 MOST_CHARS = 100_000
 """A longer text is read this far."""
 _LONG = 300
-"""Characters from which on a text of several lines is read as a report."""
-_MOST_FRAMES = 60
+"""Characters from which on a text of several lines is read as a report; a paragraph has to be twice as long."""
+_MANY_LINES = 4
+"""Lines from which on a third of that is enough."""
+_MOST_TITLE = 200
+_MOST_LINE = 500
+"""Characters of a line by which it is told what it is."""
+_SENTENCES = 5
+_LEAST_SENTENCE = 30
+_MOST_SPOKEN = 600
 
 Kind = Literal["title", "prose", "name", "code", "output", "error", "trace", "diff", "environment", "heading"]
 """What a stretch of a report is; `name` is code inside a sentence."""
-
 
 WEIGHTS: dict[Kind, float] = {
     "title": 0.9, "name": 0.7, "error": 0.7, "prose": 0.3, "diff": 0.3, "code": 0.2, "trace": 0.1, "output": 0.05,
     "environment": 0.01, "heading": 0.0,
 }  # fmt: skip
-"""What a word of a part counts; one of several parts counts as much as if each had a chance to be meant."""
+"""What a word of a part counts; one of several parts counts as much as if each had that chance to be meant."""
+NAMES: dict[Kind, str] = {
+    "title": "title", "name": "code in a sentence", "error": "error", "prose": "text", "diff": "diff", "code": "code",
+    "trace": "trace", "output": "output", "environment": "environment", "heading": "heading",
+}  # fmt: skip
+"""What a part is called where a score is explained."""
 
 
 class Part(NamedTuple):
@@ -29,15 +43,6 @@ class Part(NamedTuple):
 
     kind: Kind
     text: str
-
-
-class Frame(NamedTuple):
-    """A place that a trace or a log names."""
-
-    path: str
-    line: int
-    function: str
-    """Without what qualifies it; empty: it is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,161 +58,200 @@ class Report:
         """Return the stretches of some kinds, in order."""
         return [part.text for part in self.parts if part.kind in kinds]
 
-
     def paths(self) -> list[str]:
         """Return what looks like paths of files in its sentences."""
-        text = "\n".join(self.texts("title", "prose", "name"))
-        found = (one.replace("\\", "/").lstrip("./") for one in _NAMED_PATH.findall(text))
+        found = (one.replace("\\", "/") for one in _NAMED_PATH.findall("\n".join(self.texts("title", "prose", "name"))))
         return list(dict.fromkeys(one for one in found if "/" in one or one.rpartition(".")[2].islower()))
 
     def spoken(self) -> list[str]:
         """Return the texts whose meaning is asked for: title, errors, the first sentences, and all of that at once."""
         prose = " ".join(" ".join(self.texts("prose")).split())
-        sentences = [one for one in re.split(r"(?<=[.!?])\s+", prose) if len(one) >= 30][:5]
-        whole = " ".join([self.title, *self.texts("error")[:1], prose])[:600]
+        sentences = [one for one in _SENTENCE_END.split(prose) if len(one) >= _LEAST_SENTENCE][:_SENTENCES]
+        whole = " ".join([self.title, *self.texts("error")[:1], prose])[:_MOST_SPOKEN]
         return list(dict.fromkeys([self.title, *self.texts("error")[-2:], *sentences, whole]))
 
+    def described(self, terms: int) -> str:
+        """Return in words what was found in it.
 
+        Args:
+            terms: how many of its words are searched for.
+        """
+        found = [count(len(self.frames), "frame")] if self.frames else []
+        errors = len(self.texts("error"))
+        found += [count(errors, "error")] if errors else []
+        return f"Read as a report: {', '.join([*found, count(terms, 'term')])}."
+
+
+_LONG_BLANK = re.compile(r" {17,}")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+#.-]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|In ?\[\d*\]:|\$|%|PS [^>]*>|(?:i?rb|irb)\([^)]*\)[^>]*>|[\w.-]+@[\w.-]+[:~][^$#]*[$#])\s?")
+_PROMPT = re.compile(
+    r"\s*(?:>>>|\.\.\.|In ?\[\d*\]:|[$%](?= )|PS [^>]*>|irb\([^)]*\)[^>]*>|[\w.-]+@[\w.-]+[:~][^$#]*[$#])\s?"
+)
 _OUT = re.compile(r"\s*Out ?\[\d*\]:\s?")
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<marked>.+?)\s*#*|(?:\*\*|__)(?P<bold>[^*_]+?)(?:\*\*|__)\s*:?|(?P<colon>[^\W\d][^.!?:`(){}=]{2,48}):)\s*$")
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s+(?P<marked>.+?)\s*#*|(?:\*\*|__)(?P<bold>[^*_]+?)(?:\*\*|__)\s*:?"
+    r"|(?P<colon>[^\W\d][^.!?:`(){}=]{2,48}):)\s*$"
+)
 _TEMPLATE = frozenset(
-    "describe description bug issue problem summary title overview reproduce reproducing reproduction repro steps step expected "
-    "expect actual behavior behaviour result results output outputs current environment env version versions platform system "
-    "setup info information context additional screenshots screenshot logs log traceback stack trace backtrace example examples "
-    "sample code minimal mwe mcve checklist happened happens what how why the to a an of and or is are did do you your it i in for "
-    "was does this that this's relevant details detail notes note other anything else possible solution workaround suggestion "
-    "suggested fix affected component area type feature request proposal motivation question installed package packages os "
-    "comments comment changed modified history reported report original full error errors message please provide test case self "
-    "contained snippet command script related links link".split()
+    """
+    describe description bug issue problem summary title overview reproduce reproducing reproduction repro steps step expected expect
+    actual behavior behaviour result results output outputs current environment env version versions platform system setup info
+    information context additional screenshots screenshot logs log traceback stack trace backtrace example examples sample code minimal
+    mwe mcve checklist happened happens what how why the to a an of and or is are did do does you your it i in for was this that
+    relevant details detail notes note other anything else possible solution workaround suggestion suggested fix affected component
+    area type feature request proposal motivation question installed package packages os comments comment changed modified history
+    reported report original full error errors message please provide test case self contained snippet command script related links
+    link
+    """.split()  # noqa: SIM905 - read as prose
 )
 """Words of the headings that templates of reports are made of."""
-_ENVIRONMENT_HEADING = re.compile(r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE)
+_ENVIRONMENT_HEADING = re.compile(
+    r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE
+)
 _ENVIRONMENT = re.compile(
-    r"\s*[-*|>\s]*(?:\*\*)?(?:os|operating system|platform|system|browser|machine|arch(?:itecture)?|kernel|shell|terminal|cpu|gpu|ram|"
-    r"(?:[\w.+-]+ )?versions?|python|node(?:\.?js)?|npm|yarn|java|jdk|jvm|go|rustc?|cargo|ruby|php|dotnet|gcc|clang|docker|"
-    r"linux|ubuntu|debian|windows|macos|mac os|darwin|commit|branch|release)(?:\*\*)?\s*[:=|]\s*\S.*$"
+    r"\s*[-*|>\s]*(?:\*\*)?(?:os|operating system|platform|system|browser|machine|arch(?:itecture)?|kernel|shell|terminal|cpu|gpu|ram"
+    r"|(?:[\w.+-]+ )?versions?|python|node(?:\.?js)?|npm|yarn|java|jdk|jvm|go|rustc?|cargo|ruby|php|dotnet|gcc|clang|docker"
+    r"|linux|ubuntu|debian|windows|macos|mac os|darwin|commit|branch|release)(?:\*\*)?\s*[:=|]\s*\S.*$"
     r"|\s*[-*]?\s*[\w.\[\]-]+\s*(?:==|:|@)\s*v?\d+(?:\.\d+)+\S*\s*$",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _CHECKBOX = re.compile(r"\s*[-*+]\s*\[[ xX]\]")
 _URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]\"'`]+")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
-_MENTION = re.compile(r"(?<![\w`/.])@[\w-]+\b(?!\.)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,1000}\)")
+_MENTION = re.compile(r"(?<![\w`/.])@[\w-]+\b(?!\.\w)")
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,200})\1(?!`)")
-
+_NAMED_PATH = re.compile(r"(?<![\w@])(?:[\w.~-]{1,100}[/\\]){0,20}[\w-][\w.-]{0,100}\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\()")
 _ERROR = re.compile(
     r"\s*(?:E\s{2,}|Caused by: |Exception in thread \"[^\"]*\" |Uncaught (?:\(in promise\) )?|Unhandled \w+ |thread '[^']*' )?"
-    r"(?:(?P<kind>(?:[A-Za-z_][\w$]*(?:\.|::|\\|/))*[A-Z]\w*(?:Error|Exception|Warning|Fault|Panic|Failure|Interrupt|Exit|NotFound|Denied|Invalid))"
-    r"(?::\s*(?P<text>.*))?"
-    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+(?P<plain>\S.*)|panic(?:ked at|:)\s*(?P<panic>\S.*)|fatal:\s+(?P<fatal>\S.*)"
-    r"|AssertionError|assertion failed:?\s*(?P<assert>.*))\s*$"
+    r"(?:(?:[A-Za-z_][\w$]*(?:\.|::|\\|/)){0,12}[A-Z]\w*"
+    r"(?:Error|Exception|Warning|Fault|Panic|Failure|Interrupt|Exit|NotFound|Denied|Invalid)(?::\s*.*)?"
+    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+\S.*|panic(?:ked at|:)\s*\S.*|fatal:\s+\S.*|assertion failed:?\s*.*)\s*$"
 )
-_PATH = r"(?:[A-Za-z]:)?[^\s\"'<>|:*?()\[\],;=]*[^\s\"'<>|:*?()\[\],;=/\\.]\.[A-Za-z][A-Za-z0-9+]{0,5}"
-_NAMED_PATH = re.compile(r"(?<![\w@])(?:[\w.~-]+[/\\])*[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\()")
-_FRAMES = (
-    # Python; then Ruby, and Python as pytest and IPython print it.
-    re.compile(rf"\s*File \"(?P<path>[^\"]+)\", line (?P<line>\d+)(?:, in (?P<function>[\w<>.$]+))?"),
-    re.compile(rf"\s*(?:from )?(?P<path>{_PATH}):(?P<line>\d+):(?:\d+:)? in [`'](?:block (?:\(\d+ levels\) )?in )?(?:.*[#.])?(?P<function>[\w?!]+)['`]"),
-    re.compile(rf"\s*(?P<path>{_PATH}):(?P<line>\d+):? in (?P<function>[\w<>]+)"),
-    re.compile(rf"\s*(?P<path>{_PATH}) in (?P<function>[\w<>]+)\(.*\)(?P<line>)\s*$"),
-    # JavaScript; C#; Java and its kin; PHP.
-    re.compile(rf"\s*at (?:async )?(?:new )?(?:(?P<function>[\w$.<>\[\] ]+?) (?:\[as \w+\] )?\()?(?:file://)?(?P<path>{_PATH}):(?P<line>\d+)(?::\d+)?\)?\s*$"),
-    re.compile(rf"\s*at (?P<function>[\w.`<>\[\],+]+)\(.*?\)(?: in (?P<path>{_PATH}):line (?P<line>\d+))"),
-    re.compile(rf"\s*at (?P<function>[\w.$/<>@]+)\((?P<path>[\w$]+\.\w+):(?P<line>\d+)\)"),
-    re.compile(rf"\s*#\d+ (?P<path>{_PATH})\((?P<line>\d+)\): (?P<function>[\w\\:>-]+)"),
-    # gdb and sanitizers; Rust and Go give the place on a line of its own.
-    re.compile(rf"\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<function>[\w:~<>]+).*?(?: at | )(?P<path>{_PATH}):(?P<line>\d+)"),
-    re.compile(rf"\s*(?:at )?(?P<path>{_PATH}):(?P<line>\d+)(?::\d+)?(?: \+0x[0-9a-f]+)?(?P<function>)\s*$"),
-    # Compilers and linters, pytest's last line.
-    re.compile(rf"\s*(?:--> |E? *)?(?P<path>{_PATH}):(?P<line>\d+)(?::\d+)?:(?P<function>)\s+\S"),
-)  # fmt: skip
-_ABOVE = re.compile(r"\s*(?:\d+:\s+)?(?P<function>[\w./*()$:<>-]+?)(?:\(.*\))?\s*$")
 _TRACE_HEAD = re.compile(
-    r"\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was|goroutine \d+|"
-    r"-{20,}$|stack backtrace:)",
+    r"\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was"
+    r"|goroutine \d+|-{20,}$|stack backtrace:)",
     re.IGNORECASE,
 )
 _ECHO = re.compile(r"\s*(?:-{2,}>\s*)?\d+\s|\s+[\^~]+\s*$|\s{4,}\S|\s*\.\.\. *\d+ ")
-_CODE_LIKE = re.compile(r"[;{}]\s*$|^\s*(?:import|from|def|class|func|fn|let|const|var|public|private|return|if|for|while|use|package|#include)\b|\w\(.*\)\s*[;:{]?\s*$|^\s*[\w.\[\]'\", ]+ :?= ")
+"""Source that a trace repeats below its frames."""
+_SENTENCE = re.compile(r"[.?!]\s*$|\w+ \w+ \w+ \w+")
 
 
 def is_report(text: str) -> bool:
     """Return whether a query is too long for a question: it is taken apart instead."""
-    return len(text) > _LONG and ("\n" in text.strip() or len(text) > 2 * _LONG) or len(text) > _LONG // 3 and text.strip().count("\n") >= 3
+    lines = text.strip().count("\n") + 1
+    if lines == 1:
+        return len(text) > 2 * _LONG
+    return len(text) > (_LONG // 3 if lines >= _MANY_LINES else _LONG)
 
 
 def read(text: str) -> Report:
-    """Take a long query apart; every line belongs to one part."""
-    parts: list[Part] = []
-    frames: list[tuple[int, Frame, bool]] = []
-    lines = _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).splitlines()
-    for kind, line, in _kinds(lines, frames):
-        if parts and parts[-1].kind == kind and kind not in ("error", "title"):
-            parts[-1] = Part(kind, f"{parts[-1].text}\n{line}")
-        else:
-            parts.append(Part(kind, line))
-    parts = [more for part in parts for more in _inline(part)]
-    title = next((part.text for part in parts if part.kind == "title"), "")
-    return Report(title, tuple(parts), _ordered(frames))
+    """Take a long query apart; every line that says anything belongs to one part."""
+    reader = _Reader()
+    for line in _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).splitlines():
+        reader.take(line)
+    parts = tuple(more for part in reader.parts for more in _inline(part))
+    titles = [part.text for part in parts if part.kind in ("title", "error")] or [part.text for part in parts]
+    title = next((part.text for part in parts if part.kind == "title"), titles[-1] if titles else text.strip())
+    return Report(title[: 2 * _MOST_TITLE], parts, ordered(reader.frames))
 
 
-def _kinds(lines: list[str], frames: list[tuple[int, Frame, bool]]) -> Iterator[tuple[Kind, str]]:
-    """Yield what each line is, and note the places that it names."""
-    fence: str | None = None
-    prompted = False
-    titled = environment = trace = False
+@dataclass(slots=True)
+class _Reader:
+    """Tells of each line what it is, by itself and by the lines above it."""
+
+    parts: list[Part] = field(default_factory=list)
+    frames: list[Found] = field(default_factory=list)
+    number: int = 0
+    above: str = ""
     before: Kind = "prose"
-    for number, line in enumerate(lines):
-        opened = _FENCE.match(line)
-        if opened:
-            fence = opened.group(1).lower() if fence is None else None
-            trace = prompted = False
-            before = "prose"
-            continue
-        prompted = prompted or _PROMPT.match(line) is not None
-        kind = _kind(line, fence, before, trace=trace, environment=environment, prompted=prompted)
-        frame = _frame(line, lines[number - 1] if number else "")
-        if frame is not None and kind != "diff":
-            kind = "trace"
-            frames.append((number, *frame))
-        elif _TRACE_HEAD.match(line):
-            kind = "trace"
-        trace = kind in ("trace", "error") or trace and bool(line.strip()) and kind in ("trace", "code", "output")
+    fence: str | None = None
+    """Language of the block of code that the line is in; None: it is in none."""
+    is_prompted: bool = False
+    """Whether that block shows what was typed, so that the rest of it is output."""
+    is_titled: bool = False
+    in_trace: bool = False
+    in_environment: bool = False
+
+    def take(self, line: str) -> None:
+        """Put a line to its part."""
+        self.number += 1
+        short = _LONG_BLANK.sub(" " * 16, line[:_MOST_LINE])
+        if opened := _FENCE.match(short):
+            self.fence = opened[1].lower() if self.fence is None else None
+            self.in_trace = self.is_prompted = False
+            self.before = "prose"
+        elif not line.strip():
+            self.in_trace = False
+            self.before = self.before if self.fence is not None else "prose"
+        else:
+            self._put(self._kind(short), line)
+        self.above = short
+
+    def _put(self, kind: Kind, line: str) -> None:
+        self.in_trace = kind in ("trace", "error")
         if kind == "heading":
-            environment = _ENVIRONMENT_HEADING.search(line) is not None
-        if not line.strip():
-            before = before if fence is not None else "prose"
-            continue
-        if kind == "prose" and not titled:
-            kind, titled = "title", True
-        before = kind
-        yield kind, line.strip() if kind in ("title", "error") else line
+            self.in_environment = _ENVIRONMENT_HEADING.search(line[:_MOST_LINE]) is not None
+        self.before = kind
+        if not self.is_titled and kind in ("prose", "error") and self.fence is None:
+            self.is_titled = True
+            first, rest = _first_sentence(line.strip())
+            self.parts.append(Part("title", first))
+            kind, line = ("error", line) if kind == "error" else ("prose", rest)
+        if not line:
+            return
+        if self.parts and self.parts[-1].kind == kind != "error":
+            self.parts[-1] = Part(kind, f"{self.parts[-1].text}\n{line}")
+        else:
+            self.parts.append(Part(kind, line.strip() if kind == "error" else line))
+
+    def _kind(self, line: str) -> Kind:
+        is_diff = self.fence in ("diff", "patch") or line.startswith(("diff --git ", "@@ ", "--- a/", "+++ b/"))
+        if not is_diff and (found := frame_in(self.number, line, self.above)):
+            self.frames.append(found)
+            return "trace"
+        if _TRACE_HEAD.match(line):
+            return "trace"
+        if _ERROR.match(line):
+            return "error"
+        if is_diff:
+            return "diff"
+        return self._of_block(line) or self._of_text(line)
+
+    def _of_block(self, line: str) -> Kind | None:
+        """What a line of code, output or a trace is; None: it is none of them."""
+        is_typed = _PROMPT.match(line) is not None
+        if self.in_trace and not is_typed and (self.fence is not None or _ECHO.match(line)):
+            return "trace"
+        if is_typed:
+            self.is_prompted = self.fence is not None
+            return "code"
+        if _OUT.match(line):
+            return "output"
+        if self.fence is not None:
+            return "output" if self.is_prompted else "code"
+        if line.startswith("    "):
+            return "output" if self.before == "output" else "code"
+        return None
+
+    def _of_text(self, line: str) -> Kind:
+        if _CHECKBOX.match(line) or _is_template(line):
+            return "heading"
+        if self.in_environment or _ENVIRONMENT.match(line):
+            return "environment"
+        return "output" if self.before == "code" and not _SENTENCE.search(line) else "prose"
 
 
-def _kind(line: str, fence: str | None, before: Kind, *, trace: bool, environment: bool, prompted: bool) -> Kind:
-    """What a line is, by itself and by what stands before it."""
-    if _ERROR.match(line):
-        return "error"
-    if fence in ("diff", "patch") or line.startswith(("diff --git ", "@@ ", "--- a/", "+++ b/")):
-        return "diff"
-    if trace and (_ECHO.match(line) or fence is not None and not line.startswith((">>>", "In ["))):
-        return "trace"
-    if _PROMPT.match(line):
-        return "code"
-    if _OUT.match(line):
-        return "output"
-    if fence is not None:
-        return "output" if prompted else "code"
-    if line.startswith("    ") and line.strip() and before in ("code", "output", "prose", "trace"):
-        return "code" if before != "output" else "output"
-    if _CHECKBOX.match(line) or _is_template(line):
-        return "heading"
-    if environment or _ENVIRONMENT.match(line):
-        return "environment"
-    return "output" if before == "code" and not re.search(r"[.?!]\s*$|\w+ \w+ \w+ \w+", line) else "prose"
+def _first_sentence(line: str) -> tuple[str, str]:
+    """A line as it is, or its first sentence and the rest, where it is a whole paragraph."""
+    if len(line) <= _MOST_TITLE:
+        return line, ""
+    end = _SENTENCE_END.search(line)
+    at = end.start() if end and end.start() <= _MOST_TITLE else line.rfind(" ", 1, _MOST_TITLE)
+    at = at if at > 0 else _MOST_TITLE
+    return line[:at], line[at:].strip()
 
 
 def _is_template(line: str) -> bool:
@@ -215,38 +259,8 @@ def _is_template(line: str) -> bool:
     heading = _HEADING.match(line)
     if heading is None:
         return False
-    words = re.findall(r"[A-Za-z']+", heading["marked"] or heading["bold"] or heading["colon"] or "")
-    return bool(words) and len(words) <= 10 and all(word.lower() in _TEMPLATE for word in words)
-
-
-def _frame(line: str, above: str) -> tuple[Frame, bool] | None:
-    """The place that a line names, and whether its trace has the innermost call last."""
-    for number, pattern in enumerate(_FRAMES):
-        if found := pattern.match(line):
-            path = found["path"].replace("\\", "/")
-            function = found["function"] or ""
-            if not function and number == 9 and (named := _ABOVE.match(above)):
-                function = named["function"]
-            last = re.split(r"[.:>\\/#$ ]+", function.removesuffix("<>").rstrip("()"))[-1] if function else ""
-            last = last if re.fullmatch(r"[^\W\d]\w*[?!]?", last) else ""
-            return Frame(path, int(found["line"] or 0), last), number in (0, 2, 3)
-    return None
-
-
-def _ordered(frames: list[tuple[int, Frame, bool]]) -> tuple[Frame, ...]:
-    """Frames, the innermost of each run first; those of later runs first, as the last trace says what broke."""
-    runs: list[list[tuple[int, Frame, bool]]] = []
-    for one in frames:
-        near = runs and one[0] - runs[-1][-1][0] <= 12 and one[2] == runs[-1][-1][2]
-        if near:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    found: dict[Frame, None] = {}
-    for run in reversed(runs):
-        for _, frame, last_is_innermost in reversed(run) if run[0][2] else run:
-            found.setdefault(frame)
-    return tuple(found)[:_MOST_FRAMES]
+    words = re.findall(r"[A-Za-z]+", heading["marked"] or heading["bold"] or heading["colon"] or "")
+    return bool(words) and len(words) <= 10 and all(word.lower() in _TEMPLATE or len(word) == 1 for word in words)
 
 
 def _inline(part: Part) -> Iterator[Part]:

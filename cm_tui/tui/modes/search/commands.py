@@ -47,7 +47,7 @@ def _not_open(screen: SearchView) -> str | None:
 
 def everywhere(screen: SearchView) -> None:
     """Ask what all projects remember of the query."""
-    ask_everywhere(screen, screen.query_input.value.strip())
+    ask_everywhere(screen, screen.query_input.query_text)
 
 
 def _not_narrow(screen: SearchView) -> str | None:

@@ -1,29 +1,48 @@
-"""The input of a question: pasted lines are all kept, in one line."""
+"""The input of a question: pasted lines are all kept, shown in one line and asked as they were."""
 
 from __future__ import annotations
 
 from textual import events
 from textual.widgets import Input
 
-MOST = 2_000
+MOST = 20_000
 """Characters that are kept of what is pasted."""
 
 
 class QueryInput(Input):
     """An input that takes pasted lines; Textual's own keeps the first one alone."""
 
+    _shown = ""
+    """The pasted lines as one line."""
     _pasted = ""
+    """The same as they were."""
     _lines = 0
 
     @property
     def pasted_lines(self) -> int:
         """How many lines were pasted that are still there; 0 for one line, which looks as it was."""
-        return self._lines if self._lines > 1 and self._pasted in self.value else 0
+        return self._lines if self._lines > 1 and self._shown in self.value else 0
 
     @property
     def is_cut(self) -> bool:
         """True while what is there of a paste is not all of it."""
         return bool(self.pasted_lines) and len(self._pasted) == MOST
+
+    @property
+    def query_text(self) -> str:
+        """What is asked: what was typed, with the lines of a paste that is still there."""
+        return (self.value.replace(self._shown, self._pasted, 1) if self.pasted_lines else self.value).strip()
+
+    def show_query(self, text: str) -> None:
+        """Show a question in place of what is there."""
+        self.value = self._in_one_line(text)
+        self.action_end()
+
+    def _in_one_line(self, text: str) -> str:
+        self._pasted = text[:MOST]
+        lines = [words for line in self._pasted.splitlines() if (words := " ".join(line.split()))]
+        self._shown, self._lines = " ".join(lines), len(lines)
+        return self._shown if self._lines > 1 else self._pasted
 
     def _on_paste(self, event: events.Paste) -> None:
         if len(event.text.splitlines()) < 2:
@@ -31,6 +50,4 @@ class QueryInput(Input):
         # Textual calls its own handler after this one, which keeps the first line.
         event.prevent_default()
         event.stop()
-        lines = [words for line in event.text.splitlines() if (words := " ".join(line.split()))]
-        self._pasted, self._lines = " ".join(lines)[:MOST], len(lines)
-        self.replace(self._pasted, *self.selection)
+        self.replace(self._in_one_line(event.text), *self.selection)

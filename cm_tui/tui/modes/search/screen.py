@@ -68,7 +68,7 @@ class SearchScreen(SearchView):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.search()
-        if query := self.query_input.value.strip():
+        if query := self.query_input.query_text:
             self._submitted_query = query
             self.results.focus()
 

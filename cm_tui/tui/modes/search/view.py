@@ -15,7 +15,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
-from cm_tui.tui.modes.search.query_input import MOST, QueryInput
+from cm_tui.tui.modes.search.query_input import QueryInput
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -78,8 +78,7 @@ class SearchView(ModeScreen):
         self.set_class(kept.get("tuning") is True, "-tuning")
         query = kept.get("query")
         with self.prevent(Input.Changed):
-            self.query_input.value = query if isinstance(query, str) else ""
-        self.query_input.action_end()
+            self.query_input.show_query(query if isinstance(query, str) else "")
         self.read_profiles()
         self.query_input.focus()
         super().on_mount()
@@ -89,7 +88,7 @@ class SearchView(ModeScreen):
         super().keep()
         state = self.cm.state.of(self.MODE)
         state.update(
-            query=self.query_input.value[:MOST],
+            query=self.query_input.query_text,
             search_mode=self.session.mode,
             by=self.session.by,
             side=self.shown_side,
@@ -157,7 +156,7 @@ class SearchView(ModeScreen):
 
     def search(self, *, delay: float = 0.0) -> None:
         """Ask for what is typed; what is on screen stays until the answer is there."""
-        query = self.query_input.value.strip()
+        query = self.query_input.query_text
         if not query or self.cm.project.searchable:
             self.session.search(query, delay=delay)
             self.set_timer(delay + DIM_AFTER, self._dim)
@@ -166,13 +165,12 @@ class SearchView(ModeScreen):
 
     def ask_for(self, query: str) -> None:
         """Ask a question that another mode leads to."""
-        self.query_input.value = query
-        self.query_input.action_end()
+        self.query_input.show_query(query)
         self.results.focus()
 
     def refresh_results(self) -> None:
         """Ask again for what is shown; what is typed meanwhile is asked by itself."""
-        if self.session.asked and self.session.query == self.query_input.value.strip():
+        if self.session.asked and self.session.query == self.query_input.query_text:
             self.session.refresh()
         else:
             self.search()
