@@ -46,37 +46,34 @@ class Verdict(NamedTuple):
 # and a statement that has one of them is probably an answer: it has to say a bit more to get context.
 _FOLLOW_UP = frozenset(
     """
-    yes yep yeah yup no nope nah ok okay k sure right correct exactly agreed perfect great good nice fine cool awesome
-    done continue proceed go goes going ahead next again retry try keep carry resume stop wait cancel undo revert skip
-    abort finish pls please thanks thank thx ty looks lgtm lets hmm oh ah uh um hi hello hey bye
-    commit commits committed committing push pushed pushing pull pulled merge merged merging rebase squash stash amend
-    pr prs branch branches main master origin upstream conflict conflicts draft review reviews reviewer
-    comment comments issue issues ticket tickets github gitlab linear jira unstaged staged ready approve approved accept
-    accepted reject ship
-    ja nein klar gut genau richtig weiter mach mache machen weitermachen bitte danke super passt nochmal stopp warte los
-    fertig oui non continuez vas-y vas d'accord daccord merci parfait suivant recommence
-    sí si vale claro sigue continúa continua adelante gracias perfecto listo hazlo sim não nao prossiga obrigado obrigada
-    perfeito ótimo vai faça sì va bene avanti grazie prego perfetto ancora fallo procedi
-    да нет хорошо ладно продолжай продолжайте дальше давай спасибо пожалуйста отлично стоп сделай
-    tak nie dobrze dalej kontynuuj dzięki proszę evet hayır tamam devam et teşekkürler lütfen
-    graag nee verder ga dank je wel prima
+    yes yep yeah yup no nope nah ok okay k sure right correct exactly agreed perfect great good nice fine cool
+    awesome done continue proceed ahead thanks thank thx ty looks lgtm lets hmm oh ah uh um hi hello hey bye commit
+    commits committed committing push pushed pushing pull pulled merge merged merging rebase squash stash amend pr
+    prs branch branches main master origin upstream conflict conflicts draft review reviews reviewer github gitlab
+    linear jira unstaged staged approve approved accept accepted reject ja nein klar gut genau richtig weiter mach
+    mache machen weitermachen danke super passt los fertig oui non continuez vas-y vas d'accord daccord merci
+    parfait suivant recommence sí si vale claro sigue continúa continua adelante gracias perfecto listo hazlo sim
+    não nao prossiga obrigado obrigada perfeito ótimo vai faça sì va bene avanti grazie prego perfetto ancora fallo
+    procedi да нет хорошо ладно продолжай продолжайте дальше давай спасибо отлично сделай tak nie dobrze dalej
+    kontynuuj dzięki evet hayır tamam devam et teşekkürler graag nee verder ga dank je wel prima
     """.split()  # noqa: SIM905 - read by people, as words
 )
 # Words that carry no meaning beside those: of talk, and of requests whatever they are about.
 _PLAIN = frozenset(
     """
-    on it does do this that these those them they there thing things stuff all both one you your u sounds look works well
-    now then just also still so too not yet and or but same run rerun test tests build lint format deploy apply fix let
-    us me i im my we what how why argh maybe probably really actually basically anyway anyways totally
-    else even only already always never once ones another rest others other own every everything anything something
-    nothing someone way bit lot kind sort of think thought guess mean means know see seems seem feel like want wanted
-    wondering wonder need needs make makes made got give given take taken put say saying said tell ask asked idea
-    question fair feature simple easy happy clean clear fun supposed sense forward back around together later soon today
-    tomorrow first last time times day finally follow-up fyi btw imo wdyt definitely create open close mark link reply respond launch request requests stack
-    stacked change changes changed update updated message description pipeline ci
-    doch das es dies die der alle alles so und oder noch mal dann jetzt
-    y s'il sil te vous plait plaît encore bien très c'est cest ca ça le la les por favor bien otra vez eso isso ещё еще это
-    door
+    go goes going next again retry try keep carry resume stop wait cancel undo revert skip abort finish pls please
+    bitte nochmal stopp warte пожалуйста стоп proszę lütfen on it does do this that these those them they there
+    thing things stuff all both one you your u sounds look works well now then just also still so too not yet and or
+    but same run rerun test tests build lint format deploy apply fix let us me i im my we what how why argh maybe
+    probably really actually basically anyway anyways totally else even only already always never once ones another
+    rest others other own every everything anything something nothing someone way bit lot kind sort of think thought
+    guess mean means know see seems seem feel like want wanted wondering wonder need needs make makes made got give
+    given take taken put say saying said tell ask asked idea question fair feature simple easy happy clean clear fun
+    supposed sense forward back around together later soon today tomorrow first last time times day finally
+    follow-up fyi btw imo wdyt definitely create open close mark link reply respond launch request requests stack
+    stacked change changes changed update updated message description pipeline ci doch das es dies die der alle
+    alles und oder noch mal dann jetzt y s'il sil te vous plait plaît encore bien très c'est cest ca ça le la les
+    por favor otra vez eso isso ещё еще это door comment comments issue issues ready ship ticket tickets
     """.split()  # noqa: SIM905
 )
 _TASKS = frozenset({"build", "deploy", "fix", "format", "lint", "ship", "test", "tests"})

@@ -16,6 +16,7 @@ from cm_tui.engine.search import profile_file, profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.known_names import known_names
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
@@ -95,6 +96,10 @@ class Searcher:
     def close(self) -> None:
         """Stop what goes on behind answers; the store can be closed then."""
         self._prefetch.close()
+
+    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some words that name something in the index; no model is asked."""
+        return known_names(self._keyword, words)
 
     # --- answering ---
 
