@@ -4,9 +4,10 @@
 2. Something written as code (a name with an inner boundary, a call, a file, backticks): yes, however short.
 3. Only words of follow-ups and of git ("yes, continue", "ja, mach weiter", "push it and open a PR"): no, also where a
    symbol of the project is called `push`.
-4. A word that names something in the index (symbol, file, module, entry): yes.
-5. At least three other words, two where no index can be asked, one and a task ("fix engine tests"), or six characters
-   of a script without spaces: yes; fewer: no.
+4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
+   words more.
+5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
+   login tests"); fewer where no index can be asked; six characters of a script without spaces: yes; less: no.
 """
 
 from __future__ import annotations
@@ -121,8 +122,6 @@ def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
         find_names: asked at most once, for a few words, when the words of the prompt alone do not decide.
     """
     text = _URL.sub("", prompt[:_LONGEST]).strip()
-    if not text:
-        return Verdict(False, "empty")
     if command := _COMMAND.match(text):
         text = text[command.end() :].strip()
         if command.group() == "!" or len(text) < _LONG_ARGUMENT:
@@ -131,7 +130,12 @@ def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
         return Verdict(True, "code in it")
     words = [_ENDING.sub("", word.lower().replace("’", "'")) for word in _WORD.findall(text)]
     if not words:
-        return Verdict(False, "no words")
+        return Verdict(False, "no words" if text else "empty")
+    return _by_words(text, words, find_names)
+
+
+def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict:
+    """Return the verdict on a prompt that has nothing written as code."""
     unspaced = len(_UNSPACED.findall(_FOLLOW_UP_UNSPACED.sub("", text)))
     is_question = text.endswith(("?", "？"))
     meaning = [word for word in dict.fromkeys(words) if _has_meaning(word, is_question)]
@@ -140,14 +144,13 @@ def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
     is_answer = not is_question and not _FOLLOW_UP.isdisjoint(words)
     is_task = not is_question and not _TASKS.isdisjoint(words)
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
-    if unspaced >= _LEAST_UNSPACED or len(meaning) >= least:
-        return Verdict(True, "words that carry meaning")
-    names = find_names([word for word in meaning if word not in _TASKS])
-    if names is None and len(meaning) >= _LEAST_UNCHECKED + is_answer - is_task:
-        return Verdict(True, "words that carry meaning")
-    if names and len(meaning) + _OF_NAME * len(names) >= least:
+    is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) >= least
+    names = () if is_enough else find_names([word for word in meaning if word not in _TASKS])
+    if names is None:
+        is_enough = len(meaning) >= _LEAST_UNCHECKED + is_answer - is_task
+    elif names and len(meaning) + _OF_NAME * len(names) >= least:
         return Verdict(True, f"names {min(names, key=meaning.index)}")
-    return Verdict(False, "too little to go by")
+    return Verdict(is_enough, "words that carry meaning" if is_enough else "too little to go by")
 
 
 def _has_meaning(word: str, is_question: bool) -> bool:

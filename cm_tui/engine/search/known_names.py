@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cm_tui.engine.search.keyword import KeywordIndex, Term
 from cm_tui.engine.search.fts_writer import FIELDS
+from cm_tui.engine.search.keyword import KeywordIndex, Term
 from cm_tui.engine.search.tokens import split
 
 _NAME_SHARE = 1 / 3

@@ -9,8 +9,33 @@ import pytest
 from cm_tui.engine.context.prompt_policy import classify
 
 NAMES = frozenset(
-    "go run test push commit continue next merge review retry parser cart tax checkout migration steuer panier token "
-    "commande pedido factura корзины payment config 购物车".split()
+    [
+        "go",
+        "run",
+        "test",
+        "push",
+        "commit",
+        "continue",
+        "next",
+        "merge",
+        "review",
+        "retry",
+        "parser",
+        "cart",
+        "tax",
+        "checkout",
+        "migration",
+        "steuer",
+        "panier",
+        "token",
+        "commande",
+        "pedido",
+        "factura",
+        "корзины",
+        "payment",
+        "config",
+        "购物车",
+    ]
 )
 """Names in the index: common words among them, as functions are called."""
 
