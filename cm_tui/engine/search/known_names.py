@@ -12,6 +12,8 @@ _NAME_SHARE = 1 / 3
 """Of the passages with a word, the share that has it in path or title; a word of plain English is mostly in bodies."""
 _MOST = 1 / 2
 """Of all passages, the share that a name may be in: one that almost all paths have tells nothing."""
+_FEW = 20
+"""Passages that a name may be in however few there are."""
 _LOOKED_UP = 8
 _NAMED = [FIELDS.index("path"), FIELDS.index("title")]
 
@@ -32,4 +34,4 @@ def known_names(keyword: KeywordIndex, words: Sequence[str]) -> tuple[str, ...]:
 def _is_name(term: Term, passages: int) -> bool:
     counts = term.postings.counts
     named = int(counts[:, _NAMED].any(axis=1).sum())
-    return 0 < named <= _MOST * passages and named >= _NAME_SHARE * len(counts)
+    return 0 < named <= max(_FEW, _MOST * passages) and named >= _NAME_SHARE * len(counts)

@@ -16,7 +16,7 @@ FILES: dict[str, str | None] = {
 
 
 def test_symbols_files_and_modules_are_names(project: Project):
-    project.put(FILES)
+    project.put({**FILES, **{f"shop/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(20)}})
     keyword = KeywordIndex(project.db)
     assert known_names(keyword, ["carts", "add_tax", "money", "login", "read"]) == ("carts", "add_tax", "money")
     assert known_names(keyword, ["shop/money", "money/shop"]) == ("shop/money",), "what almost all paths have"
