@@ -113,10 +113,8 @@ steps:
 
 
 def test_one_name_of_the_index_is_enough_and_a_word_that_names_nothing_is_not(indexed: Shop):
-    assert (
-        "money"
-        in json.loads(hook(indexed, "prompt", prompt="explain money"))["hookSpecificOutput"]["additionalContext"]
-    )
+    said = json.loads(hook(indexed, "prompt", prompt="explain cart"))
+    assert "cart" in said["hookSpecificOutput"]["additionalContext"]
     assert hook(indexed, "prompt", prompt="explain kubernetes") == ""
     assert hook(indexed, "prompt", prompt="commit and push it") == ""
 
