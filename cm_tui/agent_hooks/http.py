@@ -85,6 +85,7 @@ class _Asked:
             asked.prompt,
             budget=budget,
             seconds=asked.seconds,
+            find_names=lambda words: self._names(root, words),
             assemble=self._assembly(root, asked),
             on_given=lambda given: self._count(root, given.recalled, asked.agent),
         )
@@ -127,13 +128,21 @@ class _Asked:
         return assemble
 
     def _pack(self, root: Path, question: str, budget: int) -> Pack | None:
+        found: Pack | None = self._of_index(root, "pack", {"question": question, "budget": budget})
+        return found
+
+    def _names(self, root: Path, words: Sequence[str]) -> Sequence[str] | None:
+        found: Sequence[str] | None = self._of_index(root, "known_names", {"words": list(words)})
+        return found
+
+    def _of_index(self, root: Path, method: str, arguments: dict[str, Any]) -> Any:
+        """Return what the project's index answers; None where there is no index."""
         where = ProjectRef(str(root), own_index=True)
         try:
             self._dispatcher.call("stale_reason", where, {})
         except NotIndexedError:
             return None
-        found: Pack = self._dispatcher.call("pack", where, {"question": question, "budget": budget})
-        return found
+        return self._dispatcher.call(method, where, arguments)
 
     def _count(self, root: Path, paths: Sequence[str], agent: str) -> None:
         """Count what an agent was given of the memory."""

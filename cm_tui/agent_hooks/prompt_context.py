@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cm_tui.agent_hooks.reply import CHARACTERS, quote_block
-from cm_tui.engine.api.prompts import Recent, classify
+from cm_tui.engine.api.prompts import FindNames, Recent, classify
 from cm_tui.model import Assembly, Pack
 
 MARKS_TOKENS = 120
@@ -42,6 +42,7 @@ class Answers:
         *,
         budget: int,
         seconds: float,
+        find_names: FindNames = lambda _: None,
         assemble: Assemble | None = None,
         on_given: Callable[[Pack | Assembly], None] = lambda _: None,
     ) -> str:
@@ -53,6 +54,7 @@ class Answers:
             prompt: what the person wrote.
             budget: tokens that the answer may take.
             seconds: how long the hook waits; an answer that comes later is not counted as given.
+            find_names: finds the words of the prompt that name something in the project's index.
             assemble: makes what is handed over where files of the project say what that is; None: it is a pack.
             on_given: told of what is added.
 
@@ -62,7 +64,7 @@ class Answers:
         begun = self._clock()
         if (
             budget <= MARKS_TOKENS
-            or not classify(prompt).substantive
+            or not classify(prompt, find_names).substantive
             or self._recent.was_answered(session, prompt, begun)
         ):
             return ""

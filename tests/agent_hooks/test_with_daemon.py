@@ -112,6 +112,13 @@ steps:
 """
 
 
+def test_one_name_of_the_index_is_enough_and_a_word_that_names_nothing_is_not(indexed: Shop):
+    said = json.loads(hook(indexed, "prompt", prompt="explain cart"))
+    assert "cart" in said["hookSpecificOutput"]["additionalContext"]
+    assert hook(indexed, "prompt", prompt="explain kubernetes") == ""
+    assert hook(indexed, "prompt", prompt="commit and push it") == ""
+
+
 def test_definitions_of_the_project_reach_the_agent_and_a_snapshot_is_kept(indexed: Shop):
     """A project that says by files what is handed over has it handed over, fenced, counted, with its trace."""
     folder = indexed.root / ".cm" / "retrieval"

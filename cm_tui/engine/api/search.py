@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,6 +66,14 @@ class SearchApi(Protocol):
 
         Raises:
             UsageError: there is no name.
+        """
+
+    @needs("nothing")
+    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some words that name something in the index, as it is: a symbol, a file, an entry, a note.
+
+        Args:
+            words: the first eight are looked up, by keyword alone; of a path its last part.
         """
 
     @needs("nothing")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +67,11 @@ class LocalSearch(LocalRooms):
         """Return where something that a person names stands for a question."""
         standing = self._why_not.of(query, name, profile=profile, mode=mode, limit=limit)
         return self._not_indexed(standing) if standing.state == "unknown" else standing
+
+    @of_one_generation
+    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some words that name something in the index."""
+        return self._searcher.known_names(words)
 
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""

@@ -20,6 +20,7 @@ from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.marked import MarksOf, marked, passages_of
 from cm_tui.engine.search.named_places import framed, quoting, with_signal
+from cm_tui.engine.search.known_names import known_names
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
@@ -101,6 +102,10 @@ class Searcher:
     def close(self) -> None:
         """Stop what goes on behind answers; the store can be closed then."""
         self._prefetch.close()
+
+    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some words that name something in the index; no model is asked."""
+        return known_names(self._keyword, words)
 
     # --- answering ---
 

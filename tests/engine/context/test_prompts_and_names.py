@@ -1,0 +1,191 @@
+"""Which prompts get context where the project's index can be asked for names: requests, questions, follow-ups, thanks, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cm_tui.engine.context.prompt_policy import classify
+
+NAMES = frozenset(
+    [
+        "go",
+        "run",
+        "test",
+        "push",
+        "commit",
+        "continue",
+        "next",
+        "merge",
+        "review",
+        "retry",
+        "parser",
+        "cart",
+        "tax",
+        "checkout",
+        "migration",
+        "steuer",
+        "panier",
+        "token",
+        "commande",
+        "pedido",
+        "factura",
+        "корзины",
+        "payment",
+        "config",
+        "购物车",
+    ]
+)
+"""Names in the index: common words among them, as functions are called."""
+
+
+def find_names(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word in NAMES]
+
+
+REQUESTS = """
+fix parser tests
+fix the parser
+fix parser tests please
+parser: keep trailing comments
+yes, but keep the cart total in cents
+ok, now add logging to the payment service
+rename cart
+can you make checkout faster?
+move the migration out of the way
+commit the parser without its debug output
+review `push`
+rerun push_all
+please fix Cart.total
+update src/cart.ts
+repariere den parser
+Bitte die steuer runden
+corrige le panier
+Corrige le calcul de la commande
+arregla la factura
+arregla el pedido vacío
+почини расчёт корзины
+修复购物车页面的错误
+カートの合計を直してください
+"""
+QUESTIONS = """
+how is tax added?
+why does the parser hang?
+what calls checkout?
+where is the token refreshed?
+is the migration run twice?
+why is lint failing on the build?
+Wo wird die steuer berechnet?
+Warum ist der cart leer?
+Où est calculé le panier ?
+¿Dónde se valida la factura?
+Где вычисляется налог на корзину?
+购物车的税是怎么计算的?
+장바구니 세금은 어디에서 계산하나요
+"""
+ERRORS = """
+TypeError: cannot read properties of undefined (reading 'total')
+FAILED tests/test_cart.py::test_total - assert 3 == 4
+error[E0382]: borrow of moved value
+ld: symbol(s) not found for architecture arm64
+panic: runtime error: index out of range
+Segmentation fault (core dumped) while loading the config
+"""
+FOLLOW_UPS = """
+continue
+go on with that
+go on
+yes, do it
+yes, run it
+go, run the tests
+run the tests again
+push it
+push it and open a PR
+commit and push
+commit, push and create a pull request
+can you commit this?
+can you run the tests?
+merge main and push again
+review the PR comments
+let's go with option 2
+next one please
+retry
+try it again
+A. is fine
+ok, let's do this one then
+origin/main
+push it to GitHub
+we have merge conflicts
+1
+weiter
+ja, mach das so
+mach weiter mit den tests
+bitte commit und push
+oui, vas-y
+continue comme ça
+d'accord, on continue
+sí, hazlo
+sigue con eso
+da, продолжай
+хорошо, сделай это
+tak, kontynuuj
+ja, ga verder
+好的,继续
+请帮我提交一下
+はい、続けてください
+네, 계속해줘
+"""
+THANKS = """
+thanks!
+thank you, that looks great
+perfect, works well now
+cool, makes sense
+hmm, ok
+hi
+danke, passt so
+merci beaucoup
+muchas gracias
+спасибо
+ありがとう
+"""
+
+
+def rows(text: str) -> list[str]:
+    return text.strip().splitlines()
+
+
+@pytest.mark.parametrize("prompt", rows(REQUESTS) + rows(QUESTIONS) + rows(ERRORS))
+def test_context_is_given(prompt: str):
+    assert classify(prompt, find_names).substantive, classify(prompt, find_names)
+
+
+@pytest.mark.parametrize("prompt", rows(FOLLOW_UPS) + rows(THANKS))
+def test_nothing_is_given(prompt: str):
+    assert not classify(prompt, find_names).substantive, classify(prompt, find_names)
+
+
+@pytest.mark.parametrize("prompt", ["rename cart", "what calls checkout?", "fix the parser"])
+def test_one_name_decides(prompt: str):
+    assert not classify(prompt, lambda _: []).substantive
+    assert classify(prompt, find_names).why.startswith("names ")
+
+
+def test_the_index_is_asked_only_where_it_decides():
+    asked: list[Sequence[str]] = []
+    for prompt in ("yes, continue", "`total`", "why does the login page ignore the language of the user?"):
+        classify(prompt, lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+    assert asked == []
+    classify("run the tests of the parser", lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+    assert asked == [["parser"]]
+
+
+def test_a_long_argument_of_a_command_is_a_prompt():
+    assert not classify("/compact keep the plan", find_names).substantive
+    assert classify(f"/plan {'add a discount for returning customers to the cart ' * 2}", find_names).substantive
+    assert not classify(f"!grep {'discount customers returning cart ' * 3}", find_names).substantive
+
+
+def test_an_address_is_no_code():
+    assert not classify("merge https://example.org/shop/cart.git/pull/4", find_names).substantive
+    assert classify("why does https://example.org/shop return the wrong cart?", find_names).substantive
