@@ -18,7 +18,7 @@ from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.hints import hints_of
-from cm_tui.engine.api.needs import Written, need_of, need_of_call, writes_of, writes_of_call
+from cm_tui.engine.api.needs import Written, is_request, need_of, need_of_call, writes_of, writes_of_call
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Need, Suggestion
 
@@ -58,7 +58,7 @@ class Method:
     """One method of the engine: its arguments and its result, as its annotations have them.
 
     Args:
-        function: the method of the protocol.
+        function: the method.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -137,9 +137,7 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    name: Method(member)
-    for name, member in inspect.getmembers(Engine, inspect.isfunction)
-    if not name.startswith("_") and name != "close"
+    name: Method(member) for name, member in inspect.getmembers(Engine, inspect.isfunction) if is_request(member)
 }
 """Every method of the engine, by name."""
 

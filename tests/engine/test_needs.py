@@ -8,7 +8,6 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.needs import need_of, need_of_call, needs, writes_of, writes_of_call
-from cm_tui.engine.local.engine import LocalEngine
 
 METHODS = [
     member
@@ -131,4 +130,4 @@ INNER = {
     "name", [*(method.__name__ for method in METHODS if need_of(method) == "files"), "files", "skipped", "source"]
 )
 def test_questions_about_the_present_are_answered_from_one_generation(name: str) -> None:
-    assert getattr(LocalEngine, INNER.get(name, name)).__wrapped__
+    assert getattr(Engine, INNER.get(name, name)).__wrapped__

@@ -13,6 +13,7 @@ index and its history; marks of results; definitions of context; and the private
 
 _ATTRIBUTE = "__need__"
 _WRITES = "__writes__"
+_IN_PROCESS = "__in_process__"
 _REVISION = "at"
 """The argument with which a question is about an earlier revision."""
 _DRY_RUN = "dry_run"
@@ -35,6 +36,22 @@ def needs(need: Need, *, writes: tuple[Written, ...] = ()) -> Callable[[F], F]:
         return method
 
     return declared
+
+
+def in_process(method: F) -> F:
+    """Declare that a public method is no request: only the process that has the store open calls it."""
+    setattr(method, _IN_PROCESS, True)
+    return method
+
+
+def is_request(method: Callable[..., Any]) -> bool:
+    """Return whether a front end may call a method, straight or through the daemon."""
+    return hasattr(method, _ATTRIBUTE)
+
+
+def is_in_process(method: Callable[..., Any]) -> bool:
+    """Return whether a method has declared that it is no request."""
+    return hasattr(method, _IN_PROCESS)
 
 
 def need_of(method: Callable[..., Any]) -> Need:

@@ -1,4 +1,8 @@
-"""What the rooms of a local engine share: root, store and settings, and the parts that are built when first needed."""
+"""What the engine's methods share: root, store and settings, and the parts that are built when first needed.
+
+The daemon's clients import the engine's methods for their signatures alone: bodies import what they need, and make
+records as `model.NAME`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,12 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from cm_tui.config import Config
 from cm_tui.engine.api import projects
+from cm_tui.engine.api.needs import in_process
 from cm_tui.engine.lazy import is_built, shared_property
-from cm_tui.engine.store import memory
 
 if TYPE_CHECKING:
+    from cm_tui.config import Config
     from cm_tui.engine.embed.provider import Provider
     from cm_tui.engine.episodes.episodes import Episodes
     from cm_tui.engine.git.repository import Repository
@@ -60,7 +64,7 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
     return ask
 
 
-class LocalRooms:
+class Rooms:
     """An open store, and what answers from it.
 
     Args:
@@ -125,6 +129,7 @@ class LocalRooms:
         """Return nothing: without a daemon there are no jobs."""
         return set()
 
+    @in_process
     def close(self) -> None:
         """Let go of the store; one that was made for questions alone and holds nothing leaves no trace."""
         if self._closed:
@@ -142,8 +147,11 @@ class LocalRooms:
         if unused:
             projects.clear_store(self.store)
 
+    @in_process
     def rest(self) -> None:
         """Give back memory that the next question can do without."""
+        from cm_tui.engine.store import memory
+
         self._db.let_go_of_blocks()
         memory.give_back()
 
