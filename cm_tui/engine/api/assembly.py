@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from cm_tui import model
-from cm_tui.counts import count
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.lazy import shared_property
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.model.page import bounded
 
 if TYPE_CHECKING:
     from cm_tui.engine.assembly.mentions import Names
@@ -114,6 +111,9 @@ class AssemblyMethods(LayerMethods):
             session: only those of this session.
             limit: how many at most.
         """
+        from cm_tui.counts import count
+        from cm_tui.model.page import bounded
+
         found = list(self._snapshots.heads(match, session))
         damaged = self._snapshots.damaged()
         note = (
@@ -159,6 +159,7 @@ class AssemblyMethods(LayerMethods):
             limit: how many at most.
         """
         from cm_tui.engine.assembly.mentions import completed
+        from cm_tui.model.page import bounded
 
         return tuple(completed(text[:200], self._mention_names, bounded(limit)))
 
@@ -226,6 +227,8 @@ class AssemblyMethods(LayerMethods):
         )
 
     def _symbols_like(self, text: str, limit: int) -> list[str]:
+        from difflib import get_close_matches
+
         found = [one.qualname for one in self.symbols(match=text, limit=limit).rows]
         if found:
             return found

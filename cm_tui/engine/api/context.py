@@ -9,7 +9,6 @@ from cm_tui.engine.api.code import CodeMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.api.search import SearchMethods
-from cm_tui.model.page import bounded
 
 if TYPE_CHECKING:
     from cm_tui.engine.context.injection import InjectionTable
@@ -46,6 +45,7 @@ class ContextMethods(SearchMethods, CodeMethods):
 
     def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
         from cm_tui.engine.context.from_query import auto_pack, hits_for
+        from cm_tui.model.page import bounded
 
         files = self._file_view()
         return auto_pack(
@@ -69,6 +69,7 @@ class ContextMethods(SearchMethods, CodeMethods):
     @of_one_generation
     def _pack_items(self, items: Sequence[PackRequest], budget: int, question: str) -> Pack:
         from cm_tui.engine.context.pack import manual_pack
+        from cm_tui.model.page import bounded
 
         files = self._file_view()
 
@@ -128,6 +129,7 @@ class ContextMethods(SearchMethods, CodeMethods):
         from cm_tui.engine.context.injection import Wanted
         from cm_tui.engine.entries.entry_names import checked_scope
         from cm_tui.engine.entries.entry_record import checked_category
+        from cm_tui.model.page import bounded
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""

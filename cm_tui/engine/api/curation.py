@@ -10,7 +10,6 @@ from cm_tui import model
 from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.errors import RefusedError
-from cm_tui.model.page import bounded
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries.duplicates import Vectors
@@ -109,6 +108,7 @@ class CurationMethods(EntryMethods):
             StoreError: a file cannot be read.
         """
         from cm_tui.engine.entries.duplicates import duplicates
+        from cm_tui.model.page import bounded
 
         found = self._entries().all()
         pairs = duplicates(found.shown, self._vectors_of(found.shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from cm_tui.engine.api.needs import needs
@@ -13,9 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cm_tui.model import DefinitionKind, Definitions
-
-
-_log = logging.getLogger(__name__)
 
 
 class DefinitionMethods(Rooms):
@@ -59,7 +55,9 @@ class DefinitionMethods(Rooms):
         try:
             schemas.copy_to(self._root)
         except StoreError as error:
-            _log.info("%s", error.message)
+            import logging
+
+            logging.getLogger(__name__).info("%s", error.message)
 
 
 def has_definitions(root: Path) -> bool:

@@ -11,7 +11,6 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.api.memory import MemoryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
-from cm_tui.model.ids import plain_id
 
 if TYPE_CHECKING:
     from cm_tui.engine.erasure.said import Said
@@ -141,6 +140,7 @@ class ErasureMethods(MemoryMethods):
         from cm_tui.engine.erasure.erase import Asked, erase_events, preview
         from cm_tui.engine.erasure.scan import scan_archive
         from cm_tui.engine.journal.journal import Journal
+        from cm_tui.model.ids import plain_id
 
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")

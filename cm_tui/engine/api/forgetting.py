@@ -1,4 +1,4 @@
-"""Forgetting entries and episodes, and bringing them back, in this process."""
+"""Forgetting entries and episodes, and bringing them back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from cm_tui import model
 from cm_tui.engine.api.memory import MemoryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model.ids import kind_and_id, where_ids_are
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries.entries import Entries
@@ -50,6 +49,7 @@ class ForgettingMethods(MemoryMethods):
             StoreError: it cannot be written.
         """
         from cm_tui.model.author import Author
+        from cm_tui.model.ids import kind_and_id
 
         who, kind = Author(actor, agent, session), kind_and_id(name)[0]
         if undo:
@@ -85,6 +85,7 @@ class ForgettingMethods(MemoryMethods):
 
     def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
         from cm_tui.engine.episodes import edits
+        from cm_tui.model.ids import where_ids_are
 
         try:
             id_ = self._episodes.named(name, hidden=False)
@@ -108,6 +109,7 @@ class ForgettingMethods(MemoryMethods):
     def _forgotten_before(self, name: str) -> MemoryChange | None:
         """Return what is said of something that was forgotten already; None where nothing of that name was."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
+        from cm_tui.model.ids import kind_and_id
 
         entry = None if kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
         if entry is not None:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import model
-from cm_tui.config import Config
 from cm_tui.engine.api.memory import MemoryMethods
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.config import Config
     from cm_tui.model import Cancel, ImportPlan, Progress
 
 

@@ -10,7 +10,6 @@ from cm_tui import model
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.lazy import shared_property
-from cm_tui.model.page import bounded
 
 if TYPE_CHECKING:
     from cm_tui.engine.ingestion.ingestion import Ingestion
@@ -56,6 +55,8 @@ class IngestionMethods(LayerMethods):
             outcome: only those that ended so.
             limit: how many at most.
         """
+        from cm_tui.model.page import bounded
+
         runs = [
             one.run
             for one in self._ingestion.ledger.all()

@@ -1,4 +1,4 @@
-"""Memory by reference, in this process."""
+"""Memory by reference: every layer through one interface."""
 
 from __future__ import annotations
 

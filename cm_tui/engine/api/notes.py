@@ -11,7 +11,6 @@ from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model.author import Author
 
 if TYPE_CHECKING:
     from cm_tui.engine.notes.notes import Notes
@@ -155,6 +154,7 @@ class NoteMethods(EntryMethods):
         """
         from cm_tui.engine.notes.note_changes import NoteChanges
         from cm_tui.engine.notes.notes import Notes
+        from cm_tui.model.author import Author
 
         self._check_recorded(actor, session)
         return self._changed(NoteChanges(Notes(self._root)).append(text, name, Author(actor, agent, session)))

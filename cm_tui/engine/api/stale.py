@@ -9,7 +9,6 @@ from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
-from cm_tui.model.ids import SHORTEST_NAME
 
 if TYPE_CHECKING:
     from cm_tui.model import Actor, MemoryChange, Page, StaleItem
@@ -148,6 +147,8 @@ class StaleMethods(EntryMethods):
 
     def _path_of(self, name: str) -> str:
         """The path of an item by its id, or the beginning of one."""
+        from cm_tui.model.ids import SHORTEST_NAME
+
         sql = "SELECT path FROM mention_item WHERE path = ? OR starts_with(path, ?) OR starts_with(split_part(path, '/', 2), ?)"
         found = sorted({row[0] for row in self._db.rows(sql, [name, name, name])}) if len(name) >= SHORTEST_NAME else []
         exact = [path for path in found if name in (path, path.partition("/")[2])]

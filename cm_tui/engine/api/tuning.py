@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms
-from cm_tui.model.tuning import Mark, ProfileReset
 
 if TYPE_CHECKING:
     from cm_tui.model import Mark, Page, ProfileReset
