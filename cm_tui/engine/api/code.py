@@ -63,7 +63,7 @@ class CodeMethods(Rooms):
         """Return who imports a module or a file."""
         return self._asked(at, lambda graph: graph.importers(target))
 
-    @needs("head")
+    @needs("head", shared=False)
     @of_one_generation
     def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Return lines of a file."""

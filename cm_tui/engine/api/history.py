@@ -54,7 +54,7 @@ class HistoryMethods(IndexMethods):
         """
         return self._history.revisions.resolve(ref)
 
-    @needs("nothing")
+    @needs("nothing", of_index=True)
     def history(self) -> HistoryStatus:
         """Return how much of the mainline is known."""
         return self._history.report.status()
@@ -121,7 +121,7 @@ class HistoryMethods(IndexMethods):
         """
         return self._history.symbol_histories(name, limit, callers=callers)
 
-    @needs("checkout")
+    @needs("checkout", shared=False)
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
         """Return where the index and the checkout differ, symbol by symbol.
 

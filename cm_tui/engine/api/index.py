@@ -49,7 +49,7 @@ class IndexMethods(Rooms):
 
         return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
 
-    @needs("nothing")
+    @needs("nothing", shared=False, of_index=True)
     @of_one_generation
     def status(self) -> ProjectStatus:
         """Return the project and its index at a glance."""
@@ -57,7 +57,7 @@ class IndexMethods(Rooms):
 
         return status(self._db, self._root, self._repository, self._vectors)
 
-    @needs("nothing")
+    @needs("nothing", of_index=True)
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return what `index` would do, without doing it."""
         return self._indexer().plan(full=full, since=since)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class MemoryMethods(IndexMethods):
     """Episodes of agents' sessions, by every checkout of the project."""
 
-    @needs("head")
+    @needs("head", shared=False)
     def episodes(
         self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
     ) -> Page[Episode]:
@@ -84,7 +84,7 @@ class MemoryMethods(IndexMethods):
             profile = replace(profile, min_score=0.0)
         return self._searcher.search(question, profile=profile, limit=limit, only=only)
 
-    @needs("head")
+    @needs("head", shared=False)
     def episode(self, name: str) -> Episode:
         """Return one of them whole, with its patch and the revision that it can be replayed at; a forgotten one says so.
 

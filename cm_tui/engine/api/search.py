@@ -58,7 +58,7 @@ class SearchMethods(Rooms):
         found = self._retrieve(query, profile, mode)
         return replace(found, notes=(*found.notes, note)) if note else found
 
-    @needs("nothing")
+    @needs("nothing", shared=False)
     def rank(
         self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
     ) -> SearchResult:
