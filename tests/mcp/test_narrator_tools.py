@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.narrator import NarratorApi
+from cm_tui.engine.api.narrator import NarratorMethods
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CmError
@@ -36,7 +36,7 @@ def names_in(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("room", ["mcp", "agent_hooks"])
 def test_nothing_that_agents_reach_decides(room: str):
-    methods = {name for name, _ in inspect.getmembers(NarratorApi, inspect.isfunction) if not name.startswith("_")}
+    methods = {name for name, _ in inspect.getmembers(NarratorMethods, inspect.isfunction) if not name.startswith("_")}
     assert methods > READ | PROPOSE
     for file in (ROOT / room).rglob("*.py"):
         named = names_in(file)
