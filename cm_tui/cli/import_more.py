@@ -87,9 +87,7 @@ def _show(found: AllImports) -> None:
             f"{one.root}  {count(one.sessions, 'session')} of {', '.join(one.agents)}, {one.new:,} with something new{size}"
         )
     if not found.projects:
-        narrate(
-            "no session of Claude Code, Codex or OpenCode was found that was held in a repository that is still there"
-        )
+        narrate("no session of a coding agent was found that was held in a repository that is still there")
     narrate(looked_at(found.looked_at, "of these projects"))
     if found.gone:
         narrate(

@@ -24,7 +24,7 @@ def show_plan(plan: ImportPlan) -> None:
         if len(source.folders) > _SHOWN:
             write(f"  … and {count(len(source.folders) - _SHOWN, 'folder')} more")
     if not plan.sources:
-        narrate("no session of Claude Code, Codex or OpenCode that was held in this project was found on this machine")
+        narrate(f"no session of {_agents()} that was held in this project was found on this machine")
     narrate(looked_at(plan.looked_at))
     if plan.others:
         narrate(
@@ -97,4 +97,11 @@ def looked_at(counts: TranscriptCounts, here: str = "of this project") -> str:
 def unheld(folder: str) -> str:
     """Say that nothing was held in a folder that a person named."""
     there = "" if os.path.isdir(folder) else ", and there is no such folder"  # noqa: PTH112 - a name may be too long
-    return f"no session of Claude Code, Codex or OpenCode was held in {folder}{there}"
+    return f"no session of {_agents()} was held in {folder}{there}"
+
+
+def _agents() -> str:
+    from cm_tui.model import AGENT_TITLES
+
+    *others, last = AGENT_TITLES.values()
+    return f"{', '.join(others)} or {last}"

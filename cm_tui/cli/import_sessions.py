@@ -24,7 +24,11 @@ def register(app: typer.Typer) -> None:
 def import_sessions(
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", metavar="AGENT", help="Only its sessions: claude-code, codex or opencode."),
+        typer.Option(
+            "--agent",
+            metavar="AGENT",
+            help="Only its sessions: claude-code, codex, opencode, gemini, cursor or copilot.",
+        ),
     ] = None,
     folders: Annotated[
         list[Path] | None,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DAYS = 3_650
 """What `--keep-longer` sets unless `--days` says otherwise: ten years."""
-_NAMES = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +42,7 @@ def rescue(
 ) -> None:
     """Keep private copies of the transcripts of coding agents before the agents delete them, of all projects.
 
-    Claude Code deletes a transcript 30 days after its last change. `cm import` reads the copy where the original is gone.
+    Claude Code and Gemini CLI delete a transcript 30 days after its last change. `cm import` reads the copy where the original is gone.
     """
     if days is not None and not keep_longer:
         raise UsageError("--days goes with --keep-longer.")
@@ -107,7 +106,7 @@ def _show(plan: RescuePlan) -> None:
     for source in plan.sources:
         write(_line(source))
     if not any(source.files for source in plan.sources):
-        narrate("no transcript of Claude Code or Codex was found on this machine")
+        narrate("no transcript of a coding agent was found on this machine")
         return
     total = sum(source.sessions for source in plan.sources)
     expiring = sum(source.expiring for source in plan.sources)
@@ -116,13 +115,16 @@ def _show(plan: RescuePlan) -> None:
 
 
 def _line(source: RescueSource) -> str:
+    from cm_tui.model import AGENT_TITLES
+
+    title = AGENT_TITLES[source.agent]
     if not source.files:
-        return f"{_NAMES[source.agent]:<12} not deleted by the agent, not copied: its sessions are in a database"
+        return f"{title:<12} not deleted by the agent, not copied: its sessions are in a database"
     when = "not deleted by the agent"
     if source.days is not None:
         when = f"deleted after {count(source.days, 'day')} without a change: {source.expiring:,} within 5 days"
     new = f"{count(source.new, 'file')} to copy, {source.new_bytes / 1e6:,.1f} MB" if source.new else "copied"
-    return f"{_NAMES[source.agent]:<12} {count(source.sessions, 'session')}, {when}; {new}"
+    return f"{title:<12} {count(source.sessions, 'session')}, {when}; {new}"
 
 
 def _show_summary(summary: RescueSummary) -> None:

@@ -7,8 +7,8 @@ from cm_tui.daemon.turns import Turns
 
 SLICE_S = 0.02
 """Long work goes on for so long before it looks whether somebody asks."""
-PAUSE_S = 0.02
-"""It waits for questions no longer than this each time, so that it has half of the time however much is asked."""
+PAUSE_S = 0.2
+"""It waits for questions no longer than this each time, so that it goes on however much is asked."""
 
 
 class Slices:

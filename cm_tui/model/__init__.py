@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         SymbolSpan,
     )
     from cm_tui.model.imports import (
+        AGENT_TITLES,
         AllImports,
         ImportPlan,
         ImportSource,
@@ -147,7 +148,7 @@ _HOMES = {
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone",
     "freshness": "Freshness LayerState",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
-    "imports": "AllImports ImportPlan ImportSource ImportSummary ProjectSessions TranscriptCounts UnknownRecord",
+    "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions TranscriptCounts UnknownRecord",
     "ingestion": "INGESTED IngestedInto IngestOutcome IngestRun MemoryValue Trigger",
     "injection": "InjectedEntry Injection LeftOut",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
@@ -185,6 +186,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AGENT_TITLES",
     "CODE",
     "ENTRIES",
     "EPISODES",

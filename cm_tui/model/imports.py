@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+AGENT_TITLES = {
+    "claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode", "gemini": "Gemini CLI", "cursor": "Cursor",
+    "copilot": "Copilot CLI",
+}  # fmt: skip
+"""Agents whose sessions are imported: how each is called in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:

@@ -31,6 +31,8 @@ class Profile:
     pool: int = 200
     """Candidates taken from each side; fixed, so that asking for more results never changes the first ones."""
     adjustments: Mapping[str, float] = field(default_factory=dict)
+    report: Mapping[str, float] = field(default_factory=dict)
+    """Factors of adjustments, by name, where the query is a report; 1 where it has none."""
     thread: float = 0.0
     """Share that the best turns of a passage's thread, such as its session, lend to its score."""
     neighbours: float = 0.0

@@ -43,7 +43,7 @@ class Mention:
 
     @property
     def words(self) -> str:
-        """What became of it, for people: ``names `parse_config`, gone since abc1234 “subject”; now `read_config```."""
+        """What became of it, for people: ``names `parse_config`, renamed to `read_config` since abc1234 “subject”``."""
         return f"names `{self.text}`, {self.fate}"
 
     @property
@@ -51,9 +51,15 @@ class Mention:
         """What became of it, without its name."""
         if self.state in ("alive", "unknown"):
             return "which is there" if self.state == "alive" else "of which history does not tell"
-        since = _since(self)
-        now = f"; now `{self.became}`" if self.became else ""
-        return f"{self.state}{since}{now}"
+        successor = f" to `{self.became}`" if self.became else ""
+        return f"{self._change}{successor}{_since(self)}"
+
+    @property
+    def _change(self) -> str:
+        """Return what happened to it in a word: a file with another name was renamed, wherever it is."""
+        names = {path.rstrip("/").rpartition("/")[2] for path in (self.text, self.became)}
+        is_renamed = self.kind == "path" and self.state == "moved" and self.became and len(names) > 1
+        return "renamed" if is_renamed else self.state
 
 
 @dataclass(frozen=True, slots=True)

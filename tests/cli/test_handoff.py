@@ -80,7 +80,7 @@ def test_a_handoff_has_all_that_the_next_agent_needs(worked: Shop, tmp_path: Pat
 
 def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path: Path):
     by_hand = own_shop.cm("episodes", "record", "ran it by hand", "--json").json["id"]
-    record(own_shop.root, "in a chat", agent="cursor", session="chat-1")
+    record(own_shop.root, "in a chat", agent="other-agent", session="chat-1")
     record(own_shop.root, "odd", session="--version")
     for words, code, said in (
         (("handoff", "nothing-like-it"), 3, "There is no session or episode"),
@@ -90,7 +90,7 @@ def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path:
         (("resume", "nothing-like-it", "--print"), 3, "There is no session or episode"),
         (("resume", "--print"), 2, "EPISODE_OR_SESSION"),
         (("resume", "chat-1", "--everywhere"), 2, "--everywhere"),
-        (("resume", "chat-1"), 2, "Cursor"),
+        (("resume", "chat-1"), 2, "other-agent"),
         (("resume", by_hand), 2, "by hand"),
         (("resume", "--print", "--", "--version"), 2, "does not look like the id"),
         (("resume", "session/--version", "--print"), 2, "does not look like the id"),

@@ -41,7 +41,8 @@ def test_a_folder_that_is_nowhere_is_said(new_shop: Shop, home: Path):
     plan = new_shop.cm("import", "--from", nowhere, "--dry-run")
     assert plan.code == 0
     assert (
-        f"no session of Claude Code, Codex or OpenCode was held in {nowhere}, and there is no such folder" in plan.err
+        f"no session of Claude Code, Codex, OpenCode, Gemini CLI, Cursor or Copilot CLI was held in {nowhere}, and there is no such folder"
+        in plan.err
     )
     refused = new_shop.cm("import", "--from", nowhere)
     assert refused.code == 3

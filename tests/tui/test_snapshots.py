@@ -63,6 +63,7 @@ MODES: dict[str, Scenes] = {
         ("filter", ("f", "down", "down", "space")),
         ("nothing", ("escape", "slash", "type:xyz", "escape")),
         ("help", ("escape", "escape", "question_mark")),
+        ("everywhere", ("escape", "S", "type:slash of a record", "enter")),
     ),
     "memory": (
         ("list", ("8",)),

@@ -99,7 +99,7 @@ class ForgettingMethods(MemoryMethods):
         try:
             wish = model.EpisodeEdit(forgotten=True)
             done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
-            self._read_episodes(again=False)
+            self._read_soon()
         except RefusedError:
             episode = self.episode(id_)
             words = episode.title or next(iter(episode.prompts), "")

@@ -71,7 +71,7 @@ class HistoryMethods(IndexMethods):
             cancel: looked at between steps; what was read is kept.
         """
         yield from self._history.backfill(depth=depth, since=since, cancel=cancel or model.Cancel())
-        self._follow_mentions(None)
+        self._follow_mentions_behind(cancel)
 
     @needs("nothing")
     def wants_history(self) -> bool:
@@ -86,7 +86,7 @@ class HistoryMethods(IndexMethods):
             cancel: looked at between steps; what was read is kept.
         """
         yield from self._history.catch_up(cancel or model.Cancel())
-        self._follow_mentions(None)
+        self._follow_mentions_behind(cancel)
 
     @needs("head")
     def symbols_at(

@@ -82,7 +82,7 @@ class IndexMethods(Rooms):
         self._refuse_read_only()
         self._claim()
         run = self._indexer().run(full=full, since=since, paths=inside, cancel=cancel, with_prose=with_prose)
-        return (yield from self._with_mentions(run))
+        return (yield from self._with_mentions(run, cancel))
 
     @needs("nothing", writes=("index",))
     def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
@@ -90,7 +90,7 @@ class IndexMethods(Rooms):
         self._refuse_read_only()
         self._claim()
         self._begin_anew(lambda store: projects.begin_rebuild(self._root, store))
-        yield from self._with_mentions(self._indexer().run(full=True, cancel=cancel))
+        yield from self._with_mentions(self._indexer().run(full=True, cancel=cancel), cancel)
 
     @needs("nothing", writes=("index", "memory"))
     def reset(self, *, drop_episodes: bool = False) -> None:
@@ -157,7 +157,9 @@ class IndexMethods(Rooms):
         if identify(self._root).folder == self.store:
             claim(self._root)
 
-    def _with_mentions(self, run: Generator[Progress, None, IndexOutcome]) -> Generator[Progress, None, IndexOutcome]:
+    def _with_mentions(
+        self, run: Generator[Progress, None, IndexOutcome], cancel: Cancel | None
+    ) -> Generator[Progress, None, IndexOutcome]:
         """Have what became of names looked at as soon as a run has stored its files: vectors may take long."""
         is_due = True
         while True:
@@ -168,7 +170,7 @@ class IndexMethods(Rooms):
                 return outcome
             if step.searchable and is_due:
                 is_due = False
-                self._follow_mentions(None)
+                self._follow_mentions_behind(cancel)
             yield step
 
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:

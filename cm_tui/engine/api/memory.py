@@ -74,6 +74,7 @@ class MemoryMethods(IndexMethods):
         if where is not None and where != model.EpisodeFilter():
             only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
         result = self._recall(question, limit, only)
+        result = self._without_forgotten(result) if note == episode_sync.LATER else result
         return replace(result, notes=(*result.notes, note)) if note else result
 
     @of_one_generation
@@ -188,7 +189,7 @@ class MemoryMethods(IndexMethods):
 
         edited = edits.edit_episodes(self._episodes, names, edit, actor)
         if edit.forgotten is not None:
-            self._read_episodes(again=False)
+            self._read_soon()
         return edited
 
     @needs("nothing", writes=("memory",))
@@ -209,7 +210,7 @@ class MemoryMethods(IndexMethods):
 
         undone = undo.undo(self._episodes, self._root, change, dry_run=dry_run, theirs_too=theirs_too)
         if not dry_run:
-            self._read_episodes(again=False)
+            self._read_soon()
         return undone
 
     @needs("nothing", writes=("memory",))
@@ -275,6 +276,12 @@ class MemoryMethods(IndexMethods):
             StoreError: the journal cannot be written.
         """
         return self.edit_episodes([name], model.EpisodeEdit(forgotten=not undo)).ids[0]
+
+    def _read_soon(self) -> None:
+        """Let searches see a change at once; where others write for longer than the user waits, the next question does."""
+        from cm_tui.engine.memory import episode_sync
+
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""

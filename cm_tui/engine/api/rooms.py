@@ -7,12 +7,14 @@ records as `model.NAME`.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.needs import in_process
 from cm_tui.engine.lazy import is_built, shared_property
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.tuning.mark_file import MarkFile
     from cm_tui.engine.vectors.by_source import ProjectVectors
+    from cm_tui.model import Cancel, SearchResult
     from cm_tui.model.freshness import LayerState
 
 
@@ -39,8 +42,6 @@ R = TypeVar("R")
 
 _BESIDE_S = 30.0
 """How long an index run or a reading of history looks at names; what is left is looked at by the next."""
-_PATIENCE_S = 60.0
-"""How long a batch of somebody who writes is waited for."""
 
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
@@ -258,20 +259,44 @@ class Rooms:
             self._db, self._repository, self._history.revisions, self._read_text, commits.of, confirmed.all
         )
 
-    def _follow_mentions(self, wait: float | None = 0.0) -> None:
+    def _follow_mentions(self, wait: float = 0.0) -> None:
         """Bring what became of names up to the files, the history and what is remembered, unless somebody writes.
 
         Args:
-            wait: seconds that it may take; None: as long as an index run may.
+            wait: seconds that it may take.
         """
         from cm_tui.engine.store.writer_lock import WriterLock
 
-        if self._db.is_read_only or not self._db.get_meta("indexed_at") or not self._mentions.has_changed():
-            return
-        lock = WriterLock.of(self._db)
-        with lock.question_within(_PATIENCE_S if wait is None else wait) as is_held:
-            if is_held:
-                self._mentions.sync(_BESIDE_S if wait is None else wait)
+        if self._mentions_are_due():
+            with WriterLock.of(self._db).question_within(wait) as is_held:
+                if is_held:
+                    self._mentions.sync(wait)
+
+    def _follow_mentions_behind(self, cancel: Cancel | None) -> None:
+        """Do the same for an index run or a reading of history, in pieces between which others write."""
+        from cm_tui.engine.store.writer_lock import WriterLock
+
+        cancel = cancel or model.Cancel()
+        until = time.monotonic() + _BESIDE_S
+        is_whole = not self._mentions_are_due()
+        while not is_whole and time.monotonic() < until:
+            with WriterLock.of(self._db).batch(cancel, of_run=True):
+                is_whole = self._mentions.sync_some()
+            cancel.check()
+
+    def _without_forgotten(self, result: SearchResult) -> SearchResult:
+        """Return an answer without episodes that were forgotten while passages could not be written."""
+        from cm_tui.engine.memory.episode_source import path_of
+
+        if not any(hit.source == model.EPISODES for hit in (*result.hits, *result.beside)):
+            return result
+        gone = {path_of(id_) for id_ in self._episodes.forgotten()}
+        hits, beside = (tuple(hit for hit in found if hit.path not in gone) for found in (result.hits, result.beside))
+        return replace(result, hits=hits, beside=beside)
+
+    def _mentions_are_due(self) -> bool:
+        db = self._db
+        return not db.is_read_only and bool(db.get_meta("indexed_at")) and self._mentions.has_changed()
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

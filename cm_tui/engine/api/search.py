@@ -45,8 +45,9 @@ class SearchMethods(Rooms):
             limit: how many passages or files, whichever `by` asks for; the profile's own number when not given.
             by: what is listed.
         """
-        note = self._read_what_was_recorded(profile)
+        note, is_late = self._read_what_was_recorded(profile)
         result = self._search(query, profile, mode, _depth(limit, by))
+        result = self._without_forgotten(result) if is_late else result
         if by == "file":
             result = _files_of(result, self._searcher.profile(profile), limit)
         return replace(result, notes=(*result.notes, note)) if note else result
@@ -54,7 +55,7 @@ class SearchMethods(Rooms):
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
-        note = self._read_what_was_recorded(profile)
+        note, _ = self._read_what_was_recorded(profile)
         found = self._retrieve(query, profile, mode)
         return replace(found, notes=(*found.notes, note)) if note else found
 
@@ -131,12 +132,16 @@ class SearchMethods(Rooms):
     def _retrieve(self, query: str, profile: str | Profile, mode: Mode) -> Candidates:
         return self._searcher.retrieve(query, profile=profile, mode=mode)
 
-    def _read_what_was_recorded(self, profile: str | Profile) -> str:
-        """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
+    def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
+        """Read what was written down since the last index run, for a profile that searches it.
+
+        Returns:
+            A note for the answer, and whether it could not be read now.
+        """
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
         if not {model.ENTRIES, model.EPISODES, model.NOTES} & {*asked.sources, *beside}:
-            return ""
+            return "", False
         from cm_tui.engine.memory import episode_sync
 
         is_asked = model.CODE not in asked.sources
@@ -144,7 +149,7 @@ class SearchMethods(Rooms):
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
         self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
-        return note if is_asked else ""
+        return note if is_asked else "", note == episode_sync.LATER
 
 
 def _depth(limit: int | None, by: By) -> int | None:

@@ -21,7 +21,7 @@ _SOURCES = ("entry", "note")
 _KINDS = (*_SOURCES, "episode")
 _WORST: tuple[MentionState, ...] = ("gone", "renamed")
 _ALL: tuple[MentionState, ...] = ("gone", "renamed", "moved", "changed", "unknown")
-_WAIT_S = 10.0
+_WAIT_S = 1.0
 """How long a question waits for what changed to be looked at."""
 
 

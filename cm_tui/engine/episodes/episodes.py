@@ -95,6 +95,15 @@ class Episodes:
         read = self._reading.all()
         return read.lists.ids(self._meant(read, where))
 
+    def forgotten(self) -> list[str]:
+        """Return the ids of what is hidden, as far as the journal was read: its first reading is not waited for.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        read = self._reading.now()
+        return read.lists.ids(self._meant(read, EpisodeFilter(state="forgotten")))
+
     def archived_with(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
         """Return where in the archive episodes lie that have any of some words, those with most of the rarest first.
 

@@ -69,7 +69,7 @@ class Backfill:
             more = True
             while more:
                 cancel.check()
-                with turn.batch(cancel):
+                with turn.batch(cancel), turn.letting_in():
                     known, more = self._batch(cancel, turn)
                 yield known
         finally:

@@ -14,6 +14,9 @@ from cm_tui.engine.importers.unread import Unread
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex
+from cm_tui.engine.transcripts.copilot import Copilot
+from cm_tui.engine.transcripts.cursor import Cursor
+from cm_tui.engine.transcripts.gemini import Gemini
 from cm_tui.engine.transcripts.lines import as_record, opened, parse_json
 from cm_tui.engine.transcripts.opencode import OpenCode
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
@@ -21,7 +24,14 @@ from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
 
-FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
+FORMATS: tuple[type[ClaudeCode | Codex | OpenCode | Gemini | Cursor | Copilot], ...] = (
+    ClaudeCode,
+    Codex,
+    OpenCode,
+    Gemini,
+    Cursor,
+    Copilot,
+)
 """The formats that are read. To add one: a file of its own, and a line here."""
 
 _LAST_BYTES = 65_536
@@ -89,6 +99,9 @@ class ProjectTranscripts:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._formats = formats_of(agents, environment)
+        for one in self._formats:
+            if isinstance(one, Gemini | Cursor):
+                one.folders = tuple(dict.fromkeys((str(root), os.path.realpath(root), *folders)))
         self.root = root
         self.journal = Journal.of(root)
         self.state = ImportState(self.journal)

@@ -17,6 +17,7 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording.gate import PAUSED, PastGate
 from cm_tui.engine.transcripts import copies
 from cm_tui.engine.transcripts.lines import is_packed
+from cm_tui.engine.transcripts.named_folders import is_unknown
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Transcript
 from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError, ConfigError
@@ -24,6 +25,7 @@ from cm_tui.errors import CmError, ConfigError
 OFF = "recording of the project is off"
 UNREADABLE = "the settings of the project cannot be read"
 ERASED_HERE = "a turn of it was erased"
+NOT_KNOWN = "its folder is not known, and some folders are never recorded"
 _DAY = 86_400.0
 _MARK = f'"kind":"{ERASED}"'.encode()
 """In a line of a journal that was erased."""
@@ -73,6 +75,8 @@ class Withheld:
             ConfigError: as `never`.
             StoreError: as `never`, or a journal cannot be read.
         """
+        if is_unknown(facts.folder) and self.never():
+            return NOT_KNOWN
         project = self._project_of(facts.folder)
         story = project.state.load(transcript.name).session if project.state else ""
         names = {facts.session, facts.parent, story} - {""}

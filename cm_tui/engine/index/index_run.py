@@ -78,11 +78,13 @@ class Run:
     def steps(self, *, full: bool, since: str | None, paths: Sequence[str]) -> Generator[Progress, None, IndexOutcome]:
         """Do it; arguments and errors are those of `Indexer.run`."""
         yield Progress("scan", 0, 1, "Looking at files")
-        with self._timed("scan"):
-            self._scan(full=full, since=since, paths=paths)
-        found = len(self._tree.files.committed) + len(self._tree.files.disk)
-        yield Progress("scan", found, found, f"{count(found, 'file')}")
-        yield from self._parse()
+        # What is remembered meanwhile is written, and found, beside it.
+        with WriterLock.of(self._db).letting_in():
+            with self._timed("scan"):
+                self._scan(full=full, since=since, paths=paths)
+            found = len(self._tree.files.committed) + len(self._tree.files.disk)
+            yield Progress("scan", found, found, f"{count(found, 'file')}")
+            yield from self._parse()
         self._cancel.check()
         yield Progress("store", 0, 1, "Writing the index")
         state = self._store()

@@ -41,6 +41,7 @@ class EpisodeSource:
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
         self._check = context.check
+        self._most = min(context.most or MOST, MOST)
         self._ahead: _Reading | None = None
 
     def has_changed(self, db: Database) -> bool:
@@ -66,16 +67,18 @@ class EpisodeSource:
         whole = anew or not journal.holds(before, _event(db))
         read = None if whole else self._ahead
         if read is None or read.place != before:
-            read = _Reading(journal, START if whole else before)
-        if read.seen.restored and not whole:
-            # What was hidden stands before the place.
-            whole = True
-            read = _Reading(journal, START)
+            read = _Reading(journal, START if whole else before, self._most)
+        restored = frozenset[str]() if whole else frozenset(read.seen.restored)
+        if restored:
+            # What was hidden stands before the place: of what is there, it alone is read again.
+            read = _Reading(journal, START, self._most)
+            read.known_to, read.again = before, restored
         self._ahead = read
         # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
-        new = read.passages(len(read.ends) if whole else 1, self._check)
+        new = read.passages(len(read.ends) if whole or restored else 1, self._check)
         _keep(db, read.place, read.event or _event(db))
-        return Changes(_ids(db) if whole else _ids_at(db, read.seen.hidden), new, more=bool(read.ends))
+        gone = _ids(db) if whole else _ids_at(db, read.seen.hidden | restored)
+        return Changes(gone, new, more=bool(read.ends))
 
 
 class _Reading:
@@ -85,20 +88,22 @@ class _Reading:
         StoreError: it cannot be read.
     """
 
-    def __init__(self, journal: Journal, start: Position) -> None:
+    def __init__(self, journal: Journal, start: Position, most: int) -> None:
         self._journal = journal
         self.place, self.event = start, ""
         """Up to where passages were asked for, and the event there."""
         self.seen = Visibility()
         self.ends: list[tuple[Position, str]] = []
         """Places that so many episodes lie between, and the last event before each."""
+        self.known_to, self.again = start, frozenset[str]()
+        """Episodes up to this place have their passages, except for these."""
         self._known = set[str]()
         episodes, last = 0, (start, "")
         for event in journal.read(start):
             last = event.position, event.id
             self.seen.follow(event)
             episodes += event.kind == episode_record.KIND
-            if event.kind == episode_record.KIND and not episodes % MOST:
+            if event.kind == episode_record.KIND and not episodes % most:
                 self.ends.append(last)
         if last[0] != (self.ends[-1][0] if self.ends else start):
             self.ends.append(last)
@@ -119,7 +124,8 @@ class _Reading:
                 return
             if event.kind == episode_record.KIND:
                 check()
-                if event.id not in self.seen.hidden and event.id not in self._known:
+                is_due = event.position > self.known_to or event.id in self.again
+                if is_due and event.id not in self.seen.hidden and event.id not in self._known:
                     self._known.add(event.id)
                     yield from passages_of(event)
 

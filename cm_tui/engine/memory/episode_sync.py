@@ -19,8 +19,12 @@ from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
 """Sources that grow beside the files of a project."""
-WAIT_S = 5.0
+WAIT_S = 1.5
 """How long a question about what was remembered waits for it to become searchable."""
+CHANGE_S = 0.3
+"""How long a change of it waits for that: it is kept in the journal, which lists are made from."""
+_PIECE = 200
+"""Turns that become searchable in one transaction: who asks waits for no more than one such piece."""
 LATER = "What was recorded last is searchable when the index run that is under way has ended."
 
 PARTLY = "Only a part of what was recorded is searchable so far: ask again, or run `cm index`, for the rest of it."
@@ -35,12 +39,16 @@ def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bo
         read: reads a file of the project.
         again: all of them, by the rules of today.
     """
-    with WriterLock.of(db).batch(Cancel()):
-        sources = _sources(root, read)
-        delta = _sync(db, sources, again=again)
-        while delta is not None and delta.more:
-            delta = _sync(db, sources)
-        return delta is not None
+    lock, sources = WriterLock.of(db), _sources(root, read)
+    more = True
+    while more:
+        # What a user asks for goes between two pieces.
+        with lock.batch(Cancel()):
+            delta = _sync(db, sources, again=again)
+        if delta is None:
+            return False
+        more, again = delta.more, False
+    return True
 
 
 def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
@@ -77,7 +85,7 @@ def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: floa
 
 
 def _sources(root: Path, read: ReadText) -> list[Source]:
-    context = SourceContext(root, read)
+    context = SourceContext(root, read, most=_PIECE)
     return [make(context) for make in REMEMBERED]
 
 

@@ -15,6 +15,8 @@ PURGED = "episode.purged"
 """Kind of the event behind which they are in no archive either."""
 UNDONE = "change.undone"
 """Kind of the event that takes a change back: it names the change, and what that was about."""
+_OF_NO_EPISODE = frozenset({"entry.changed", "note.changed"})
+"""Changes of these kinds hide no episode, so taking one back shows none."""
 
 
 def ids_of(event: Event) -> frozenset[str]:
@@ -62,7 +64,8 @@ class Visibility:
             self._undone.add(change_of(event))
             # What was recorded by hand is undone by its own name, and hidden by that.
             self._say(event.id, True, frozenset({change_of(event)}))
-            self.restored |= ids_of(event)
+            if event.data.get("kind") not in _OF_NO_EPISODE:
+                self.restored |= ids_of(event)
 
     @property
     def hidden(self) -> set[str]:

@@ -21,11 +21,11 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import GENERATION, PASSAGE_GENERATION
 from cm_tui.model import EPISODES
 
-_VERSION = 1
+_VERSION = 2
 """Counted up when names are recognised or checked in another way: all items are read again then."""
 _STATE = "mentions"
-_PIECE = 400
-"""Items that are read in one transaction."""
+_PIECE, _FEW = 100, 25
+"""Items that are read in one transaction: by what has time, and by a question, which a user waits for."""
 _READING_S, _LEAST_S = 5.0, 1.0
 """Seconds of one step for reading earlier contents; with less than the second, names that need it are left out."""
 _PRINT = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage WHERE source <> 'code'"
@@ -93,9 +93,14 @@ class MentionIndex:
         reading = _READING_S if seconds is None else min(_READING_S, seconds / 2)
         while True:
             with self._db.generations.changing(), self._db.transaction():
-                is_whole = self._step(reading)
+                is_whole = self._step(reading, _PIECE if seconds is None else _FEW)
             if is_whole or (until is not None and time.monotonic() > until):
                 return is_whole
+
+    def sync_some(self) -> bool:
+        """Look at some of what is due, for work that gives way to others; returns whether all is done."""
+        with self._db.generations.changing(), self._db.transaction():
+            return self._step(_READING_S, _PIECE)
 
     def clear(self) -> None:
         """Remove all mentions: the next comparison reads every item again; the caller holds the transaction."""
@@ -103,11 +108,12 @@ class MentionIndex:
             self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
         self._db.set_meta(_STATE, "")
 
-    def _step(self, reading: float) -> bool:
+    def _step(self, reading: float, piece: int) -> bool:
         """Look at some of what is due; returns whether all is done.
 
         Args:
             reading: seconds for earlier contents of files, which some names are looked up in.
+            piece: items that are read at most.
         """
         before, now = self._stored(), self._now()
         if before == now:
@@ -118,19 +124,19 @@ class MentionIndex:
         changed = mention_rows.changed_items(self._db) if before.passages != now.passages else []
         gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0
         again = self._again(before, now, with_postponed=reading >= _LEAST_S)
-        rows = self._read(changed[:_PIECE])
+        rows = self._read(changed[:piece])
         rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
         different = self._look_up(rows, reading) + self._keep_confirmed()
         mention_rows.remember_files(self._db)
         left = mention_rows.postponed(self._db)
-        is_whole = len(changed) <= _PIECE and not left
+        is_whole = len(changed) <= piece and not left
         kept = now if is_whole else now._replace(passages="")
         self._db.set_meta(_STATE, json.dumps(kept))
         if different or gone:
             # What is said of a hit is a part of the answer, which is kept for as long as the passages are the same.
             self._db.set_meta(PASSAGE_GENERATION, str(self._db.number(PASSAGE_GENERATION) + 1))
         # What a short question cannot do is left for whoever has more time.
-        return is_whole or (len(changed) <= _PIECE and reading < _LEAST_S)
+        return is_whole or (len(changed) <= piece and reading < _LEAST_S)
 
     def _again(self, before: _State, now: _State, *, with_postponed: bool) -> list[int]:
         """The names that have to be looked up again."""

@@ -22,7 +22,7 @@ SELECT p.path, p.source, p.number, p.newest FROM (
 WHERE i.path IS NULL OR i.passages <> p.number OR i.newest <> p.newest ORDER BY p.newest DESC
 """
 _GONE = "SELECT id FROM mention_item WHERE path NOT IN (SELECT path FROM passage WHERE source <> ?)"
-_TOUCHED = """
+_TOUCHED = f"""
 WITH changed AS (
     SELECT path, blob FROM ((SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file)
     UNION ALL (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file))
@@ -36,8 +36,8 @@ UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol')
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND EXISTS (SELECT 1 FROM arrived)
     AND (m.word IN (SELECT split_part(path, '/', -1) FROM arrived) OR NOT contains(m.word, '.'))
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'command') AND m.state <> 'alive' AND EXISTS (SELECT 1 FROM changed)
-"""
-
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND m.ord = {UNCOMMITTED} AND EXISTS (SELECT 1 FROM changed)
+"""  # noqa: S608 - a number
 
 _CHANGED_TEXTS = """
 SELECT p.text FROM passage p WHERE p.source = ? AND p.path IN (

@@ -19,6 +19,12 @@ _MOST_STEPS = 20
 _MOST_OF_FOLDER = 40
 """Files of a folder that are followed to see where it went."""
 _SPANS = f"SELECT path, min(from_ord), max(coalesce(to_ord, {EVER})) FROM file_span GROUP BY path"  # noqa: S608 - a number
+_SAME_CONTENT = """
+WITH gone AS (SELECT path, blob FROM head_file WHERE path NOT IN (SELECT path FROM now_file))
+SELECT n.path, (SELECT count(*) FROM gone g WHERE g.blob = n.blob) FROM now_file n
+WHERE n.blob = (SELECT blob FROM gone WHERE path = ?) AND n.path NOT IN (SELECT path FROM head_file)
+"""
+"""New files on disk with the content of one that is gone there, and how many that are gone have this content."""
 
 
 class _Life(NamedTuple):
@@ -142,7 +148,7 @@ class PathCheck:
     def _gone(self, then: list[str], now: str) -> Finding:
         last = max(then, key=lambda path: (self._ended(path), path))
         ordinal = self._ended(last)
-        there = self._followed(last) or now
+        there = self._followed(last) or self._renamed_on_disk(last) or now
         if there:
             return Finding("moved", there, 0, there, ordinal)
         return Finding("gone", last, 0, "", ordinal)
@@ -163,6 +169,11 @@ class PathCheck:
                 return there
             path = there
         return ""
+
+    def _renamed_on_disk(self, path: str) -> str:
+        """The one new file of the same content, where only the files on disk lack a path; empty: there is no such one."""
+        rows = self._db.rows(_SAME_CONTENT, [path]) if path in self._committed else []
+        return str(rows[0][0]) if len(rows) == 1 and rows[0][1] == 1 else ""
 
     def _renames(self, ordinal: int) -> dict[str, str]:
         if ordinal not in self._renamed:

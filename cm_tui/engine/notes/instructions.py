@@ -1,12 +1,18 @@
-"""The files by which people instruct agents, of each agent: which there are, and where they lie."""
+"""The files by which people instruct agents, and those in which agents keep what they learned: which there are, and where.
+
+Codex's memories are as its public repository writes them (`codex-rs/core/src/memories`): `MEMORY.md`, `memory_summary.md`
+and `raw_memories.md` of all projects, and a file below `rollout_summaries` for each session, with its folder (`cwd: `).
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
+from cm_tui.files import opened_below
 from cm_tui.model import Scope
 
 NAMES = (
@@ -21,6 +27,10 @@ _OF_USER = (("claude", "CLAUDE.md"), ("codex", "AGENTS.md"), ("gemini", "GEMINI.
 _MOST = 200
 """Files of one folder that are looked at."""
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
+
+_CODEX_MEMORIES = ("MEMORY.md", "memory_summary.md", "raw_memories.md")
+_HEAD_BYTES = 4_000
+_CWD = re.compile(rb"^cwd: (.+?)\r?$", re.MULTILINE)
 
 Instruction = tuple[str, Path, str, Scope]
 """Id, folder that it lies below, path below that, and whose it is."""
@@ -57,6 +67,39 @@ def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instru
         memory = f"projects/{_NOT_IN_A_SLUG.sub('-', str(root))}/memory"
         for name in _names(agents["claude"] / memory, (".md",)):
             yield f"claude:memory/{name}", agents["claude"], f"{memory}/{name}", "project"
+    if "codex" in agents:
+        yield from _codex_memories(root, agents["codex"])
+
+
+def _codex_memories(root: Path, home: Path) -> Iterator[Instruction]:
+    """Yield what Codex keeps of all projects, and its summaries of sessions that were held in this one."""
+    for name in _CODEX_MEMORIES:
+        yield f"codex:memories/{name}", home, f"memories/{name}", "user"
+    folder = "memories/rollout_summaries"
+    for name in _names(home / folder, (".md",)):
+        if _is_held_in(root, home / folder / name):
+            yield f"codex:{folder}/{name}", home, f"{folder}/{name}", "project"
+
+
+def _is_held_in(root: Path, file: Path) -> bool:
+    """Return whether the summary of a session names a folder of a project; none does where it names no folder."""
+    try:
+        found = os.stat(file, follow_symlinks=False)  # noqa: PTH116 - the link itself
+    except OSError:
+        return False
+    cwd = _cwd_of(file, found.st_mtime_ns, found.st_size)
+    return cwd == str(root) or cwd.startswith(f"{root}{os.sep}")
+
+
+@lru_cache(maxsize=1_000)
+def _cwd_of(file: Path, changed: int, size: int) -> str:  # noqa: ARG001 - another file has another one of these
+    """Return the folder that the summary of a session names, normalised; empty where it names none."""
+    try:
+        with opened_below(file.parent, file.name) as stream:
+            found = _CWD.search(stream.read(_HEAD_BYTES).partition(b"\n\n")[0])
+    except OSError:
+        return ""
+    return os.path.normpath(found[1].decode("utf-8", "replace")) if found else ""
 
 
 def _names(folder: Path, endings: tuple[str, ...]) -> list[str]:

@@ -12,7 +12,7 @@ from cm_tui.model import Profile
 
 BOOSTS = (
     "exact-name", "definition", "near-name", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
-    "file",
+    "file", "frame", "message",
 )  # fmt: skip
 """Add `weight × signal`."""
 PENALTIES = (
@@ -39,6 +39,8 @@ DETAILS = {
     "length": "as long as something that does work is",
     "usage": "a document, for a question about use",
     "file": "the file as a whole answers the query",
+    "frame": "a place that the trace names",
+    "message": "has words of the error message in a row",
     "coherence": "other passages of the file answer too",
     "tests": "a test",
     "examples": "an example or a benchmark",

@@ -59,6 +59,8 @@ class CandidateTable:
     """Each of them as the query has it."""
     is_name: bool = False
     """Whether the query is nothing but a name."""
+    is_report: bool = False
+    """Whether it is a long text that was taken apart."""
     now: int = 0
     """When the question was asked, seconds since the epoch."""
     stale: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +108,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         query_terms=asked,
         written={term: text for table in reversed(tables) for term, text in table.written.items()},
         is_name=tables[0].is_name,
+        is_report=tables[0].is_report,
         now=tables[0].now,
     )
 

@@ -76,6 +76,7 @@ def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
     """
     total, limit = table.bm25_by_term.sum(axis=1), table.keyword_limit
     level: Column = np.divide(total, limit, out=np.zeros(len(table)), where=limit > 0)
+    level = np.where(level > 0.5, 1.0 - 0.25 / np.maximum(level, 0.5), level) if table.is_report else level
     return level * (1 - coordination + coordination * table.coordination)
 
 

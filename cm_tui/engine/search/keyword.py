@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -24,7 +24,9 @@ _LATER_SHARE = 0.1
 _MOST_LATER = 0.5
 """With more than this, the store is asked instead until that has happened."""
 _MAX_QUERY_TERMS = 64
-"""A pasted page is searched by its first words; more of them would only find everything."""
+"""A pasted page is searched by its most telling words; more of them would only find everything."""
+_MOST_TERMS = 1_500
+"""Words of a pasted page of which these are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +123,16 @@ class KeywordIndex:
         return self.documents_and_terms(words, source)[1]
 
     def documents_and_terms(
-        self, words: Sequence[str], source: str | None, only: NDArray[np.int64] | None = None
+        self, words: Sequence[str] | Mapping[str, float], source: str | None, only: NDArray[np.int64] | None = None
     ) -> tuple[Documents, list[Term]]:
         """Passages of a source and the postings of terms in them, both of one generation.
 
         Args:
-            words: index terms.
+            words: index terms; with what each counts, where they do not count the same.
             source: what counts.
             only: ids of passages; of the source, only these count.
         """
-        wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
+        wanted = list(dict.fromkeys(words))[:_MOST_TERMS]
         with self._db.reading() as number:
             state = self._state(number)
             found = state.known(wanted)
@@ -142,7 +144,13 @@ class KeywordIndex:
         if only is not None:
             documents = state.collection.some(source, only)
         known = [term for word in wanted if (term := found[word]) is not None]
-        return documents, [inside for term in known if (inside := _within(term, documents)) is not None]
+        inside = [one for term in known if (one := _within(term, documents)) is not None]
+        if isinstance(words, Mapping):
+            inside = [replace(one, idf=one.idf * words[one.text]) for one in inside]
+        if len(inside) > _MAX_QUERY_TERMS:
+            telling = set(sorted(range(len(inside)), key=lambda row: -inside[row].idf)[:_MAX_QUERY_TERMS])
+            inside = [one for row, one in enumerate(inside) if row in telling]
+        return documents, inside
 
     def read_all(self) -> None:
         """Take the whole index into memory, some 5 bytes an occurrence; terms are then found without the store."""

@@ -92,4 +92,4 @@ class _NoVectors:
         return np.zeros((len(ids), 0), np.float32)
 
 
-_EVERYTHING = _Everything(_NoVectors(), np.zeros(0, np.float32))
+_EVERYTHING = _Everything(_NoVectors(), np.zeros((1, 0), np.float32))

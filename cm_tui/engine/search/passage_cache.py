@@ -42,6 +42,10 @@ SELECT DISTINCT p.id FROM symbol s
 JOIN passage p ON p.blob = s.blob AND s.start_line BETWEEN p.start_line AND p.end_line
 WHERE s.name IN (SELECT unnest(?)) ORDER BY p.id LIMIT ?
 """
+_CALLED = """
+SELECT DISTINCT parse_filename(path) AS name, path FROM passage
+WHERE source = 'code' AND name IN (SELECT unnest(?)) ORDER BY path
+"""
 MOST_DEFINING = 500
 """Passages that define a name; of more, none is the one that was meant."""
 
@@ -93,6 +97,13 @@ class PassageCache:
         """Return the ids of the passages of some paths."""
         rows = self._db.rows("SELECT id FROM passage WHERE path IN (SELECT unnest(?))", [list(paths)])
         return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def called(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the paths of the files of some names, by name."""
+        found: dict[str, list[str]] = {}
+        for name, path in self._db.rows(_CALLED, [list(names)]):
+            found.setdefault(name, []).append(path)
+        return found
 
     def defining(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return the ids of the passages in which symbols of some names begin, ascending."""

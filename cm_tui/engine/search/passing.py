@@ -69,7 +69,8 @@ class Filters:
         What is remembered is in no file, has no kind and no language: it passes no filter, and a profile that searches
         nothing else has none.
         """
-        if not searches_code(profile):
+        if not searches_code(profile) or query.report is not None:
+            # What looks like a filter in a pasted text is part of it.
             return Narrowed(query)
         asked = self.parse(query.cut)
         problems = [one.among(self._held()) if one.of_language else one for one in asked.problems]
@@ -87,7 +88,7 @@ class Filters:
 
     def refusing(self, query: Query, profile: Profile, ids: Sequence[int]) -> tuple[Filter, ...]:
         """Return the filters of a query by which none of some passages passes; filters of one field count together."""
-        if not searches_code(profile):
+        if not searches_code(profile) or query.report is not None:
             return ()
         asked = self.parse(query.cut).filters
         fields = dict.fromkeys((one.field, one.out) for one in asked)

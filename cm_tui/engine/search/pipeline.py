@@ -19,6 +19,7 @@ from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.marked import MarksOf, marked, passages_of
+from cm_tui.engine.search.named_places import framed, quoting, with_signal
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
@@ -142,6 +143,12 @@ class Searcher:
         if marks:
             right = passages_of(self._records, marks)
             also = right if also is None else np.union1d(also, right)
+        report = question.report if searches_code(chosen) else None
+        frames = framed(self._records, report) if report else {}
+        quotes = quoting(self._keyword, self._records, report) if report else {}
+        if frames or quotes:
+            named = np.array(sorted({*frames, *quotes}), dtype=np.int64)
+            also = named if also is None else np.union1d(also, named)
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
         table = retrieve.candidates(
             self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
@@ -149,6 +156,7 @@ class Searcher:
         table = asked.named(table, self._records.get)
         table = table if self._flags_of is None else flagged(table, self._flags_of)
         table = marked(table, marks) if marks else table
+        table = with_signal(with_signal(table, "frame", frames), "message", quotes)
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")
@@ -164,8 +172,8 @@ class Searcher:
         whole = Query(query)
         asked = self._filters.read(whole, profile) if only is None else Narrowed(whole, only=self._records.at(only))
         notes = list(asked.notes)
-        if len(query) > len(whole.cut):
-            notes.insert(0, f"Only the first {len(whole.cut):,} of {len(query):,} characters of the query were read.")
+        if len(query) > (most := whole.most_chars):
+            notes.insert(0, f"Only the first {most:,} of {len(query):,} characters of the query were read.")
         if not asked.query.terms and not asked.is_listing:
             notes.append("The query holds no words to search for.")
         return replace(asked, notes=tuple(notes))
@@ -212,6 +220,10 @@ class Searcher:
 
     def _as_ranked(self, candidates: Candidates, profile: Profile) -> tuple[Candidates, Profile]:
         """Candidates with the words of their question alone, and the numbers that count for them."""
+        if candidates.table.is_report:
+            factors = profile.report
+            weights = {name: weight * factors.get(name, 1.0) for name, weight in profile.adjustments.items()}
+            profile = replace(profile, adjustments=weights)
         if not candidates.filters:
             return candidates, profile
         if not candidates.table.query_terms:
@@ -261,12 +273,12 @@ class Searcher:
         if not covered and total:
             return None, "no passage has a vector yet"
         try:
-            vector = provider.embed_query(query.cut)
+            asked = np.stack([provider.embed_query(text) for text in query.spoken])
         except ModelError as error:
             return None, error.message
         if covered < total:
             notes.append(f"Vectors cover {covered:,} of {count(total, 'passage')}.")
-        return Nearness(vectors.frozen(), vector), ""
+        return Nearness(vectors.frozen(), asked), ""
 
     # --- profiles ---
 

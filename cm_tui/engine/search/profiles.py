@@ -35,7 +35,8 @@ _SHARES = (
 )
 _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
-TABLES = ("quotas", "adjustments")
+_MOST_FACTOR = 100
+TABLES = ("quotas", "adjustments", "report")
 """Settings that are sections of their own."""
 
 
@@ -124,6 +125,11 @@ def _wrong_adjustments(profile: Profile) -> Iterator[str]:
             yield f"adjustments.{name}: a weight is {_MOST_WEIGHT:,} at most."
         if name in adjust.PENALTIES and not 0 <= value <= 1:
             yield f"adjustments.{name}: a penalty is a share from 0 to 1, not {value}."
+    for name, value in profile.report.items():
+        if name not in adjust.NAMES:
+            yield f"report: there is no adjustment {name}; known are {', '.join(adjust.NAMES)}."
+        if not 0 <= value <= _MOST_FACTOR:
+            yield f"report.{name}: a factor lies between 0 and {_MOST_FACTOR}."
 
 
 def _wrong_numbers(profile: Profile) -> Iterator[str]:
@@ -154,7 +160,8 @@ def _wrong_quotas(profile: Profile) -> Iterator[str]:
 
 def _overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     merged = {**below, **above}
-    old, new = below.get("adjustments"), above.get("adjustments")
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        merged["adjustments"] = {**old, **new}
+    for table in ("adjustments", "report"):
+        old, new = below.get(table), above.get(table)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            merged[table] = {**old, **new}
     return merged

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cm_tui.engine.search import tokens
+from cm_tui.engine.search.report import MOST_CHARS, WEIGHTS, Report, is_report, read
 from cm_tui.engine.search.wording import CODE_WORDING, Wording
 
 _MAX_CHARS = 2_000
@@ -47,9 +48,25 @@ class Query:
     """Names of symbols that are nearly one that the query gives and that is nowhere, the nearest first."""
 
     @cached_property
+    def report(self) -> Report | None:
+        """Return its parts where it is too long for a question."""
+        return read(self.text) if is_report(self.text) else None
+
+    @property
+    def most_chars(self) -> int:
+        """Return how many characters of it are read."""
+        return _MAX_CHARS if self.report is None else MOST_CHARS
+
+    @cached_property
     def cut(self) -> str:
-        """Return as much of it as is read."""
-        return self.text[:_MAX_CHARS].replace("\0", " ")
+        """Return as much of it as is read as a question: all of it, or the title of a report."""
+        text = self.text if self.report is None else self.report.title
+        return text[:_MAX_CHARS].replace("\0", " ")
+
+    @cached_property
+    def spoken(self) -> list[str]:
+        """Return the texts whose meaning is asked for: the question, or what a report says in words."""
+        return [self.cut] if self.report is None else self.report.spoken()
 
     @cached_property
     def words(self) -> list[str]:
@@ -63,7 +80,19 @@ class Query:
 
     def terms_in(self, wording: Wording) -> list[str]:
         """Return index terms of a wording, each once."""
-        return list(dict.fromkeys(term for word in wording.kept(self.words) for term in wording.split(word)))
+        return list(self.weights_in(wording))
+
+    def weights_in(self, wording: Wording) -> dict[str, float]:
+        """Return index terms of a wording with what each counts, from 0 to 1: in a question all the same."""
+        if self.report is None:
+            return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
+        missing: dict[str, float] = {}
+        for part in self.report.parts:
+            weight = WEIGHTS[part.kind]
+            for word in wording.kept(tokens.content_words(part.text)) if weight else ():
+                for term in wording.split(word):
+                    missing[term] = missing.get(term, 1.0) * (1.0 - weight)
+        return {term: 1.0 - left for term, left in missing.items()}
 
     @cached_property
     def written(self) -> dict[str, str]:
@@ -98,8 +127,8 @@ class Query:
 
     @cached_property
     def asks_for_use(self) -> bool:
-        """Return whether it is about installing, setting up or using something, which documents answer."""
-        return _USE.search(self.cut) is not None
+        """Return whether it is about installing, setting up or using something, which documents answer; no report is."""
+        return self.report is None and _USE.search(self.cut) is not None
 
     @cached_property
     def names(self) -> list[Name]:

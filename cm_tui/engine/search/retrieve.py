@@ -29,6 +29,8 @@ _FILES = 40
 _LENDING = 50
 """The best of each side, whose neighbours in their threads are candidates too."""
 _TITLE = FIELDS.index("title")
+_TELLING = 8
+"""The most telling terms of a report: a passage that says them all says enough."""
 _AGAIN = 4
 """How many times more are asked for when the nearest passages are those of other sources."""
 
@@ -49,7 +51,8 @@ class Nearness(NamedTuple):
     """The vector side of one question."""
 
     vectors: Vectors
-    vector: Scores
+    asked: Scores
+    """One unit row for each text that is asked for; a passage is as near as it is to the nearest of them."""
 
     def nearest(self, documents: Documents, pool: int) -> Ids:
         """Positions of the passages nearest to the question, best first.
@@ -57,13 +60,12 @@ class Nearness(NamedTuple):
         The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
         passage of the source is compared.
         """
-        ids, _ = self.vectors.search(self.vector, pool)
+        ids = self._search(pool)
         nearest = _known(documents, ids)
         enough = min(pool, len(documents.ids))
         if documents.positions is None or len(nearest) == enough or not len(ids):
             return nearest
-        ids, _ = self.vectors.search(self.vector, _AGAIN * pool)
-        nearest = _known(documents, ids)[:pool]
+        nearest = _known(documents, self._search(_AGAIN * pool))[:pool]
         if len(nearest) == enough:
             return nearest
         cosines = self.cosines(documents.ids)
@@ -76,8 +78,18 @@ class Nearness(NamedTuple):
         if len(ids):
             rows = self.vectors.vectors_for(ids)
             known = rows.any(axis=1)
-            cosines[known] = (rows @ self.vector)[known]
+            cosines[known] = (rows @ self.asked.T).max(axis=1)[known]
         return cosines
+
+    def _search(self, pool: int) -> Ids:
+        """Ids of the nearest passages, best first."""
+        found = [self.vectors.search(one, pool) for one in self.asked]
+        if len(found) == 1:
+            return found[0][0]
+        ids, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(-cosines, kind="stable")
+        best: Ids = ids[order][np.sort(np.unique(ids[order], return_index=True)[1])][:pool]
+        return best
 
 
 class _Chosen(NamedTuple):
@@ -154,7 +166,7 @@ def candidates(
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
         wording = wording_of(source)
-        terms = query.terms_in(wording) if keyword else []
+        terms = query.weights_in(wording) if keyword else {}
         keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
         given = _defining(records, query, keywords, source)
         if also is not None:
@@ -218,6 +230,12 @@ def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | N
     return chosen.qualname, chosen.kind
 
 
+def _limit(query: Query, terms: Sequence[Term]) -> float:
+    """What BM25 approaches for a passage that says all of a question, or as much of a report as one passage can."""
+    worth = sorted((term.idf for term in terms), reverse=True)
+    return sum(worth if query.report is None else worth[:_TELLING]) * (K1 + 1)
+
+
 def _column(documents: Documents, name: Literal["thread", "turn"], positions: Ids) -> NDArray[np.int32]:
     if documents.threads is None:
         return np.full(len(positions), -1, np.int32)
@@ -258,7 +276,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         times=[record.time for record in known],
         terms=[term.text for term in keywords.terms],
         bm25_by_term=by_term,
-        keyword_limit=np.full(len(positions), sum(term.idf for term in keywords.terms) * (K1 + 1)),
+        keyword_limit=np.full(len(positions), _limit(query, keywords.terms)),
         coordination=_coordination(by_term, np.array([term.idf for term in keywords.terms])),
         cosines=chosen.cosines[order],
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
@@ -270,5 +288,6 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         query_terms=tuple(query.terms_in(keywords.wording)),
         written=query.written_in(keywords.wording),
         is_name=query.is_name,
+        is_report=query.report is not None,
         now=int(time.time()),
     )

@@ -28,6 +28,8 @@ _VENDOR = tokens.word_set(
     "vendor vendored _vendor third_party third-party thirdparty 3rdparty external externals extern deps node_modules "
     "bower_components"
 )
+_BUNDLED = tokens.word_set("js cjs mjs css map ts")
+"""Suffixes of what is built into `dist` from sources that stand elsewhere."""
 _SETUP = tokens.word_set(
     "setup.py conf.py manage.py rakefile gemfile makefile cmakelists.txt dockerfile build.rs build.gradle "
     "build.gradle.kts settings.gradle build.sbt package.json pom.xml package.swift mix.exs gulpfile.js gruntfile.js "
@@ -71,7 +73,7 @@ def roles(path: str) -> frozenset[str]:
         found.add("docs")
     if below & _LEGACY or stem.lower().strip("_") in _LEGACY:
         found.add("legacy")
-    if below & _VENDOR:
+    if below & _VENDOR or ("dist" in below and suffix in _BUNDLED):
         found.add("vendored")
     if name.lower() in _SETUP or _CONFIG.search(name.lower()):
         found.add("settings")

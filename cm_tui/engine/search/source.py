@@ -85,6 +85,8 @@ class SourceContext:
     read_blob: ReadText
     check: Callable[[], None] = lambda: None
     """Called between two things that are read: lets questions go first, and raises where nobody wants more."""
+    most: int = 0
+    """Turns that are read in one transaction at most; 0: as many as fit in memory."""
 
 
 MakeSource = Callable[[SourceContext], Source]

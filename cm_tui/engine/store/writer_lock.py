@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
@@ -13,6 +14,8 @@ from cm_tui.model import Cancel
 
 _locks: WeakKeyDictionary[Database, WriterLock] = WeakKeyDictionary()
 _making = threading.Lock()
+_STORING_S = 0.3
+"""How long a question waits for an index run that stores its files."""
 
 
 class WriterLock:
@@ -24,6 +27,10 @@ class WriterLock:
         self._runs = 0
         self._numbering = False
         """Whether the run under way may still give numbers to blobs."""
+        self._lets_in = False
+        """Whether what holds the lock has no long transaction: who gives no numbers may write beside it."""
+        self._beside = False
+        """Whether such a change is being written."""
         self._questions = 0
         self.readers = 0
         """How many writers work in batches."""
@@ -66,6 +73,20 @@ class WriterLock:
             self._taken = self._numbering = False
 
     @contextmanager
+    def letting_in(self) -> Iterator[None]:
+        """Let short changes that give no numbers go beside the holder, while that reads and parses."""
+        with self._changed:
+            self._lets_in = True
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._lets_in = False
+                # What began beside it is short.
+                self._changed.wait_for(lambda: not self._beside)
+
+    @contextmanager
     def question(self) -> Iterator[None]:
         """Hold the lock for a short change that a question waits for: goes before all batches."""
         with self._changed:
@@ -81,14 +102,18 @@ class WriterLock:
                 self._changed.notify_all()
 
     @contextmanager
-    def batch(self, cancel: Cancel) -> Iterator[None]:
-        """Hold the lock for a short change: waits for whoever has it.
+    def batch(self, cancel: Cancel, *, of_run: bool = False) -> Iterator[None]:
+        """Hold the lock for a short change: waits for whoever has it, and for questions.
+
+        Args:
+            cancel: looked at while it waits.
+            of_run: it gives no numbers, and may belong to the run under way: it waits only while that gives numbers.
 
         Raises:
             CancelledError: it was cancelled while it waited.
         """
         with self._changed:
-            while self._taken or self._runs or self._questions:
+            while self._taken or (self._runs and not of_run) or self._questions:
                 cancel.check()
                 self._changed.wait(0.2)
             self._taken = True
@@ -115,23 +140,43 @@ class WriterLock:
 
     @contextmanager
     def question_within(self, seconds: float) -> Iterator[bool]:
-        """Hold the lock for a short change that a question waits for, but not for long; says whether it is held."""
+        """Hold the lock for a short change that a question waits for, but not for long; says whether it is held.
+
+        It gives no numbers to blobs: an index run or a batch that only reads and parses goes on beside it. A run that
+        stores its files is not soon done, and is not waited for as long.
+        """
         with self._changed:
             self._questions += 1
-            held = self._changed.wait_for(lambda: not self._taken, seconds)
-            if held:
-                self._taken = True
-            else:
+            beside = self._wait_to_enter(seconds)
+            if beside is None:
                 self._questions -= 1
                 self._changed.notify_all()
         try:
-            yield held
+            yield beside is not None
         finally:
-            if held:
+            if beside is not None:
                 with self._changed:
                     self._questions -= 1
-                    self._taken = False
+                    if beside:
+                        self._beside = False
+                    else:
+                        self._taken = False
                     self._changed.notify_all()
+
+    def _wait_to_enter(self, seconds: float) -> bool | None:
+        """Take the lock, or a place beside its holder (True); None when neither was free in time."""
+        until = time.monotonic() + seconds
+        while True:
+            if not self._taken:
+                self._taken = True
+                return False
+            if self._lets_in and not self._beside:
+                self._beside = True
+                return True
+            stores = self._numbering and not self._lets_in
+            left = min(until - time.monotonic(), _STORING_S) if stores else until - time.monotonic()
+            if left <= 0 or (not self._changed.wait(left) and stores):
+                return None
 
     @property
     def is_wanted(self) -> bool:

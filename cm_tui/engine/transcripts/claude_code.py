@@ -75,6 +75,7 @@ class ClaudeCode:
     # A queued prompt is a person's: a file that holds nothing else is reported.
     asides = _KNOWN - {"queue-operation"}
     prefix = ""
+    names: re.Pattern[str] | None = None
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []

@@ -66,6 +66,7 @@ class Codex:
     agent = "codex"
     asides = frozenset[str]()
     prefix = "rollout-"
+    names: re.Pattern[str] | None = None
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []

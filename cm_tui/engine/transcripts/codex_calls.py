@@ -16,7 +16,6 @@ OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_se
 _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|exit_code\"?:) *(-?\d{1,5})", re.IGNORECASE)
 _OPEN_PATCHES = 100
 """Patches whose results are waited for."""
-_WRITTEN = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
 class Calls:
@@ -74,5 +73,5 @@ class Calls:
 
 
 def _write(turn: Turn, patch: str) -> None:
-    for path in _WRITTEN.findall(patch):
-        turn.write(path.strip())
+    for path in patches.written(patch):
+        turn.write(path)

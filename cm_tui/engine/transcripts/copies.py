@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui import paths
-from cm_tui.engine.transcripts.files import LINES, NOTHING, FoundFile, found_files, line_files
+from cm_tui.engine.transcripts.files import DOCUMENTS, LINES, NOTHING, FoundFile, found_files, line_files
 from cm_tui.engine.transcripts.transcript import Format, Transcript
 from cm_tui.files import SUFFIX, replacing, write_atomically
 from cm_tui.locks import locked
@@ -25,7 +25,7 @@ from cm_tui.locks import locked
 FOLDER = "rescue"
 ENDING = ".gz"
 Mark = Literal["withheld", "erased"]
-_ENDINGS = tuple(f"{ending}{ENDING}" for ending in LINES)
+_ENDINGS = tuple(f"{ending}{ENDING}" for ending in (*LINES, *DOCUMENTS))
 DEPTH = 6
 """Levels of folders that hold transcripts."""
 _ANY_DEPTH = 100
@@ -111,7 +111,9 @@ def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHI
         own: paths below it of JSON that is no transcript, but the agent's own.
     """
     agent, prefix = format_.agent, format_.prefix
-    for found in line_files(place, format_.unread, depth=DEPTH, prefix=prefix, left_out=format_.left_out, own=own):
+    for found in line_files(
+        place, format_.unread, depth=DEPTH, prefix=prefix, left_out=format_.left_out, own=own, names=format_.names
+    ):
         yield Transcript(agent, str(found.path), found.path, found.size, found.changed)
     for original, found in copies_below(agent, place):
         if not os.path.lexists(original):
@@ -120,7 +122,12 @@ def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHI
 
 def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
     """Yield the files below one of an agent's folders that can be copied: no links."""
-    return found_files(place, LINES, depth=DEPTH, prefix=format_.prefix, left_out=format_.left_out, links=False)
+    endings, names = LINES if format_.names is None else (*LINES, *DOCUMENTS), format_.names
+    for found in found_files(
+        place, endings, depth=DEPTH, prefix=format_.prefix, left_out=format_.left_out, links=False
+    ):
+        if names is None or names.fullmatch(found.path.relative_to(place).as_posix()):
+            yield found
 
 
 # --- writing ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,6 +72,15 @@ def found_files(
         left_out.append(folder)
 
 
+def names_of_folders(folder: Path) -> list[str]:
+    """Return the names of the folders in a folder, within bounds and without links; an empty list where it is missing."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
 def line_files(
     folder: Path,
     unread: dict[Path, str],
@@ -79,8 +89,9 @@ def line_files(
     prefix: str = "",
     left_out: list[Path] | None = None,
     own: re.Pattern[str] = NOTHING,
+    names: re.Pattern[str] | None = None,
 ) -> Iterator[FoundFile]:
-    """Yield the files of JSON lines below a folder, as `found_files`.
+    """Yield the transcripts below a folder, as `found_files`.
 
     Args:
         folder: where to begin; need not be there.
@@ -89,11 +100,15 @@ def line_files(
         prefix: how the names of transcripts begin.
         left_out: given the folder when there is more below it than is looked at.
         own: paths below the folder of JSON that is no transcript, but the agent's own.
+        names: paths below the folder that are transcripts, where the agent keeps other files there too; None: any.
     """
     for found in found_files(folder, (*LINES, *PACKED, *DOCUMENTS), depth=depth, left_out=left_out):
-        name = found.path.name
-        if name.endswith(DOCUMENTS):
-            if not own.fullmatch(found.path.relative_to(folder).as_posix()):
+        name, inside = found.path.name, found.path.relative_to(folder).as_posix()
+        if names is not None:
+            if names.fullmatch(inside):
+                yield found
+        elif name.endswith(DOCUMENTS):
+            if not own.fullmatch(inside):
                 unread[found.path] = (
                     "it is no transcript in JSON lines (.jsonl): of another program, or of a version that is not read"
                 )

@@ -18,10 +18,10 @@ _LINES_KEPT = 20
 """Of these so many are known again the next time."""
 _UNREADABLE = 100_000
 _BLANK = b" \t\r\n\0"
-_TOLD = re.compile(rb"\"(?:type|timestamp)\"\0*: *\"?[^\"]+\"|\0")
+_TOLD = re.compile(rb"\"(?:type|timestamp)\"\0*: *(?:\"[^\"]+\"|[^\" ][^\"]*\")|\0")
 """What tells the beginning of a record from that of another one; in UTF-16 it is not looked for."""
 _STEP = re.compile(
-    r'"type": *"(?:assistant|agent_\w+|reasoning|\w+_call(?:_output)?|token_count)"|"role": *"assistant"'
+    r'"type": *"(?:assistant(?:\.\w+)?|tool\.\w+|gemini|agent_\w+|reasoning|\w+_call(?:_output)?|token_count)"|"role": *"assistant"'
 )
 """What an agent does, by its records' own names."""
 _HOLE = "\ufffd"

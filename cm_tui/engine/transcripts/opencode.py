@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ class OpenCode:
     agent = "opencode"
     asides = frozenset[str]()
     prefix = ""
+    names: re.Pattern[str] | None = None
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.left_out: list[Path] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ PATCH_BYTES = 64_000
 """What is kept of a patch."""
 NOTE = "the patch is made of the agent's edits, as its transcript has them"
 _MOST = PATCH_BYTES + 8_000
+_WRITTEN = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
 class Patch:
@@ -89,6 +91,11 @@ def from_apply_patch(text: str) -> str:
         if not line.startswith("*** "):
             out.append(line)
     return "\n".join(out)
+
+
+def written(text: str) -> list[str]:
+    """Return the files that an `apply_patch` text writes."""
+    return [path.strip() for path in _WRITTEN.findall(text)]
 
 
 def _head(path: str, *, new: bool = False) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -106,6 +107,8 @@ class Format(Protocol):
     """Folders of transcripts that are files of lines; empty: it keeps them in another form."""
     prefix: str
     """How the names of these files begin."""
+    names: re.Pattern[str] | None
+    """Paths below a place that are transcripts, where the agent keeps other files there too; None: all files of lines."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield those that there are; folders that cannot be looked at are left out."""

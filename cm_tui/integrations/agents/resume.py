@@ -18,6 +18,12 @@ from cm_tui.integrations.agents import AGENTS
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 """Ids that are passed to a program. They come from transcripts, which may hold anything: none reads like an option."""
 
+_OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "gemini": ("Gemini CLI", ("gemini", "--resume")),
+    "copilot": ("Copilot CLI", ("copilot", "--resume=")),
+}
+"""Agents that `cm agent install` does not wire: title, and the words before a session's id."""
+
 
 def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...]:
     """Return the words that open an agent at a session.
@@ -32,18 +38,18 @@ def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...
     """
     if not (agent and session):
         raise UsageError("It belongs to no session of an agent.", hint="What was recorded by hand cannot be resumed.")
-    known = AGENTS.get(agent)
-    if known is None or not known.resume:
-        able = ", ".join(one.title for one in AGENTS.values() if one.resume)
-        title = known.title if known else repr(agent[:40])
+    known = {one.name: (one.title, one.resume) for one in AGENTS.values()} | _OTHERS
+    title, words = known.get(agent, (repr(agent[:40]), ()))
+    if not words:
+        able = ", ".join(name for name, command in known.values() if command)
         raise UsageError(f"No command line is known that opens {title} at a session.", hint=f"It is known of {able}.")
     id_ = parent or session
     if not _ID.fullmatch(id_):
         raise UsageError(
-            f"{id_[:60]!r} does not look like the id of a session: it is not passed to {known.title}.",
-            hint=f"Choose the session in {known.title} itself.",
+            f"{id_[:60]!r} does not look like the id of a session: it is not passed to {title}.",
+            hint=f"Choose the session in {title} itself.",
         )
-    return (*known.resume, id_)
+    return (*words[:-1], f"{words[-1]}{id_}") if words[-1].endswith("=") else (*words, id_)
 
 
 def program_path(name: str, root: Path) -> str:

@@ -25,10 +25,15 @@ class Machine:
         self.repo.commit("begin")
         self.root = self.repo.root
         self.claude, self.codex, self.data = base / "claude", base / "codex", base / "data"
+        self.copilot, self.gemini, self.cursor = base / "copilot", base / "home", base / "cursor"
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"CLAUDE_CONFIG_DIR": str(self.claude), "CODEX_HOME": str(self.codex), "XDG_DATA_HOME": str(self.data)}
+        return {
+            "CLAUDE_CONFIG_DIR": str(self.claude), "CODEX_HOME": str(self.codex), "XDG_DATA_HOME": str(self.data),
+            "COPILOT_HOME": str(self.copilot), "GEMINI_CLI_HOME": str(self.gemini),
+            "CURSOR_DATA_DIR": str(self.cursor),
+        }  # fmt: skip
 
     def transcripts(self, agents: Sequence[str] = (), folders: Sequence[str] = ()) -> ProjectTranscripts:
         return ProjectTranscripts(self.root, agents, folders, self.environment)

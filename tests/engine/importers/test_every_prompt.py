@@ -19,19 +19,28 @@ from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_odd_values import _records
 from tests.engine.importers.test_streams import WHOLE
 from tests.engine.importers.test_unanswered import QUEUES, shown
-from tests.engine.importers.transcripts import Claude, Codex, iso, write_lines
+from tests.engine.importers.transcripts import Claude, Codex, Copilot, Cursor, Gemini, iso, write_lines
 
 _PUT_AROUND = re.compile(r"<system-reminder>.*?</system-reminder>")
+_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _NOT_TYPED = re.compile(r"\s*(?:<(?!command-message>)|Caveat:|\[Request interrupted)")
 
 
 def prompts_in(record: dict[str, Any]) -> Iterator[str]:
-    """What a person typed, in a record of Claude Code or Codex: as simply as it can be read."""
+    """What a person typed, in a record of any agent: as simply as it can be read."""
     kind, payload, message = record.get("type"), record.get("payload"), record.get("message")
+    data = record.get("data", {})
     if kind == "event_msg" and payload["type"] == "user_message":
         yield payload["message"]
     elif kind == "message" and record.get("role") == "user":
         yield "".join(part["text"] for part in record["content"])
+    elif kind == "user.message" and not data.get("source") and not data.get("isAutopilotContinuation"):
+        yield data["content"]
+    elif record.get("role") == "user":
+        yield from (text for part in message["content"] for text in _QUERY.findall(part["text"]))
+    elif kind == "user" and "id" in record:
+        shown = record.get("displayContent") or record["content"]
+        yield from (part["text"] for part in shown if "text" in part and not part["text"].startswith(("/", "?")))
     elif kind == "queue-operation" and record["operation"] == "enqueue":
         yield record["content"]
     elif kind == "user" and not record.get("isMeta") and not record.get("isCompactSummary"):
@@ -49,7 +58,7 @@ def typed(texts: Iterator[str]) -> list[str]:
 def raw_prompts(machine: Machine) -> dict[Path, list[str]]:
     """The prompts of all transcripts, by their files."""
     found: dict[Path, list[str]] = {}
-    for file in [*machine.claude.rglob("*.jsonl"), *machine.codex.rglob("*.jsonl")]:
+    for file in (file for place in _places(machine) for file in place.rglob("*.jsonl")):
         records = [json.loads(line) for line in file.read_text().splitlines()]
         found[file] = typed(text for record in records for text in prompts_in(record))
     for file in machine.data.rglob("message/*/*.json"):
@@ -124,13 +133,57 @@ def _flat(machine: Machine) -> tuple[Codex, list[dict[str, Any]]]:
     ]  # fmt: skip
 
 
-LINES: dict[str, Callable[[Machine], tuple[Claude | Codex, list[dict[str, Any]]]]] = {
-    "claude-code": _claude, "codex": _codex, "codex, flat": _flat,
+def _gemini(machine: Machine) -> tuple[Gemini, list[dict[str, Any]]]:
+    one = Gemini(machine.gemini, machine.root)
+    path = f"{machine.root}/shop/money.py"
+    first = one.said("I look.")
+    return one, [
+        one.meta(), one.asked("<session_context>of the program</session_context>"), one.asked("Round the tax"), first,
+        {**first, "toolCalls": [one.call("replace", {"file_path": path, "old_string": "x", "new_string": "y"}, status="executing")]},
+        {**first, "toolCalls": [one.call("replace", {"file_path": path, "old_string": "x", "new_string": "y"})]},
+        {"$set": {"lastUpdated": iso(5)}},
+        one.message("user", [{"functionResponse": {"id": "r", "name": "replace", "response": {"output": "ok"}}}]),
+        one.said("It rounds."), one.asked("/stats"), one.asked("All of @money.py", displayContent=[{"text": "All of it"}]),
+        one.message("error", "overloaded"), one.asked("Once more"), one.asked("Please"), one.said("Here it is."),
+        {"$set": {"messages": [one.asked("<state_snapshot>short</state_snapshot>"), one.said("Got it.")]}},
+        {"$set": {"summary": "Rounding"}}, one.asked("Thanks, go on"), {"$hologram": 1}, one.asked("And the lexer"),
+    ]  # fmt: skip
+
+
+def _cursor(machine: Machine) -> tuple[Cursor, list[dict[str, Any]]]:
+    one = Cursor(machine.cursor, machine.root)
+    return one, [
+        *one.turn("First", "One."), one.asked("Second"), one.said("", ("Write", {"path": "shop/tax.py", "contents": "y"})),
+        one.said("Two."), one.ended("aborted", error="User aborted"), one.asked("Third"), one.asked("Third, more of it"),
+        one.said("Three."), one.asked("Fourth"), {"type": "hologram"}, one.ended("error", error="limit"), one.asked("Fifth"),
+    ]  # fmt: skip
+
+
+def _copilot(machine: Machine) -> tuple[Copilot, list[dict[str, Any]]]:
+    one = Copilot(machine.copilot, machine.root)
+    return one, [
+        one.start(), one.asked("use this skill", source="skill-pdf"), one.asked("Round the tax"), one.event("assistant.turn_start", turnId="0"),
+        one.said("I look."), one.used("edit", {"path": f"{machine.root}/shop/money.py", "old_str": "x", "new_str": "y"}, "e"),
+        one.got("e", "edited"), one.event("subagent.started", toolCallId="t", agentName="explore"),
+        one.said("Found it.", parentToolCallId="t"), one.said("It rounds."), one.event("session.idle"),
+        one.asked("And?"), one.event("abort", reason="user_initiated"), one.asked("Look around"),
+        one.event("session.error", errorType="x", message="overloaded"), one.asked("Once more"), one.asked("Please"), one.said("Here it is."),
+        one.event("session.shutdown"), one.event("session.resume", context={"cwd": str(machine.root)}),
+        one.event("hologram.shown"), one.asked("go on", isAutopilotContinuation=True), one.said("Going on."), one.asked("Thanks"),
+    ]  # fmt: skip
+
+
+LINES: dict[str, Callable[[Machine], tuple[Claude | Codex | Gemini | Cursor | Copilot, list[dict[str, Any]]]]] = {
+    "claude-code": _claude, "codex": _codex, "codex, flat": _flat, "gemini": _gemini, "cursor": _cursor, "copilot": _copilot,
 }  # fmt: skip
 
 
+def _places(machine: Machine) -> tuple[Path, ...]:
+    return machine.claude, machine.codex, machine.gemini, machine.cursor, machine.copilot
+
+
 def _clear(machine: Machine) -> None:
-    for folder in (machine.claude, machine.codex, machine.data, Journal.of(machine.root).folder):
+    for folder in (*_places(machine), machine.data, Journal.of(machine.root).folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -182,11 +235,15 @@ def test_a_session_of_opencode_that_ends_behind_any_message_loses_no_prompt(
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "copilot"])
 def test_no_prompt_is_lost_to_how_lines_are_written(machine: Machine, agent: str, name: str):
     """Also the last one, which nothing follows."""
-    one: Claude | Codex = (Claude if agent == "claude-code" else Codex)(*_place(machine, agent))
-    records = [*([one.meta()] if isinstance(one, Codex) else ()), *one.turn("First 上", "One.")]
+    make = {"claude-code": Claude, "codex": Codex, "gemini": Gemini, "copilot": Copilot}[agent]
+    one = make(*_place(machine, agent))
+    if isinstance(one, Gemini):
+        one.name_project()
+    head = [one.start()] if isinstance(one, Copilot) else [] if isinstance(one, Claude) else [one.meta()]
+    records = [*head, *one.turn("First 上", "One.")]
     records.append(one.event("user_message", message="Second 上") if isinstance(one, Codex) else one.asked("Second 上"))
     lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
     write_lines(one.file, [WHOLE[name](lines)])
@@ -195,7 +252,13 @@ def test_no_prompt_is_lost_to_how_lines_are_written(machine: Machine, agent: str
 
 
 def _place(machine: Machine, agent: str) -> tuple[Path, Path]:
-    return machine.claude if agent == "claude-code" else machine.codex, machine.root
+    places = {
+        "claude-code": machine.claude,
+        "codex": machine.codex,
+        "gemini": machine.gemini,
+        "copilot": machine.copilot,
+    }
+    return places[agent], machine.root
 
 
 @pytest.mark.parametrize("name", [name for name in QUEUES if "taken back" not in name])

@@ -17,14 +17,18 @@ from cm_tui.engine.transcripts import lines as lines_of
 from cm_tui.engine.transcripts import recovery
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex as CodexFormat
+from cm_tui.engine.transcripts.copilot import Copilot as CopilotFormat
+from cm_tui.engine.transcripts.gemini import Gemini as GeminiFormat
 from cm_tui.engine.transcripts.opencode import OpenCode as OpenCodeFormat
 from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Skipped, Transcript
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode, iso
 
 Lines = list[bytes]
 _PAIRS = [("question 1 上", "answer 1"), ("question 2 上", "answer 2"), ("question 3 上", "answer 3")]
 """The character has the byte of a line end in UTF-16."""
-AGENTS = ["claude-code", "codex"]
+AGENTS = ["claude-code", "codex", "gemini", "copilot"]
+HEADED = {"codex", "gemini", "copilot"}
+"""Agents whose first record is of the session."""
 
 
 class Story(NamedTuple):
@@ -63,6 +67,15 @@ def story(base: Path, agent: str, *, chained: bool = True) -> Story:
         one = Codex(base, "/work/shop")
         records = [one.meta(), *(record for asked, said in _PAIRS for record in one.turn(asked, said))]
         return Story(CodexFormat({"CODEX_HOME": str(base)}), one.file, records)
+    if agent == "gemini":
+        three = Gemini(base, "/work/shop")
+        three.name_project()
+        records = [three.meta(), *(record for asked, said in _PAIRS for record in three.turn(asked, said))]
+        return Story(GeminiFormat({"GEMINI_CLI_HOME": str(base)}), three.file, records)
+    if agent == "copilot":
+        four = Copilot(base, "/work/shop")
+        records = [four.start(), *(record for asked, said in _PAIRS for record in four.turn(asked, said))]
+        return Story(CopilotFormat({"COPILOT_HOME": str(base)}), four.file, records)
     two = Claude(base, "/work/shop")
     records = [record for asked, said in _PAIRS for record in two.turn(asked, said)]
     if not chained:
@@ -147,7 +160,10 @@ def numbers(text: str) -> set[str]:
     return set(re.findall(r"(?:question|answer) (\d)", text))
 
 
-@pytest.mark.parametrize(("agent", "chained"), [("claude-code", True), ("claude-code", False), ("codex", True)])
+@pytest.mark.parametrize(
+    ("agent", "chained"),
+    [("claude-code", True), ("claude-code", False), ("codex", True), ("gemini", True), ("copilot", True)],
+)
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.8])
 @pytest.mark.parametrize("is_tail", [False, True])
 @pytest.mark.parametrize("width", [1, 2])
@@ -157,7 +173,7 @@ def test_no_answer_is_given_to_the_question_of_a_neighbour(
     """Any line, or two of them, torn so that nothing of it can be read: its end or its beginning is missing."""
     one = story(tmp_path, agent, chained=chained)
     lines = one.lines
-    for at in range(agent == "codex", len(lines)):
+    for at in range(agent in HEADED, len(lines)):
         torn = [
             line[int(len(line) * share) :][1:] if is_tail else line[: int(len(line) * share)]
             for line in lines[at : at + width]
@@ -168,7 +184,7 @@ def test_no_answer_is_given_to_the_question_of_a_neighbour(
             assert len(numbers(asked) | numbers(said)) <= 1, (at, asked, said)
         found = {pair(item) for item in one.turns()}
         whole = len(lines) // 3
-        lost = {(place - (agent == "codex")) // whole for place in range(at, min(at + width, len(lines)))}
+        lost = {(place - (agent in HEADED)) // whole for place in range(at, min(at + width, len(lines)))}
         assert found >= {kept for number, kept in enumerate(_PAIRS) if number not in lost}, at
 
 
@@ -185,7 +201,7 @@ def test_no_answer_is_given_to_a_neighbour_over_a_lost_block(
     """As a disk loses it: a hole, or other bytes stand there."""
     one = story(tmp_path, agent)
     data = joined(one.lines)
-    first = len(one.lines[0]) + 1 if agent == "codex" else 0
+    first = len(one.lines[0]) + 1 if agent in HEADED else 0
     begin = first + int(place * (len(data) - first - 1))
     lost = data[begin : begin + size]
     instead = {"hole": bytes(len(lost)), "rubbish": b"\xf3}\x02" * (len(lost) // 3)}[how]
@@ -267,6 +283,15 @@ def with_picture(agent: str, record: dict[str, Any], size: int) -> dict[str, Any
         elif isinstance(payload.get("content"), list):
             payload["content"] = [*payload["content"], {"type": "input_image", "image_url": "A" * size}]
         return {**record, "payload": payload}
+    if agent == "gemini":
+        if record.get("type") != "user":
+            return {**record, "model": "A" * size}
+        return {
+            **record,
+            "content": [{"inlineData": {"mimeType": "image/png", "data": "A" * size}}, *record["content"]],
+        }
+    if agent == "copilot":
+        return {**record, "data": {"attachments": [{"type": "blob", "data": "A" * size}], **record["data"]}}
     message = record["message"]
     parts = (
         message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
@@ -337,9 +362,9 @@ def test_damage_is_looked_through_in_bounded_time():
 @pytest.mark.parametrize("days", [1, 30])
 def test_a_turn_is_dated_by_its_own_records(tmp_path: Path, agent: str, days: int):
     one = story(tmp_path, agent)
-    size = (len(one.records) - (agent == "codex")) // 3
+    size = (len(one.records) - (agent in HEADED)) // 3
     for at, record in enumerate(one.records):
-        turn = max(0, at - (agent == "codex")) // size
+        turn = max(0, at - (agent in HEADED)) // size
         record["timestamp"] = iso(turn * days * 86_400 - 40 * 86_400 + at % size)
     one.write(joined(one.lines))
     for number, item in enumerate(one.turns()):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,145 @@ class Codex:
             self.event("task_started", turn_id="t"), self.message("user", prompt), self.event("user_message", message=prompt),
             self.event("agent_message", message=answer), self.message("assistant", answer), self.event("task_complete", last_agent_message=answer),
         ]  # fmt: skip
+
+    def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
+        return write_lines(self.file, records, old=old)
+
+
+class Copilot:
+    """A session of Copilot CLI."""
+
+    def __init__(self, home: Path, folder: Path | str, session: str = "33333333-dddd-4ddd-8ddd-333333333333") -> None:
+        self.home, self.folder, self.session = home, str(folder), session
+        self.file = home / "session-state" / session / "events.jsonl"
+        self.clock = 0.0
+        self.number = 0
+
+    def event(self, kind: str, event_: dict[str, Any] | None = None, **data: Any) -> dict[str, Any]:
+        self.clock += 5
+        self.number += 1
+        id_, before = f"{self.session[:8]}-e{self.number}", f"{self.session[:8]}-e{self.number - 1}"
+        event = {"type": kind, "data": data, "id": id_, "timestamp": iso(self.clock), "parentId": before}
+        return {**event, **(event_ or {})}
+
+    def start(self, **context: Any) -> dict[str, Any]:
+        context = {"cwd": self.folder, "gitRoot": self.folder, "branch": "main", **context}
+        return self.event(
+            "session.start", sessionId=self.session, version=1, producer="copilot-agent", copilotVersion="1.0.63",
+            startTime=iso(self.clock), context=context,
+        )  # fmt: skip
+
+    def asked(self, text: str, **more: Any) -> dict[str, Any]:
+        return self.event("user.message", content=text, transformedContent=f"<t>{text}</t>", attachments=[], **more)
+
+    def said(self, text: str, **more: Any) -> dict[str, Any]:
+        return self.event(
+            "assistant.message", messageId=f"m{self.number}", content=text, toolRequests=[], outputTokens=7, **more
+        )
+
+    def used(self, tool: str, given: Any, call: str) -> dict[str, Any]:
+        return self.event("tool.execution_start", toolCallId=call, toolName=tool, arguments=given)
+
+    def got(self, call: str, text: str, *, failed: bool = False) -> dict[str, Any]:
+        outcome = {"error": {"message": text}} if failed else {"result": {"content": text, "detailedContent": text}}
+        return self.event("tool.execution_complete", toolCallId=call, success=not failed, **outcome)
+
+    def turn(self, prompt: str, answer: str) -> list[dict[str, Any]]:
+        return [
+            self.asked(prompt), self.event("assistant.turn_start", turnId="0"), self.said(answer),
+            self.event("assistant.turn_end", turnId="0"),
+        ]  # fmt: skip
+
+    def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
+        return write_lines(self.file, records, old=old)
+
+
+class Gemini:
+    """A session of Gemini CLI, in its newer form."""
+
+    def __init__(self, home: Path, folder: Path | str, session: str = "44444444-eeee-4eee-8eee-444444444444") -> None:
+        self.home, self.folder, self.session = home, str(folder), session
+        self.digest = sha256(self.folder.encode()).hexdigest()
+        self.project = home / ".gemini" / "tmp" / "shop"
+        self.file = self.project / "chats" / f"session-2026-03-02T09-00-{session[:8]}.jsonl"
+        self.clock = 0.0
+        self.number = 0
+
+    def meta(self, **more: Any) -> dict[str, Any]:
+        return {
+            "sessionId": self.session, "projectHash": self.digest, "startTime": iso(self.clock), "lastUpdated": iso(self.clock),
+            "kind": "main", **more,
+        }  # fmt: skip
+
+    def message(self, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+        self.clock += 5
+        self.number += 1
+        id_ = f"{self.session[:8]}-m{self.number}"
+        return {"id": id_, "timestamp": iso(self.clock), "type": kind, "content": content, **more}
+
+    def asked(self, text: str, **more: Any) -> dict[str, Any]:
+        return self.message("user", [{"text": text}], **more)
+
+    def said(self, text: str, *calls: dict[str, Any], **more: Any) -> dict[str, Any]:
+        tokens = {"input": 100, "output": 7, "cached": 90, "thoughts": 3, "tool": 0, "total": 110}
+        return self.message("gemini", text, thoughts=[], tokens=tokens, toolCalls=list(calls), model="m", **more)
+
+    def call(self, tool: str, args: Any, output: str = "ok", status: str = "success", **more: Any) -> dict[str, Any]:
+        id_ = f"{tool}-{self.number}"
+        answer = {"functionResponse": {"id": id_, "name": tool, "response": {"output": output}}}
+        return {
+            "id": id_,
+            "name": tool,
+            "args": args,
+            "result": [answer],
+            "status": status,
+            "timestamp": iso(self.clock),
+            **more,
+        }
+
+    def turn(self, prompt: str, answer: str) -> list[dict[str, Any]]:
+        return [self.asked(prompt), self.said(answer)]
+
+    def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
+        self.name_project()
+        return write_lines(self.file, records, old=old)
+
+    def write_document(self, messages: Iterable[Any], **more: Any) -> Path:
+        """Write it as older versions do: one document, rewritten as it grows."""
+        file = self.file.with_suffix(".json")
+        file.unlink(missing_ok=True)
+        text = json.dumps({**self.meta(), "messages": list(messages), **more}, indent=2)
+        return write_lines(file, [text.encode()])
+
+    def name_project(self) -> None:
+        self.project.mkdir(parents=True, exist_ok=True)
+        (self.project / ".project_root").write_text(self.folder)
+
+
+class Cursor:
+    """A session of an agent of Cursor."""
+
+    def __init__(self, home: Path, folder: Path | str, session: str = "55555555-ffff-4fff-8fff-555555555555") -> None:
+        self.home, self.folder, self.session = home, str(folder), session
+        self.project = home / "projects" / re.sub("[^A-Za-z0-9]", "-", str(folder)).lstrip("-")
+        self.file = self.project / "agent-transcripts" / session / f"{session}.jsonl"
+
+    def asked(self, text: str) -> dict[str, Any]:
+        block = {"type": "text", "text": f"<timestamp>Sat</timestamp>\n<user_query>\n{text}\n</user_query>"}
+        return {"role": "user", "message": {"content": [block]}}
+
+    def said(self, text: str, *tools: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+        used = [{"type": "tool_use", "name": name, "input": given} for name, given in tools]
+        return {
+            "role": "assistant",
+            "message": {"content": [*([{"type": "text", "text": text}] if text else []), *used]},
+        }
+
+    def ended(self, status: str = "success", **more: Any) -> dict[str, Any]:
+        return {"type": "turn_ended", "status": status, **more}
+
+    def turn(self, prompt: str, answer: str) -> list[dict[str, Any]]:
+        return [self.asked(prompt), self.said(answer), self.ended()]
 
     def write(self, records: Iterable[Any], *, old: bool = True) -> Path:
         return write_lines(self.file, records, old=old)

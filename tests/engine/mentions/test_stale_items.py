@@ -11,7 +11,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
-from cm_tui.model import Cancel, Mention, StaleItem
+from cm_tui.model import Cancel, Mention, MentionState, StaleItem
 from tests.engine.mentions.conftest import CONFIG
 from tests.gitrepo import Repo
 from tests.waiting import until
@@ -86,6 +86,33 @@ def test_what_only_the_files_lack_is_gone_in_the_working_tree_and_comes_back(rep
         list(engine.index(paths=["src/config.py"]))
         assert not engine.stale_items().total
         assert {one.state for one in engine.mentions_of(entry.id).mentions} == {"alive"}
+
+
+def test_what_was_renamed_in_the_working_tree_is_said_with_its_one_successor(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        entry = engine.remember("Settings are read in src/config.py")
+
+        def said() -> list[str]:
+            list(engine.index())
+            return [one.words for one in engine.mentions_of(entry.id).mentions]
+
+        (repo.root / "src/config.py").rename(repo.root / "src/settings.py")
+        assert said() == ["names `src/config.py`, renamed to `src/settings.py` in the working tree"]
+        repo.write("src/other.py", (repo.root / "src/settings.py").read_text())
+        assert said() == ["names `src/config.py`, gone in the working tree"], "of two, none is the one"
+        (repo.root / "src/other.py").unlink()
+        assert said() == ["names `src/config.py`, renamed to `src/settings.py` in the working tree"]
+        (repo.root / "src/settings.py").rename(repo.root / "src/config.py")
+        assert said() == ["names `src/config.py`, which is there"]
+
+
+def test_a_file_with_another_name_was_renamed_and_one_in_another_folder_moved() -> None:
+    def fate(became: str, state: MentionState = "moved") -> str:
+        return Mention("path", "src/a.py", 1, state, became, 0, became).fate
+
+    assert fate("src/b.py") == "renamed to `src/b.py`"
+    assert fate("lib/a.py") == "moved to `lib/a.py`"
+    assert fate("", "gone") == "gone"
 
 
 def test_without_history_nothing_is_flagged_and_it_is_said(repo: Repo, brought_up: Opened) -> None:

@@ -88,7 +88,7 @@ def test_lines_that_name_what_is_gone_are_proposed_for_correction(repo: Repo, br
         assert (renamed.kind, renamed.action, renamed.text) == ("stale", "replace", "Call `read_config()` once.")
         assert (
             renamed.why
-            == f"It names `parse_config`, renamed since {commits['renamed'][:SHORT_SHA]} “Call it reading”; now `read_config`."
+            == f"It names `parse_config`, renamed to `read_config` since {commits['renamed'][:SHORT_SHA]} “Call it reading”."
         )
         assert (renamed.relation, renamed.target, renamed.heading, renamed.scope) == (
             "contradicts",
@@ -176,7 +176,7 @@ def test_a_fact_that_names_what_is_gone_is_not_reinforced(repo: Repo, brought_up
     with brought_up() as engine:
         code = code_of(engine)
         texts = {
-            "Call `parse_config` once.": f"names `parse_config`, renamed since {commits['renamed'][:SHORT_SHA]} “Call it reading”; now `read_config`",
+            "Call `parse_config` once.": f"names `parse_config`, renamed to `read_config` since {commits['renamed'][:SHORT_SHA]} “Call it reading”",
             "`Reader` must be closed.": f"names `Reader`, gone since {commits['gone'][:SHORT_SHA]} “Take out the reader”",
             "Call `read_config` once.": "", "Use tabs.": "", "Prefer `httpx` and `NoSuch.thing`.": "",
             "`parse_config` was removed.": "",

@@ -43,6 +43,26 @@ def test_each_place_has_notes_of_its_kind(root: Path, tmp_path: Path):
     }  # fmt: skip
 
 
+def test_what_codex_keeps_is_read_and_of_its_summaries_those_of_this_project(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    home = tmp_path / "codex"
+    monkeypatch.setenv("CODEX_HOME", str(home))
+    for name in ("MEMORY.md", "memory_summary.md", "raw_memories.md", "other.md", "skills/a/SKILL.md"):
+        write(home, f"memories/{name}", "x")
+    heads = {"here": str(root), "below": f"{root}/src", "twin": f"{root}-2", "up": f"{root}/../x", "none": ""}
+    for name, cwd in heads.items():
+        folder = f"cwd: {cwd}\n" if cwd else ""
+        write(home, f"memories/rollout_summaries/{name}.md", f"thread_id: 1\nupdated_at: x\n{folder}\ncwd: {root}\n")
+    (home / "memories/rollout_summaries/link.md").symlink_to(home / "memories/rollout_summaries/here.md")
+    known = {id_: place for id_, (place, _) in known_notes(places_of(root)).found.items() if id_.startswith("codex:")}
+    assert {id_: place.scope for id_, place in known.items()} == {
+        "codex:memories/MEMORY.md": "user", "codex:memories/memory_summary.md": "user", "codex:memories/raw_memories.md": "user",
+        "codex:memories/rollout_summaries/here.md": "project", "codex:memories/rollout_summaries/below.md": "project",
+    }  # fmt: skip
+    assert not any(place.writable for place in known.values())
+
+
 def test_folders_of_the_settings_are_read_and_never_those_of_a_repository(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

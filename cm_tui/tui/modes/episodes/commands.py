@@ -23,6 +23,7 @@ from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
+from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.undo_commands import undo_last
@@ -107,6 +108,11 @@ def step(screen: EpisodesView, by: int) -> None:
         screen.tell_turn(row)
 
 
+def everywhere(screen: EpisodesView) -> None:
+    """Ask the episodes of all projects for what the filter asks for."""
+    ask_everywhere(screen, screen.where.text, screen.where)
+
+
 # --- where it leads ---
 
 
@@ -178,7 +184,7 @@ def erase(screen: EpisodesView) -> None:
 
 EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it",
+    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it, the code that a line names",
             go_in, palette=False, blocked=_no_turns),
     Command("episodes.select", "space", "Select", "Select the session or the episode under the cursor, or not any more",
             select, blocked=_no_turns),
@@ -217,6 +223,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             blocked=_no_episode),
     Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, shown_as="W",
             bar=False, blocked=_no_episode),
+    Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
+            "read only, and S leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),

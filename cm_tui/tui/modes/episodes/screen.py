@@ -16,6 +16,7 @@ from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.named_code import open_names
 
 
 class EpisodesScreen(EpisodesView):
@@ -121,6 +122,11 @@ class EpisodesScreen(EpisodesView):
         if place is not None:
             self.enter_turns()
             self.turn_list.cursor = place
+
+    @on(StoryPanel.Names)
+    def _open_code(self, event: StoryPanel.Names) -> None:
+        event.stop()
+        open_names(self, event.names)
 
     @on(StoryList.Highlighted)
     def _came_to_line(self, event: StoryList.Highlighted) -> None:

@@ -15,9 +15,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import Episode
+from cm_tui.model import EPISODES, Episode, Mention, StaleItem
 from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
 from cm_tui.tui.modes.episodes.turn_story import turn_story
+from cm_tui.tui.screens.named_code import names_in
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import one_line
@@ -26,6 +27,7 @@ from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 Parts = Callable[[], tuple[Part, ...]]
 SETTLING = 0.06
 """Seconds that the cursor stays on a row before it is read, so that scrolling asks nothing."""
+_NAMES_DELAY = 0.3
 _SIDEWAYS = 8
 
 
@@ -66,6 +68,13 @@ class StoryPanel(Vertical):
             super().__init__()
             self.goal = goal
 
+    class Names(Message):
+        """Enter on a line that names code."""
+
+        def __init__(self, names: tuple[Mention, ...]) -> None:
+            super().__init__()
+            self.names = names
+
     class Shown(Message):
         """Another story is there, or none: what can be done with it may differ."""
 
@@ -90,6 +99,8 @@ class StoryPanel(Vertical):
         """It is being read, and something else is still on screen."""
         self.episode: Episode | None = None
         """The episode that is told whole; None: a session is, or nothing."""
+        self._mentions: tuple[Mention, ...] = ()
+        """Names of the code in that episode."""
 
     def compose(self) -> ComposeResult:
         """A few words, and the lines."""
@@ -121,8 +132,19 @@ class StoryPanel(Vertical):
         def got(episode: Episode) -> None:
             fresh, self._fresh = self._fresh, False
             self._take(episode, partial(turn_story, episode), keep=not fresh)
+            self._read_names(episode)
 
         self._ask("story", lambda engine: engine.episode(name), got, self._failed, delay=SETTLING)
+
+    def _read_names(self, episode: Episode) -> None:
+        """Ask which code the episode names; nothing waits for that."""
+
+        def got(item: StaleItem) -> None:
+            if self.episode is not None and self.episode.id == episode.id:
+                self._mentions = item.mentions
+
+        path = f"{EPISODES}/{episode.id}"
+        self._ask("names", lambda engine: engine.mentions_of(path), got, lambda _: None, delay=_NAMES_DELAY)
 
     def tell(self, key: object, parts: Parts, *, keep: bool = False) -> None:
         """Tell something that is there already.
@@ -154,7 +176,7 @@ class StoryPanel(Vertical):
     def _take(self, episode: Episode | None, parts: Parts, *, keep: bool) -> None:
         self.episode, self._parts = episode, parts
         if not keep:
-            self._opened = set()
+            self._opened, self._mentions = set(), ()
         self._lay(keep=keep)
 
     def _failed(self, error: CmError) -> None:
@@ -200,9 +222,17 @@ class StoryPanel(Vertical):
         line: StoryLine = event.row
         if line.goal:
             self.post_message(self.Leads(line.goal))
+        elif names := self._names_of(line):
+            self.post_message(self.Names(names))
         elif self._laid is not None and self._laid.parts[line.part].folds:
             self._opened ^= {line.part}
             self._refold(line.part)
+
+    def _names_of(self, line: StoryLine) -> tuple[Mention, ...]:
+        """Return what a line of prose names; heads fold, and lines of a file have their own key."""
+        if self._laid is None or line.path or line not in self._laid.parts[line.part].body:
+            return ()
+        return names_in(line.content.plain, self._mentions)
 
     def unfold(self) -> None:
         """Show all of it, or fold it again."""

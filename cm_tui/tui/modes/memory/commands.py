@@ -197,7 +197,7 @@ def ask_elsewhere(screen: MemoryView) -> None:
 
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("memory.read", "enter", "Read", "Go into the text under the cursor; esc leads back", read, palette=False,
+    Command("memory.read", "enter", "Read", "Go into the text under the cursor, and there open the code that a line names; esc leads back", read, palette=False,
             blocked=nothing_to_read),
     Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
             blocked=not_open),

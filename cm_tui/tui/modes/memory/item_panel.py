@@ -15,10 +15,11 @@ from textual.widgets import Static
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
-from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Note, NoteText
+from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, NoteText
 from cm_tui.tui.modes.memory.about import About, path_of, read_about
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
 from cm_tui.tui.modes.memory.groups import Item, is_same, key_of
+from cm_tui.tui.screens.named_code import names_in
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.prose import ProseLine, ProseList
 from cm_tui.tui.widgets.sourcelist import matching
@@ -81,6 +82,12 @@ class ItemPanel(Vertical):
     def prose(self) -> ProseList:
         """The text."""
         return self.query_one(ProseList)
+
+    @property
+    def names(self) -> tuple[Mention, ...]:
+        """The names of the code in the line under the cursor, as far as they are known."""
+        line, stale = self.prose.current, self._about.stale
+        return names_in(line.text, stale.mentions) if line is not None and stale is not None else ()
 
     # --- what is shown ---
 

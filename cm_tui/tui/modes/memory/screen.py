@@ -14,6 +14,8 @@ from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import TYPING, MemoryView
 from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.named_code import open_names
+from cm_tui.tui.widgets.prose import ProseList
 
 
 class MemoryScreen(MemoryView):
@@ -92,6 +94,12 @@ class MemoryScreen(MemoryView):
     def _enter(self, event: ItemList.Chosen) -> None:
         event.stop()
         read(self)
+
+    @on(ProseList.Chosen, "#item-text")
+    def _open_code(self, event: ProseList.Chosen) -> None:
+        """Open the code that the line under the cursor names."""
+        event.stop()
+        open_names(self, self.panel.names)
 
     @on(ItemList.Wanted)
     def _rows_wanted(self, event: ItemList.Wanted) -> None:

@@ -130,7 +130,7 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
             bar=False, blocked=_no_work),
     Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
             blocked=_cannot_rebuild),
-    Command("overview.import", "m", "Import", "Record past sessions of Claude Code, Codex and OpenCode", import_sessions,
+    Command("overview.import", "m", "Import", "Record past sessions of coding agents", import_sessions,
             bar=False, blocked=_nothing_to_import),
     Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on", stop_import,
             bar=False, blocked=_no_import),

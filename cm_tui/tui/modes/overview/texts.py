@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
-from cm_tui.model import IndexSummary, Progress, ProjectStatus, WorkState
+from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
@@ -211,13 +211,10 @@ def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Co
     return Content("\n").join(lines)
 
 
-_AGENTS = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
-
-
 def _agents(view: ProjectView) -> str:
     """The agents whose sessions can be imported, in words."""
     names = [
-        _AGENTS.get(source.agent, source.agent)
+        AGENT_TITLES.get(source.agent, source.agent)
         for source in (view.imports.sources if view.imports else ())
         if source.new
     ]

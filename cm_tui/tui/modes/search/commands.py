@@ -14,6 +14,7 @@ from cm_tui.tui.modes.search.why_commands import WHY_COMMANDS
 from cm_tui.tui.modes.search.why_commands import close as close_why
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
 
@@ -38,6 +39,15 @@ def _nothing_tuned(screen: SearchView) -> str | None:
 def _no_suggestion(screen: SearchView) -> str | None:
     result = screen.session.result
     return None if result and result.suggestions else "every name in the query is known"
+
+
+def _not_open(screen: SearchView) -> str | None:
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def everywhere(screen: SearchView) -> None:
+    """Ask what all projects remember of the query."""
+    ask_everywhere(screen, screen.query_input.value.strip())
 
 
 def _not_narrow(screen: SearchView) -> str | None:
@@ -244,6 +254,8 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
     Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
+    Command("search.everywhere", "S", "Everywhere", "Ask what all projects on this machine remember of it; to read only, and S "
+            "leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_cannot_save),

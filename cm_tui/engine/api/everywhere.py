@@ -1,0 +1,89 @@
+"""What all projects on this machine remember, asked one after the other; nothing of them is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cm_tui.engine.api import projects
+from cm_tui.engine.api.known_projects import known_projects
+from cm_tui.errors import CmError, NotFoundError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+    from cm_tui.model import EpisodeFilter, Hit, KnownProject
+
+    OpenEngine = Callable[[Path], AbstractContextManager[Engine]]
+
+
+class FoundElsewhere(NamedTuple):
+    """A hit, and the project that it is of."""
+
+    project: KnownProject
+    hit: Hit
+
+
+@dataclass(frozen=True)
+class EverywhereResult:
+    """What answers a question, of any project."""
+
+    rows: tuple[FoundElsewhere, ...] = ()
+    """Best first, with ranks among all of them."""
+    projects: int = 0
+    """How many were asked."""
+    notes: tuple[str, ...] = ()
+
+
+def recall_everywhere(
+    question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine
+) -> EverywhereResult:
+    """Ask each project that has an index or a journal what it remembers.
+
+    Each answers by its own settings and trust; one that cannot be read is named in a note and skipped. What is for all
+    projects of the user comes once. Nothing of it counts as recalled.
+
+    Args:
+        question: in words.
+        limit: how many hits.
+        where: as for `recall`.
+        open_engine: opens the engine of a root for as long as it is asked.
+    """
+    notes: list[str] = []
+    known = [one for one in known_projects().rows if one.indexed or one.recorded]
+    best: dict[tuple[str, str, str], FoundElsewhere] = {}
+    for found in (one for project in known for one in _asked(project, question, limit, where, open_engine, notes)):
+        key = (found.hit.source, found.hit.path, found.hit.snippet)
+        if key not in best or best[key].hit.score < found.hit.score:
+            best[key] = found
+    rows = sorted(best.values(), key=lambda one: -one.hit.score)[:limit]
+    ranked = (FoundElsewhere(one.project, replace(one.hit, rank=rank)) for rank, one in enumerate(rows, start=1))
+    return EverywhereResult(tuple(ranked), len(known), tuple(notes))
+
+
+def _asked(
+    project: KnownProject, question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
+) -> Iterator[FoundElsewhere]:  # fmt: skip
+    """Yield what a project remembers; a note gives the reason where one cannot be asked."""
+    if not project.roots:
+        notes.append(f"{project.name} is skipped: its folder is no longer there.")
+        return
+    root = Path(project.roots[0])
+    try:
+        if projects.locate(root)[1].name != project.id:
+            notes.append(f"{project.name} is skipped: another project is in {root} now.")
+            return
+        with open_engine(root) as engine:
+            result = engine.recall(question, limit=limit, where=where)
+    except NotFoundError:
+        # A session that is named is one project's.
+        if where is None or not where.session:
+            notes.append(f"{project.name} is skipped: {root} is no longer there.")
+        return
+    except CmError as error:
+        notes.append(f"{project.name} is skipped: {error.message}")
+        return
+    notes.extend(f"{project.name}: {note}" for note in result.notes)
+    yield from (FoundElsewhere(project, hit) for hit in result.hits)

@@ -1,0 +1,87 @@
+"""Search and Episodes ask all projects: hits name theirs, are read, and cannot be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from cm_tui.engine.api.engine import Engine
+from cm_tui.tui.modes.episodes.screen import EpisodesScreen
+from cm_tui.tui.modes.search.screen import SearchScreen
+from cm_tui.tui.screens.everywhere import EverywhereScreen
+from cm_tui.tui.widgets.prose import ProseList
+from tests.tui.mode_driver import Driver, driving, make_project
+from tests.tui.recorded_sessions import record
+
+
+@pytest.fixture
+def other(project: Path, tmp_path: Path) -> Path:
+    """Another project, which remembers something; this one does too."""
+    root = make_project(tmp_path / "harbour")
+    with Engine.open(root) as engine:
+        list(engine.index())
+        record(root, "why do the boats leak", answer="The planks are dry: wet them before the season.")
+        engine.remember("Boats are caulked in spring.", title="Caulking")
+    with Engine.open(project) as engine:
+        list(engine.index())
+        engine.remember("Boats of paper need no caulking.", title="Paper")
+    return root
+
+
+def text_of(screen: EverywhereScreen) -> str:
+    return "\n".join(row.text for row in screen.query_one(ProseList).rows)
+
+
+async def asked(driver: Driver) -> EverywhereScreen:
+    await driver.press("S")
+    screen = driver.app.screen
+    assert isinstance(screen, EverywhereScreen)
+    return screen
+
+
+async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path, project: Path) -> None:
+    with Engine.open(other) as engine:
+        before = [entry.content for entry in engine.entries().rows]
+    async with driving(project) as driver:
+        await driver.press("2", "slash")
+        await driver.type("boats")
+        await driver.press("escape")
+        screen = await asked(driver)
+        await driver.until(lambda: len(screen.hits.rows) == 3)
+        assert "Everywhere · 3 hits of 2 projects" in driver.text
+        names = {row.project.name for row in screen.hits.rows}
+        assert names == {other.name, project.name}
+        assert [row.hit.rank for row in screen.hits.rows] == [1, 2, 3]
+        assert other.name in driver.text
+        place = next(n for n, row in enumerate(screen.hits.rows) if row.hit.source == "episode")
+        screen.hits.cursor = place
+        await driver.until(lambda: "wet them before" in text_of(screen))
+        await driver.press("enter", "d", "e", "p", "u")
+        assert driver.app.screen is screen, "no key changes anything here"
+        await driver.press("escape", "slash")
+        await driver.type("paper")
+        await driver.until(lambda: bool(screen.hits.rows) and screen.hits.rows[0].project.name == project.name)
+        await driver.until(lambda: "Boats of paper" in text_of(screen))
+        await driver.press("enter", "S")
+        assert isinstance(driver.app.screen, SearchScreen)
+    with Engine.open(other) as engine:
+        assert [entry.content for entry in engine.entries().rows] == before
+
+
+async def test_episodes_asks_all_projects_for_the_words_of_its_filter(other: Path, project: Path) -> None:
+    async with driving(project) as driver:
+        await driver.press("7")
+        screen = await asked(driver)
+        assert "Type what to look for" in driver.text
+        assert screen.query_one(Input).has_focus
+        await driver.press("escape", "slash")
+        await driver.type("leak outcome:unsaid")
+        await driver.press("enter")
+        screen = await asked(driver)
+        await driver.until(lambda: bool(screen.hits.rows))
+        assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, EpisodesScreen)
+        assert driver.app.screen.filter_input.value == "leak outcome:unsaid"
