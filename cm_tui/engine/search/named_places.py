@@ -44,9 +44,7 @@ def framed(records: PassageCache, report: Report) -> Values:
     frames = (*report.frames, *(Frame(path, 0, "") for path in report.paths()))
     names = {frame.path.rpartition("/")[2] for frame in frames}
     known = records.called(sorted(names)) if names else {}
-    own = [
-        (frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))
-    ]
+    own = [(frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))]
     found: dict[int, float] = {}
     passages: dict[str, list[PassageRecord]] = {}
     for number, (frame, path) in enumerate(own[:_FRAMES]):

@@ -53,6 +53,7 @@ class Report:
         """Return the stretches of some kinds, in order."""
         return [part.text for part in self.parts if part.kind in kinds]
 
+
     def paths(self) -> list[str]:
         """Return what looks like paths of files in its sentences."""
         text = "\n".join(self.texts("title", "prose", "name"))
@@ -69,13 +70,9 @@ class Report:
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+#.-]*)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_PROMPT = re.compile(
-    r"\s*(?:>>>|\.\.\.|In ?\[\d*\]:|\$|%|PS [^>]*>|(?:i?rb|irb)\([^)]*\)[^>]*>|[\w.-]+@[\w.-]+[:~][^$#]*[$#])\s?"
-)
+_PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|In ?\[\d*\]:|\$|%|PS [^>]*>|(?:i?rb|irb)\([^)]*\)[^>]*>|[\w.-]+@[\w.-]+[:~][^$#]*[$#])\s?")
 _OUT = re.compile(r"\s*Out ?\[\d*\]:\s?")
-_HEADING = re.compile(
-    r"\s*(?:#{1,6}\s+(?P<marked>.+?)\s*#*|(?:\*\*|__)(?P<bold>[^*_]+?)(?:\*\*|__)\s*:?|(?P<colon>[^\W\d][^.!?:`(){}=]{2,48}):)\s*$"
-)
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<marked>.+?)\s*#*|(?:\*\*|__)(?P<bold>[^*_]+?)(?:\*\*|__)\s*:?|(?P<colon>[^\W\d][^.!?:`(){}=]{2,48}):)\s*$")
 _TEMPLATE = frozenset(
     "describe description bug issue problem summary title overview reproduce reproducing reproduction repro steps step expected "
     "expect actual behavior behaviour result results output outputs current environment env version versions platform system "
@@ -87,9 +84,7 @@ _TEMPLATE = frozenset(
     "contained snippet command script related links link".split()
 )
 """Words of the headings that templates of reports are made of."""
-_ENVIRONMENT_HEADING = re.compile(
-    r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE
-)
+_ENVIRONMENT_HEADING = re.compile(r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE)
 _ENVIRONMENT = re.compile(
     r"\s*[-*|>\s]*(?:\*\*)?(?:os|operating system|platform|system|browser|machine|arch(?:itecture)?|kernel|shell|terminal|cpu|gpu|ram|"
     r"(?:[\w.+-]+ )?versions?|python|node(?:\.?js)?|npm|yarn|java|jdk|jvm|go|rustc?|cargo|ruby|php|dotnet|gcc|clang|docker|"
@@ -136,19 +131,12 @@ _TRACE_HEAD = re.compile(
     re.IGNORECASE,
 )
 _ECHO = re.compile(r"\s*(?:-{2,}>\s*)?\d+\s|\s+[\^~]+\s*$|\s{4,}\S|\s*\.\.\. *\d+ ")
-_CODE_LIKE = re.compile(
-    r"[;{}]\s*$|^\s*(?:import|from|def|class|func|fn|let|const|var|public|private|return|if|for|while|use|package|#include)\b|\w\(.*\)\s*[;:{]?\s*$|^\s*[\w.\[\]'\", ]+ :?= "
-)
+_CODE_LIKE = re.compile(r"[;{}]\s*$|^\s*(?:import|from|def|class|func|fn|let|const|var|public|private|return|if|for|while|use|package|#include)\b|\w\(.*\)\s*[;:{]?\s*$|^\s*[\w.\[\]'\", ]+ :?= ")
 
 
 def is_report(text: str) -> bool:
     """Return whether a query is too long for a question: it is taken apart instead."""
-    return (
-        len(text) > _LONG
-        and ("\n" in text.strip() or len(text) > 2 * _LONG)
-        or len(text) > _LONG // 3
-        and text.strip().count("\n") >= 3
-    )
+    return len(text) > _LONG and ("\n" in text.strip() or len(text) > 2 * _LONG) or len(text) > _LONG // 3 and text.strip().count("\n") >= 3
 
 
 def read(text: str) -> Report:
@@ -156,10 +144,7 @@ def read(text: str) -> Report:
     parts: list[Part] = []
     frames: list[tuple[int, Frame, bool]] = []
     lines = _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).splitlines()
-    for (
-        kind,
-        line,
-    ) in _kinds(lines, frames):
+    for kind, line, in _kinds(lines, frames):
         if parts and parts[-1].kind == kind and kind not in ("error", "title"):
             parts[-1] = Part(kind, f"{parts[-1].text}\n{line}")
         else:
