@@ -11,7 +11,7 @@ from unittest import mock
 
 import duckdb
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests import templates
 
 BLOCK = 262_144
@@ -104,7 +104,7 @@ def with_log(then: Callable[[Path], None]) -> Damage:
     def damage(place: Place) -> None:
         (place.root / "shop" / "late.py").write_text("def came_late():\n    return 'late'\n")
         killed = place.home.with_name("killed")
-        with mock.patch.dict(os.environ, CM_HOME=str(place.home)), LocalEngine.open(place.root) as engine:
+        with mock.patch.dict(os.environ, CM_HOME=str(place.home)), Engine.open(place.root) as engine:
             for _ in engine.index():
                 pass
             shutil.copytree(place.home, killed)

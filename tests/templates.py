@@ -11,22 +11,22 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import known_scan
 
-Fill = Callable[[LocalEngine], None]
+Fill = Callable[[Engine], None]
 """Puts into a new project what the template holds."""
 
 
-def index(engine: LocalEngine) -> None:
+def index(engine: Engine) -> None:
     """Index the project."""
     for _ in engine.index():
         pass
 
 
-def index_with_history(engine: LocalEngine) -> None:
+def index_with_history(engine: Engine) -> None:
     """Index the project and read its whole history."""
     index(engine)
     for _ in engine.backfill():
@@ -49,7 +49,7 @@ class Template:
         make(self.root)
         self.home.mkdir()
         if fill is not None:
-            with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
+            with mock.patch.dict(os.environ, CM_HOME=str(self.home)), Engine.open(self.root) as engine:
                 fill(engine)
         self.keep()
 

@@ -62,7 +62,7 @@ def _examine_there(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
 
 def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
     """Check a project that may not open: what is wrong with its repository or store is one of the findings."""
-    from cm_tui.engine.local.engine import LocalEngine
+    from cm_tui.engine.api.engine import Engine
 
     try:
         root, _ = projects.locate(folder, force=True)
@@ -71,7 +71,7 @@ def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
             raise
         return projects.examine_without_project(error)
     try:
-        with LocalEngine.open(folder, force=True) as engine:
+        with Engine.open(folder, force=True) as engine:
             return engine.doctor(full=full)
     except CmError as error:
         return projects.examine_without_store(root, error)

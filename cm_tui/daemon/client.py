@@ -199,7 +199,7 @@ class _ForgottenError(CmError):
 
 
 def _attach() -> None:
-    """Give the remote engine every method of the protocol that it has not defined itself."""
+    """Give the remote engine every request of the engine that it has not defined itself."""
     for name, method in rpc.METHODS.items():
         if name not in vars(RemoteEngine):
             call = RemoteEngine._work if method.streams else RemoteEngine._call  # noqa: SLF001 - its own

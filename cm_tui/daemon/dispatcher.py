@@ -29,10 +29,6 @@ from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Freshness
 
-_TELLS_OF_FILES = frozenset({"status", "plan", "history"})
-"""Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
-_OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "status"})
-"""Questions that belong to a client's own candidates, or read what no generation names."""
 _NOT_YET = "watches from the first question on"
 
 
@@ -115,7 +111,7 @@ class Dispatcher:
             # It is read here, in the background, after the project is opened and after each index run.
             return False
         need, writes = method.need(values), method.writes(values)
-        if need != "nothing" or (where.own_index and name in _TELLS_OF_FILES):
+        if need != "nothing" or (where.own_index and method.of_index):
             result = self._query(method, where, values, policy.before_answer(self._check(where), need), client)
             if writes:
                 self._publish(self.pool.locate(where)[0], where, writes)
@@ -172,7 +168,7 @@ class Dispatcher:
             with self.turns.take(client):
                 return ask(project, method.name, values)
 
-        if method.name in _OF_ONE_CLIENT or method.writes(values):
+        if not method.shared or method.writes(values):
             return answer()
         # Text that tells arguments of different types apart; what it cannot tell apart is asked by itself.
         question = (project.engine, project.engine.generation, method.name, repr(sorted(values.items())))

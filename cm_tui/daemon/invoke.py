@@ -19,7 +19,7 @@ def method_of(name: str, *, streams: bool) -> Method:
     """A method of the engine.
 
     Args:
-        name: as the protocol has it.
+        name: of the method.
         streams: whether long work is wanted, or a question.
 
     Raises:

@@ -27,7 +27,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local.engine import LocalEngine
+    from cm_tui.engine.api.engine import Engine
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
@@ -154,7 +154,7 @@ class LongWork:
         with self._pool.acquire(run.where, run=True) as project:
             due = run.name != REFRESH or bool(project.engine.stale_reason())
             if due:
-                run.on_end((yield from project.engine.index(**arguments, cancel=cancel, with_prose=run.asked_for)))
+                run.on_end((yield from project.engine.run_index(**arguments, cancel=cancel, with_prose=run.asked_for)))
             wants_history = due and project.engine.wants_history()
             remembers = due and not run.asked_for and project.engine.remembers()
             self.waiters.await_waiters(project.root)
@@ -185,7 +185,7 @@ class LongWork:
         root, store = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            from cm_tui.engine.local.imports import import_into
+            from cm_tui.engine.api.imports import import_into
 
             paused = cancel.with_pauses(Slices(self._turns))
             for step in import_into(root, load_config(root), **arguments, cancel=paused):
@@ -251,7 +251,7 @@ class LongWork:
                 cancel.check()
                 self._clock.sleep(_PAUSE_S)
 
-        def begin(engine: LocalEngine) -> Steps:
+        def begin(engine: Engine) -> Steps:
             _after_all_others()
             return engine.embed_recorded(cancel=cancel)
 
@@ -287,7 +287,7 @@ class LongWork:
                 job.join()
 
     def _read(self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
-        def begin(engine: LocalEngine) -> Steps:
+        def begin(engine: Engine) -> Steps:
             return engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
 
         return self._in_slices(where, begin)
@@ -295,7 +295,7 @@ class LongWork:
     def _in_slices(
         self,
         where: ProjectRef,
-        begin: Callable[[LocalEngine], Steps],
+        begin: Callable[[Engine], Steps],
         *,
         wait: Callable[[], None] = _at_once,
         gives_way: Callable[[], bool] = _never,

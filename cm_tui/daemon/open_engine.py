@@ -14,7 +14,6 @@ from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnly
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.engine.local.engine import LocalEngine
     from cm_tui.model import Progress, SecretsReport
 
 
@@ -118,16 +117,16 @@ class _FollowedIndex:
         """Return None: nobody looks."""
 
 
-def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine:
-    from cm_tui.engine.local.engine import LocalEngine
+def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.integrations.external_layers import outside_layers
 
     if not create and not projects.is_indexed(folder):
         raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
-    return LocalEngine.open(folder, force=force, external_layers=outside_layers)
+    return Engine.open(folder, force=force, external_layers=outside_layers)
 
 
-def _bring_here(engine: LocalEngine) -> None:
+def _bring_here(engine: Engine) -> None:
     """Bring an index that reflects another checkout to this one; nobody else can take it as long as it is open here."""
     try:
         if engine.indexed_checkout():
@@ -146,9 +145,9 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
         with RemoteEngine(where_of(folder)) as engine:
             yield from cast("Engine", engine).rebuild()
         return
-    from cm_tui.engine.local.engine import LocalEngine
+    from cm_tui.engine.api.engine import Engine
 
-    with LocalEngine.open_empty(folder) as engine:
+    with Engine.open_empty(folder) as engine:
         yield from engine.index(full=True)
 
 

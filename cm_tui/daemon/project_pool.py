@@ -16,7 +16,7 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.model import Candidates
 
@@ -38,7 +38,7 @@ class Project:
 
     root: Path
     store: Path
-    engine: LocalEngine
+    engine: Engine
     signature: Signature
     users: int = 0
     runs: int = 0
@@ -200,7 +200,7 @@ class ProjectPool:
         """Open a store that nobody else can reach meanwhile, with one user."""
         self._close(store)
         signature = _signature(root, store)
-        engine = LocalEngine(root, store, load_config(root), reads_beside=True)
+        engine = Engine(root, store, load_config(root), reads_beside=True)
         project = Project(root, store, engine, signature, users=1, used=self._clock.monotonic())
         project.refresh_signature()
         with self._changed:

@@ -18,7 +18,7 @@ from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.hints import hints_of
-from cm_tui.engine.api.needs import Written, need_of, need_of_call, writes_of, writes_of_call
+from cm_tui.engine.api.needs import Written, declaration_of, is_request, need_of_call, writes_of_call
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Need, Suggestion
 
@@ -58,15 +58,17 @@ class Method:
     """One method of the engine: its arguments and its result, as its annotations have them.
 
     Args:
-        function: the method of the protocol.
+        function: the method.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name: str = function.__name__
         self._function = function
-        self._signature = inspect.signature(function)
-        self._need = need_of(function)
-        self._writes = writes_of(function)
+        self._declared = declaration_of(function)
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self._function)
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -76,15 +78,26 @@ class Method:
     @property
     def streams(self) -> bool:
         """Return whether it is long work that tells how far it is."""
-        return "cancel" in self._signature.parameters
+        # Asked of every method when a client starts: a signature takes longer to make.
+        return "cancel" in self._function.__annotations__
 
     def need(self, arguments: Mapping[str, Any]) -> Need:
         """Return what the index must reflect before it is called so."""
-        return need_of_call(self._need, arguments)
+        return need_of_call(self._declared.need, arguments)
 
     def writes(self, arguments: Mapping[str, Any]) -> tuple[Written, ...]:
         """Return what it writes when it is called so."""
-        return writes_of_call(self._writes, arguments)
+        return writes_of_call(self._declared.writes, arguments)
+
+    @property
+    def shared(self) -> bool:
+        """Return whether clients that ask the same of one generation get one answer."""
+        return self._declared.shared
+
+    @property
+    def of_index(self) -> bool:
+        """Return whether its answer is about the index, though nothing has to be in that."""
+        return self._declared.of_index
 
     @cached_property
     def _arguments(self) -> TypeAdapter[Any]:
@@ -137,9 +150,7 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    name: Method(member)
-    for name, member in inspect.getmembers(Engine, inspect.isfunction)
-    if not name.startswith("_") and name != "close"
+    name: Method(member) for name, member in inspect.getmembers(Engine, inspect.isfunction) if is_request(member)
 }
 """Every method of the engine, by name."""
 

@@ -16,7 +16,7 @@ from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
 
@@ -123,7 +123,7 @@ class Upkeep:
         """
         root, store = self._pool.locate(where)
         self._work.end_history(store)
-        with self._pool.exclusive(store), closing(LocalEngine(root, store, load_config(root))) as engine:
+        with self._pool.exclusive(store), closing(Engine(root, store, load_config(root))) as engine:
             report: ErasureReport | PurgeReport = getattr(engine, name)(**values)
             wants_history = engine.wants_history()
         if wants_history:

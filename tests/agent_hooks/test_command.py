@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from cm_tui.agent_hooks import stdin
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from tests.agent_hooks.test_payload import PATCH
 from tests.cli.in_process import run_here
 from tests.gitrepo import Repo
@@ -250,7 +250,7 @@ def test_an_index_makes_a_folder_without_git_a_project(tmp_path: Path, cm_home: 
     (folder / "sub" / "a.py").write_text("x = 1\n")
     said = {"cwd": str(folder / "sub"), "session_id": "s", "prompt": "How is tax added?"}
     hook("prompt", said=said, cwd=tmp_path)
-    with LocalEngine.open(folder) as engine:
+    with Engine.open(folder) as engine:
         for _ in engine.index():
             pass
     hook("prompt", said=said, cwd=tmp_path)

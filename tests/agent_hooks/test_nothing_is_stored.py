@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from cm_tui.agent_hooks import command
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.events import record_event
 from cm_tui.engine.embed import prose
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from tests.daemon.conftest import until
 from tests.engine.redaction.corpus import NAMED, Planted, corpus
@@ -124,7 +124,7 @@ def test_no_byte_of_a_planted_secret_is_stored(
         hook(monkeypatch, "session-start", {**who, "source": one.text})
         record_event(repo.root, "note", {"notes": [one.text, {"more": one.text}]}, {"text": one.text}, limit=8_000)
     assert len(list(Journal.of(repo.root).read())) > 200
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         assert engine.search("deploying to prod").hits

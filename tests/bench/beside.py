@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.mainline import former_commits
 from tests.bench.releases import git
 
@@ -24,20 +24,20 @@ def timed(work: Callable[[], object]) -> tuple[object, float]:
     return done, time.perf_counter() - began
 
 
-def used(engine: LocalEngine) -> float:
+def used(engine: Engine) -> float:
     """Return the megabytes of the blocks that the store uses, all of it written down: its file may have free ones."""
     engine._db.execute("CHECKPOINT")
     return float(engine._db.value(_BLOCKS)) / 1e6
 
 
-def tags(engine: LocalEngine, root: Path, most: int, chosen_by: random.Random) -> list[str]:
+def tags(engine: Engine, root: Path, most: int, chosen_by: random.Random) -> list[str]:
     """Return some tags off the mainline, the oldest first."""
     listed = git(root, "tag", "--sort=creatordate").split()
     names = [name for name in listed if engine.resolve(name).moment.ahead]
     return sorted(chosen_by.sample(names, min(most, len(names))), key=names.index)
 
 
-def ask(engine: LocalEngine, names: list[str], before: float, points: list[tuple[float, float]]) -> dict[str, Any]:
+def ask(engine: Engine, names: list[str], before: float, points: list[tuple[float, float]]) -> dict[str, Any]:
     """Ask about tags that no reading has met.
 
     Args:
@@ -78,7 +78,7 @@ def _median(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def switch(engine: LocalEngine, root: Path, branch: str, depth: int | None) -> dict[str, str]:
+def switch(engine: Engine, root: Path, branch: str, depth: int | None) -> dict[str, str]:
     """Switch to a branch and back: the first time, with what is kept of commits, and without that.
 
     Args:

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import SymbolKey
 from tests.bench import beside
 from tests.bench.beside import timed, used
@@ -131,7 +131,7 @@ class _Bench:
 
     def run(self) -> None:
         """Run all of them, on one store."""
-        with closing(LocalEngine.open(self._root)) as engine:
+        with closing(Engine.open(self._root)) as engine:
             _, seconds = timed(lambda: list(engine.index()))
             self.rows["index of HEAD, s"] = round(seconds, 2)
             self._backfill(engine)
@@ -154,7 +154,7 @@ class _Bench:
         if self._options.plots is not None:
             self._plot(self._options.plots)
 
-    def _backfill(self, engine: LocalEngine) -> None:
+    def _backfill(self, engine: Engine) -> None:
         """Read the whole mainline; at some lengths the clock stands still while the store is looked at."""
         length = engine.history().length
         log = min(
@@ -188,7 +188,7 @@ class _Bench:
             "growth per 1,000 file contents, MB": round((after - before) * 1e3 / max(1, status.blobs), 2),
         }
 
-    def _look(self, engine: LocalEngine, known: int, seconds: float) -> None:
+    def _look(self, engine: Engine, known: int, seconds: float) -> None:
         """Note what reading has cost so far, and what questions cost now."""
         self._series["s"]["reading history"].append((known, seconds))
         self._series["MB"]["store"].append((known, used(engine)))
@@ -199,12 +199,12 @@ class _Bench:
                 if not math.isnan(half):
                     self._series["ms"][_PLOTTED[question.name]].append((known, half))
 
-    def _latency(self, engine: LocalEngine) -> None:
+    def _latency(self, engine: Engine) -> None:
         for question in self._questions(engine, 1, engine.history().length):
             half, most = question.time()
             self.rows[f"{question.name}, ms p50 / p95"] = f"{half:.0f} / {most:.0f}"
 
-    def _questions(self, engine: LocalEngine, first: int, last: int) -> Iterator[_Question]:
+    def _questions(self, engine: Engine, first: int, last: int) -> Iterator[_Question]:
         revisions = [f"#{self._random.randint(first, last)}" for _ in range(ROUNDS + 1)]
         middle = f"#{(first + last + 1) // 2}"
         of = {ref: engine.symbols_at(ref, kind="function", limit=5000).rows for ref in {*revisions, middle}}
@@ -238,7 +238,7 @@ class _Bench:
             chart = Chart(f"{title} ({where})", across, up, self._series[up], target)
             (folder / f"history-{name}.svg").write_text(chart.svg(), encoding="utf-8")
 
-    def _switch(self, engine: LocalEngine) -> None:
+    def _switch(self, engine: Engine) -> None:
         """Switch to a branch that left the mainline a hundred commits ago and has a hundred of its own."""
         length = engine.history().length
         far = min(_SWITCH, length - 1)
@@ -260,7 +260,7 @@ class _Bench:
         _, replay = timed(lambda: list(engine.backfill()))
         self.rows[f"back again, {far} commits replayed, s"] = round(replay, 2)
 
-    def _check(self, engine: LocalEngine) -> None:
+    def _check(self, engine: Engine) -> None:
         length = engine.history().length
         count = min(self._options.samples, length)
         ordinals = sorted(self._random.sample(range(1, length + 1), count))

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.config import load_config
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model.history import SHORT_SHA
 from tests.bench.releases import git
 
 
-def differs(engine: LocalEngine, root: Path, scratch: Path, ref: str) -> bool:
+def differs(engine: Engine, root: Path, scratch: Path, ref: str) -> bool:
     """Return whether a revision's answers are not those of an index of its checkout; say what differs.
 
     Args:
@@ -28,7 +28,7 @@ def differs(engine: LocalEngine, root: Path, scratch: Path, ref: str) -> bool:
     checkout, store = scratch / f"checkout-{commit.sha}", scratch / f"store-{commit.sha}"
     git(scratch, "clone", "-q", "--shared", "--no-checkout", str(root), str(checkout))
     git(checkout, "checkout", "-q", "-f", "--detach", commit.sha)
-    with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
+    with closing(Engine(checkout, store, load_config(checkout))) as fresh:
         list(fresh.index())
         differing = list(_differences(engine, fresh, ref))
     shutil.rmtree(checkout)
@@ -38,7 +38,7 @@ def differs(engine: LocalEngine, root: Path, scratch: Path, ref: str) -> bool:
     return bool(differing)
 
 
-def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[str]:
+def _differences(engine: Engine, fresh: Engine, ref: str) -> Iterator[str]:
     """Yield what two engines do not agree on: files, symbols, and the callers of every twentieth symbol."""
     mine = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in engine.files_at(ref).rows]
     theirs = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in fresh.files().rows]

@@ -70,10 +70,10 @@ def read_json(root: str) -> None:
 
 def one_pass(root: str) -> None:
     """Make a whole pass; prints what it took, and what memory is left with the process."""
-    from cm_tui.engine.local.engine import LocalEngine
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.store import memory
 
-    with LocalEngine.open(Path(root)) as engine:
+    with Engine.open(Path(root)) as engine:
         engine.episode_stats()
         engine.rest()
         resting, begun = _resident_mb(), time.perf_counter()
@@ -109,10 +109,10 @@ class _Bench:
 
     def _index(self) -> None:
         """Make a store, and read the episodes into it, as is done with or without a narrator."""
-        from cm_tui.engine.local.engine import LocalEngine
+        from cm_tui.engine.api.engine import Engine
 
         os.environ["CM_EMBEDDING__PROVIDER"] = "none"
-        with LocalEngine.open(self._root) as engine:
+        with Engine.open(self._root) as engine:
             for _ in engine.index():
                 pass
             begun = time.perf_counter()
@@ -143,10 +143,10 @@ class _Bench:
 
     def _more(self) -> None:
         """Add sessions one by one."""
-        from cm_tui.engine.local.engine import LocalEngine
+        from cm_tui.engine.api.engine import Engine
 
         journal = Journal.of(self._root)
-        with LocalEngine.open(self._root) as engine:
+        with Engine.open(self._root) as engine:
             list(engine.narrate())
             reads, passes, nothing, lists = [], [], [], []
             for number in range(self._options.rounds):
@@ -170,9 +170,9 @@ class _Bench:
     def _beside(self) -> None:
         """Ask a daemon while it makes a whole pass, and while it does nothing."""
         from cm_tui.daemon.open_engine import open_engine
-        from cm_tui.engine.local.engine import LocalEngine
+        from cm_tui.engine.api.engine import Engine
 
-        with LocalEngine.open(self._root) as engine:
+        with Engine.open(self._root) as engine:
             engine._db.execute("DELETE FROM narrator_position")
         os.environ["CM_DAEMON__USE"] = "auto"
         asked = open_engine(self._root)

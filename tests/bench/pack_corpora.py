@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.bench.corpora import QUERIES, Question, read
 from tests.bench.plain_list import BUDGETS, Shown, plain_list, text_of
 from tests.bench.quality import indexed, own_home
@@ -63,7 +63,7 @@ def _same_file(one: str, other: str) -> bool:
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def ask(engine: LocalEngine, questions: Iterable[Question]) -> Found:
+def ask(engine: Engine, questions: Iterable[Question]) -> Found:
     """Make packs and plain lists for questions, at every budget."""
     found: Found = defaultdict(list)
     for question in questions:

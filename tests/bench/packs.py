@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.bench.corpora import Question
 from tests.bench.lines import KINDS, parser
 from tests.bench.plain_list import BUDGETS, Shown, plain_list, text_of
@@ -70,9 +70,7 @@ def read_lines(question: Question, shown: Iterable[Shown], tokens: float, ms: fl
     )
 
 
-def ask(
-    engine: LocalEngine, question: Question, *, neighbours: bool = True
-) -> Iterator[tuple[tuple[str, int], Reading]]:
+def ask(engine: Engine, question: Question, *, neighbours: bool = True) -> Iterator[tuple[tuple[str, int], Reading]]:
     """Make packs and plain lists for a question.
 
     Yields:
@@ -125,7 +123,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _read_all(engine: LocalEngine, questions: Iterable[Question], *, neighbours: bool) -> dict[str, Readings]:
+def _read_all(engine: Engine, questions: Iterable[Question], *, neighbours: bool) -> dict[str, Readings]:
     """Readings by kind of question, and of all kinds."""
     found: dict[str, Readings] = defaultdict(lambda: defaultdict(list))
     for question in questions:

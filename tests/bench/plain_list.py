@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import weight
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Hit, PackItem
 
 BUDGETS = (500, 1000, 2000, 4000)
@@ -58,6 +58,6 @@ def _cost(hit: Hit, lines: Sequence[str], kept: int) -> float:
     return weight(render.BETWEEN) + weight(render.section(item))
 
 
-def text_of(engine: LocalEngine, hit: Hit) -> str:
+def text_of(engine: Engine, hit: Hit) -> str:
     """Return the lines of a passage."""
     return engine.source(hit.path, hit.start_line, hit.end_line).text

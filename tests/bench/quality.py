@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from cm_tui.config import Config
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.text import one_line
@@ -131,10 +131,10 @@ def own_home() -> Iterator[None]:
 
 
 @contextmanager
-def indexed(corpus: Corpus) -> Iterator[LocalEngine]:
+def indexed(corpus: Corpus) -> Iterator[Engine]:
     """A corpus in a store of its own, with default settings, whatever lies above its folder."""
     with tempfile.TemporaryDirectory(prefix="cm-corpus-") as store:
-        engine = LocalEngine(corpus.folder.resolve(), Path(store), Config())
+        engine = Engine(corpus.folder.resolve(), Path(store), Config())
         try:
             for step in engine.index(full=True):
                 print(f"\r{corpus.name}: {step.stage} {step.done}/{step.total}\x1b[K", end="", file=sys.stderr)

@@ -8,22 +8,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.event import new_line
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_record
 from tests.bench.conversations import Conversation
 from tests.bench.quality import own_home
 
 
 @contextmanager
-def remembering(conversation: Conversation) -> Iterator[tuple[LocalEngine, Mapping[str, str]]]:
+def remembering(conversation: Conversation) -> Iterator[tuple[Engine, Mapping[str, str]]]:
     """Give a project of its own that remembers a conversation, and the turn's id by the episode's path."""
     with own_home(), tempfile.TemporaryDirectory(prefix="cm-memory-") as folder:
         root = Path(folder).resolve()
         (root / "README.md").write_text("# A conversation\n", encoding="utf-8")
         turn_of = _record(root, conversation)
-        with LocalEngine.open(root) as engine:
+        with Engine.open(root) as engine:
             for step in engine.index():
                 print(f"\r{step.stage} {step.done}/{step.total}\x1b[K", end="", file=sys.stderr)
             print(file=sys.stderr)

@@ -14,9 +14,9 @@ WARM_SECONDS = 5.0
 
 def main(tree: str, queries: list[str]) -> None:
     """Ask every query for a while to warm up, then `ROUNDS` times."""
-    from cm_tui.engine.local.engine import LocalEngine
+    from cm_tui.engine.api.engine import Engine
 
-    engine = LocalEngine.open(Path(tree))
+    engine = Engine.open(Path(tree))
     began = time.monotonic()
     while time.monotonic() - began < WARM_SECONDS:
         for query in queries:

@@ -8,8 +8,8 @@ import pytest
 import typer
 
 from cm_tui.cli import entry_care
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
 
@@ -108,7 +108,7 @@ def test_injection_says_why_and_what_stays_out(new_shop: Shop):
 
 
 def test_an_episode_becomes_an_entry(new_shop: Shop):
-    with LocalEngine.open(new_shop.root) as engine:
+    with Engine.open(new_shop.root) as engine:
         made = engine.record_episode(
             "why is it slow", answer="The cache was off.", agent="codex", actor="agent", session="s1"
         )

@@ -93,8 +93,8 @@ def test_odd_queries(shop: Shop):
 def test_store_in_use_names_the_process(own_shop: Shop):
     code = (
         "import sys, pathlib\n"
-        "from cm_tui.engine.local.engine import LocalEngine\n"
-        "memory = LocalEngine.open(pathlib.Path(sys.argv[1]))\n"
+        "from cm_tui.engine.api.engine import Engine\n"
+        "memory = Engine.open(pathlib.Path(sys.argv[1]))\n"
         "print('open', flush=True)\n"
         "sys.stdin.read()\n"
     )

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from cm_tui.cli import proposal_options
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import FactKind, NarratedState
 from tests.cli.conftest import Shop, ShopTemplate
 from tests.cli.taught import COMMAND, RULE, teach
@@ -239,7 +239,7 @@ def test_edited_then_approved(taught: Shop, tmp_path: Path):
 
 
 def test_wishes_of_agents_are_decided_in_the_same_inbox(taught: Shop):
-    with LocalEngine.open(taught.root) as engine:
+    with Engine.open(taught.root) as engine:
         written = engine.propose_entry("Never on fridays.", category="Rule", agent="codex", actor="agent").proposal
         other = engine.propose_entry("Always on sundays.", category="Rule", agent="codex", actor="agent").proposal
     rows = waiting(taught)

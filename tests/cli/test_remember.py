@@ -8,8 +8,8 @@ import pytest
 import typer
 
 from cm_tui.cli import trust as trust_module
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
@@ -105,7 +105,7 @@ def test_what_is_not_there_cannot_be_forgotten(new_shop: Shop):
 
 def test_what_agents_propose_is_decided_by_a_person(new_shop: Shop):
     ids = [new_shop.cm("remember", f"Mine {n}", "--json").json["id"] for n in range(3)]
-    with LocalEngine.open(new_shop.root) as engine:
+    with Engine.open(new_shop.root) as engine:
         who = {"actor": "agent", "agent": "codex"}
         engine.update_entry(ids[0], EntryEdit("Theirs"), **who, reason="it moved")
         engine.forget_memory(ids[1], **who)

@@ -10,10 +10,9 @@ import pytest
 
 from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.engine.api import stale
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local import stale
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recalls import recall_log
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model.tuning import Mark
@@ -42,7 +41,7 @@ def at_home(kind: str, home: Path) -> Iterator[Path]:
 def opened(kind: str, root: Path) -> Engine:
     """Open a project with the engine of a kind."""
     engine = open_engine(root)
-    assert isinstance(engine, LocalEngine if kind == "local" else RemoteEngine)
+    assert isinstance(engine, Engine if kind == "local" else RemoteEngine)
     return engine
 
 

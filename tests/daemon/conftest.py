@@ -19,7 +19,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import Shop, git, make_repository
@@ -138,10 +138,10 @@ class HeldRun:
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
-        self._index = LocalEngine.index
+        self._index = Engine.run_index
 
-    def index(self, engine: LocalEngine, *, cancel: Cancel | None = None, **options: object) -> Iterator[Progress]:
-        """Stand for `LocalEngine.index`."""
+    def index(self, engine: Engine, *, cancel: Cancel | None = None, **options: object) -> Iterator[Progress]:
+        """Stand for `Engine.run_index`."""
         steps = self._index(engine, cancel=cancel, **options)  # type: ignore[arg-type]
         yield next(steps)
         yield Progress("parse", 0, 1)
@@ -154,10 +154,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> HeldRun:
     """Have index runs of a daemon in this process stop after their first steps."""
     run = HeldRun()
 
-    def index(engine: LocalEngine, **options: Any) -> Iterator[Progress]:
+    def index(engine: Engine, **options: Any) -> Iterator[Progress]:
         return run.index(engine, **options)
 
-    monkeypatch.setattr(LocalEngine, "index", index)
+    monkeypatch.setattr(Engine, "run_index", index)
     return run
 
 

@@ -16,7 +16,7 @@ from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
 from cm_tui.model import Progress
 from tests.cli.conftest import git
@@ -133,11 +133,11 @@ def room(checkouts: tuple[Path, Path]) -> Iterator[Room]:
 
 
 def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: LocalEngine, **__: object) -> Iterator[Progress]:
+    def fails(_: Engine, **__: object) -> Iterator[Progress]:
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(LocalEngine, "index", fails)
+        patch.setattr(Engine, "run_index", fails)
         listed = room.dispatcher.call("files", room.first, {})
         assert room.second.folder in listed.note
         assert "The disk is full." in listed.note
@@ -152,14 +152,14 @@ def test_who_wants_answers_of_this_checkout_alone_never_gets_another_ones(
 ) -> None:
     """An agent must not be told of another checkout's files, not even with a note."""
 
-    def fails(_: LocalEngine, **__: object) -> Iterator[Progress]:
+    def fails(_: Engine, **__: object) -> Iterator[Progress]:
         raise StoreError("The disk is full.")
 
     alone = replace(room.first, own_index=True)
     questions = {"files": {}, "skipped": {}, "status": {}, "plan": {}, "history": {}, "search": {"query": "only_in_the_second"},
                  "definitions": {"name": "only_in_the_second"}, "source": {"path": "shop/own.py"}, "resolve": {"ref": "HEAD"}}  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(LocalEngine, "index", fails)
+        patch.setattr(Engine, "run_index", fails)
         for name, arguments in questions.items():
             with pytest.raises(StoreBusyError, match="reflects another checkout"):
                 room.dispatcher.call(name, alone, arguments)

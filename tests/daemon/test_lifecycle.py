@@ -24,7 +24,7 @@ from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import DaemonError, RefusedError
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import PATIENCE, daemon_since, make_project, until
@@ -232,7 +232,7 @@ def test_without_a_daemon_the_engine_is_local_and_says_so(
     monkeypatch.setattr(bootstrap, "start_daemon", cannot_start)
     said: list[str] = []
     engine = open_engine(shop_root, say=said.append)
-    assert isinstance(engine, LocalEngine)
+    assert isinstance(engine, Engine)
     assert "no processes left" in said[0]
     engine.close()
 
@@ -243,7 +243,7 @@ def test_without_a_daemon_the_engine_is_local_and_says_so(
 def test_a_store_without_a_daemon_is_private_too(cm_home: Path, shop_root: Path):
     before = os.umask(0o022)
     try:
-        with LocalEngine.open(shop_root) as engine:
+        with Engine.open(shop_root) as engine:
             list(engine.index())
             modes = {path.name: path.stat().st_mode & 0o777 for path in (engine.store, *engine.store.parents[:2])}
             assert set(modes.values()) == {0o700}

@@ -12,7 +12,7 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import Written, writes_of
+from cm_tui.engine.api.needs import Written, declaration_of
 
 AREAS: tuple[tuple[str, Written | None], ...] = (
     # What follows from the rest: the index, which any question brings up to what was recorded, positions, locks, the log.
@@ -50,7 +50,7 @@ class Watched:
             after = dict(self._files())
             files = {file for file in before.keys() | after if before.get(file) != after.get(file)}
             changed = {area_of(file) for file in files} - {None}
-            declared = set(writes_of(getattr(Engine, name)))
+            declared = set(declaration_of(getattr(Engine, name)).writes)
             assert changed <= declared, f"{name} writes {changed} without saying so: {sorted(files)}"
 
     def _files(self) -> Iterator[tuple[str, tuple[int, int, int]]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.lazy import reset, shared_property
-from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
 from tests.waiting import let_others_go
 
@@ -124,7 +124,7 @@ def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     repo = Repo(tmp_path / "repo")
     repo.write("a.py", "def f():\n    pass\n")
     repo.commit()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         monkeypatch.setattr(engine, "_build_lock", SlowLock())
         for _ in range(5):
             given.clear()

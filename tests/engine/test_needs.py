@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import need_of, need_of_call, needs, writes_of, writes_of_call
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.needs import declaration_of, is_in_process, is_request, need_of_call, needs, writes_of_call
 
-METHODS = [
-    member
-    for name, member in inspect.getmembers(Engine, inspect.isfunction)
-    if not name.startswith("_") and name != "close"
-]
+PUBLIC = [member for name, member in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
+METHODS = [member for member in PUBLIC if is_request(member)]
+
+
+def need_of(method: Callable[..., Any]) -> str:
+    return declaration_of(method).need
+
+
+def writes_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    return declaration_of(method).writes
 
 
 CHANGES = {
@@ -27,6 +33,18 @@ OTHERS = {
     "record_episode", "record_task", "remember", "reset", "retention", "write_memory", "approve_entry",
 }  # fmt: skip
 """Those that return something else, and change it too."""
+
+
+def test_every_public_method_is_a_request_or_belongs_to_the_process() -> None:
+    """One that declares neither could not be called through the daemon."""
+    assert [one.__qualname__ for one in PUBLIC if is_request(one) == is_in_process(one)] == []
+
+
+def test_what_the_daemon_does_not_share_or_refuses_of_another_checkout() -> None:
+    assert {one.__name__ for one in METHODS if not declaration_of(one).shared} == {
+        "drift", "episode", "episodes", "rank", "source", "status",
+    }  # fmt: skip
+    assert {one.__name__ for one in METHODS if declaration_of(one).of_index} == {"history", "plan", "status"}
 
 
 def test_every_method_declares_what_it_needs() -> None:
@@ -80,7 +98,11 @@ def test_every_room_is_there() -> None:
         "stale",
         "narrator",
         "assembly",
+        "definitions",
+        "erasure",
+        "forgetting",
         "ingestion",
+        "layers",
     }
 
 
@@ -131,4 +153,4 @@ INNER = {
     "name", [*(method.__name__ for method in METHODS if need_of(method) == "files"), "files", "skipped", "source"]
 )
 def test_questions_about_the_present_are_answered_from_one_generation(name: str) -> None:
-    assert getattr(LocalEngine, INNER.get(name, name)).__wrapped__
+    assert getattr(Engine, INNER.get(name, name)).__wrapped__

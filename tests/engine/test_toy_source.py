@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import sources
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import ConfigError
@@ -39,7 +39,7 @@ def toy(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def index(root: Path) -> IndexSummary:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return [step.summary for step in engine.index()][-1]  # type: ignore[return-value]
 
 
@@ -48,13 +48,13 @@ def configure(root: Path, text: str) -> None:
     (root / ".cm/config.toml").write_text(text)
 
 
-def both(engine: LocalEngine, **quotas: int) -> Profile:
+def both(engine: Engine, **quotas: int) -> Profile:
     return replace(engine.profiles()["code"], sources=("code", "saying"), quotas=quotas)
 
 
 def found(root: Path) -> list[Any]:
     """Every hit with every part of its score, whatever number its passage has."""
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         modes = ("hybrid", "keyword", "vector")
         hits = [engine.search(query, mode=mode, limit=500).hits for query in QUESTIONS for mode in modes]
         return [replace(hit, passage=0) for some in hits for hit in some]
@@ -66,7 +66,7 @@ def of(hits: tuple[Hit, ...], source: str) -> list[Hit]:
 
 def test_its_passages_are_found_by_a_profile_that_lists_it(root: Path, toy: Path):
     index(root)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         assert of(engine.search("measure the tax twice").hits, "saying") == []
         for mode in ("hybrid", "keyword", "vector"):
             hits = engine.search("measure the tax twice", profile=both(engine), mode=mode).hits
@@ -79,7 +79,7 @@ def test_its_passages_are_found_by_a_profile_that_lists_it(root: Path, toy: Path
 
 def test_a_quota_keeps_room_for_the_others(root: Path, toy: Path):
     index(root)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         query = "measure the tax twice, add it to the total of the cart"
         crowded = engine.search(query, profile=both(engine)).hits
         assert len(of(crowded, "saying")) > 3
@@ -97,7 +97,7 @@ def test_what_changes_is_taken_in_by_the_next_run(root: Path, toy: Path):
     before = index(root).passages
     toy.write_text("a stitch in time")
     assert index(root).passages == before - 19
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         profile = both(engine)
         assert engine.search("stitch", profile=profile).hits[0].path == "saying/1"
         assert of(engine.search("tax", profile=profile, mode="keyword").hits, "saying") == []
@@ -109,7 +109,7 @@ async def test_it_is_in_packs_and_served_where_the_profile_says_so(root: Path, t
     configure(root, '[profiles.code]\nsources = ["code", "saying"]\n[profiles.code.quotas]\nsaying = 2\n')
     index(root)
     query = "measure the tax twice, add it to the total of the cart"
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         pack = engine.pack(query, budget=3000)
         sayings = [item for item in pack.items if item.path.startswith("saying/")]
         assert len(sayings) == 2
@@ -138,7 +138,7 @@ def test_what_else_is_remembered_moves_no_score_of_the_code(root: Path, monkeypa
         Journal.of(root).append("episode", EpisodeRecord(prompts=prompts, answer="Cart.total").to_event_data())
     assert index(root).passages > 400
     assert found(root) == alone
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         hits = engine.search("add the tax to the total", profile=both(engine), limit=500).hits
         plain = engine.search("add the tax to the total", limit=500).hits
         fused = [[part.contribution for part in hit.parts if part.group in {"keyword", "vector"}] for hit in plain]
@@ -150,8 +150,8 @@ def test_what_else_is_remembered_moves_no_score_of_the_code(root: Path, monkeypa
 
 def test_a_quota_that_makes_no_sense_is_refused(root: Path):
     configure(root, "[profiles.code.quotas]\nsaying = 2\n")
-    with LocalEngine.open(root) as engine, pytest.raises(ConfigError, match="does not search 'saying'"):
+    with Engine.open(root) as engine, pytest.raises(ConfigError, match="does not search 'saying'"):
         engine.profiles()
     configure(root, "[profiles.code.quotas]\ncode = 0\n")
-    with LocalEngine.open(root) as engine, pytest.raises(ConfigError, match=r"quotas\.code: must be 1 or more"):
+    with Engine.open(root) as engine, pytest.raises(ConfigError, match=r"quotas\.code: must be 1 or more"):
         engine.profiles()

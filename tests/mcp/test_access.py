@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ListRootsResult, ResourceTemplateReference, Root
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git.identity import Identity
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.status import _claimed
 from cm_tui.errors import RefusedError
 from cm_tui.mcp.access import Access
@@ -28,7 +28,7 @@ WAYS = [pytest.param("stdio", marks=pytest.mark.process), "http"]
 def indexed(root: Path, content: str) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     (root / "notes.py").write_text(content)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for _ in engine.index():
             pass
     return root

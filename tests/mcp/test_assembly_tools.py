@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import TAG
-from cm_tui.engine.local.engine import LocalEngine
 from tests.mcp.served import answering
 from tests.planted import AWS, GITHUB, leaked
 
@@ -55,7 +55,7 @@ async def test_definitions_reach_an_agent_with_their_trace(defined: Path):
         assert record["ms"] > 0
         assert any(item["path"] == "shop/cart.py" and item["start_line"] >= 1 for item in record["items"])
         assert sum(item["tokens"] for item in record["items"]) <= record["tokens"] <= record["budget"]
-    with LocalEngine.open(defined) as engine:
+    with Engine.open(defined) as engine:
         kept = engine.assembly(record["snapshot"])
         assert (kept.prompt, kept.tokens) == ("how is the total of a cart made @nope.py", record["tokens"])
         assert kept.agent
@@ -189,11 +189,11 @@ async def test_values_are_read_by_reference_and_no_other_layer_is(defined: Path)
 
 
 async def test_what_of_the_memory_was_handed_over_counts_as_recalled(defined: Path):
-    with LocalEngine.open(defined) as engine:
+    with Engine.open(defined) as engine:
         rule = engine.remember("Carts are always rounded half up.", category="rule")
     async with answering(defined) as asked:
         _, record = await asked.ok("context_assemble", question="round a cart")
         assert "rounded half up" in record["markdown"]
         assert AWS not in record["markdown"]
-    with LocalEngine.open(defined) as engine:
+    with Engine.open(defined) as engine:
         assert engine.recall_counts([f"entry/{rule.id}"])[0].times == 1

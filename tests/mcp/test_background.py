@@ -15,7 +15,7 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.mcp import build, http_app
 from cm_tui.model import Cancel, Progress
 from tests.mcp.served import Answers, environment, serving
@@ -24,7 +24,7 @@ from tests.mcp.served import Answers, environment, serving
 class Watched:
     """A real engine whose index run waits after its first step until a test lets it go on, or it is cancelled."""
 
-    def __init__(self, engine: LocalEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.go_on = threading.Event()
         self.cancel: Cancel | None = None
@@ -46,7 +46,7 @@ class Watched:
 
 @pytest.fixture
 def watched(fresh: Path) -> Iterator[Watched]:
-    with LocalEngine.open(fresh) as engine:
+    with Engine.open(fresh) as engine:
         yield Watched(engine)
 
 
@@ -149,7 +149,7 @@ def test_a_client_that_goes_away_leaves_a_sound_store(tmp_path: Path):
         _, complaints = server.communicate(timeout=120)
     assert server.returncode == 0, complaints
     assert "Traceback" not in complaints
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for _ in engine.index():
             pass
         assert engine.definitions("f7_3").total == 1

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError
 from cm_tui.model import PackRequest
 from tests.cli.conftest import git
@@ -52,7 +52,7 @@ def trapped(own: Path) -> Path:
     (own / "shop/money.py").symlink_to(secret / "code.py")
     os.mkfifo(own / "pipe")
     os.mkfifo(own / "pipe.py")
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         for _ in engine.index():
             pass
     return own
@@ -116,7 +116,7 @@ async def test_nothing_behind_a_link_is_indexed(trapped: Path):
 
 
 def test_no_piece_of_a_pack_leads_out(trapped: Path):
-    with LocalEngine.open(trapped) as engine:
+    with Engine.open(trapped) as engine:
         for path in paths_of(trapped):
             try:
                 pack = engine.pack_items([PackRequest(path, 1, 5, "x")])

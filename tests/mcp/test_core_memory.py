@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from cm_tui.engine.api import recording
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from tests.mcp.served import answering
@@ -81,7 +81,7 @@ async def test_a_rule_waits_and_says_so(own: Path):
         assert "not approved by a person" in text
         _, recalled = await asked.ok("recall", question="what does setup run")
         assert recalled["rows"][0]["by"].endswith("a Rule that no person approved")
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert engine.inject().rows == ()
         assert engine.recall_counts([f"entry/{kept['id']}"])[0].times == 2
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import recording
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import RefusedError
 from cm_tui.model import EntryEdit, EpisodeEdit
@@ -79,7 +79,7 @@ async def test_what_is_a_persons_is_only_proposed(own: Path):
         assert (await asked.ok("remember", content="The queue is quick.", id=theirs["id"]))[1]["state"] == "done"
         assert (await asked.ok("forget", id=theirs["id"]))[1]["state"] == "done"
         assert (await asked.ok("forget", id=theirs["id"]))[1]["state"] == "unchanged"
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert [one.content for one in engine.entries().rows] == ["Deploy on mondays."]
         waiting = engine.proposals().rows
         assert [(one.kind, one.reason) for one in waiting] == [("forget", "out of date"), ("change", "")]
@@ -105,7 +105,7 @@ async def test_what_a_person_changed_is_theirs(own: Path):
         rows = (await asked.ok("recall", question="a person's fact"))[1]["rows"]
         assert any(row["id"] == ids[0] and row["by"].endswith("changed by person") for row in rows)
     assert [entries.named(one).content for one in ids] == ["A person's fact.", "Fact 1.", "An agent's."]
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         accepted = engine.decide(engine.proposals().rows[0].id, accept=True).entry
         assert accepted is not None
         assert accepted.changed_by == "person"
@@ -119,12 +119,12 @@ async def test_an_episode_that_a_person_tagged_or_brought_back_too(own: Path):
     tagged, brought = (
         journal.append("episode", EpisodeRecord(prompts=(f"ask {n}",)).to_event_data()).id for n in range(2)
     )
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         engine.edit_episodes([tagged], EpisodeEdit(add_tags=("keep",)))
     async with answering(own) as asked:
         assert (await asked.ok("forget", id=tagged))[1]["state"] == "proposed"
         assert (await asked.ok("forget", id=f"episode/{brought[:16]}"))[1]["state"] == "done"
-        with LocalEngine.open(own) as engine:
+        with Engine.open(own) as engine:
             engine.forget_memory(brought, undo=True)
         assert (await asked.ok("forget", id=brought))[1]["state"] == "proposed"
 
@@ -140,7 +140,7 @@ async def test_episodes_of_a_person_too(own: Path):
         _, kept = await asked.ok("forget", id=ids[1], reason="noise")
         assert (kept["state"], kept["kind"]) == ("proposed", "episode")
         await asked.refused("forget", id="no-such-thing")
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert [one.id for one in engine.episodes().rows] == [ids[1]]
         assert engine.decide(kept["proposal"], accept=True).id == ids[1]
         assert engine.episodes().total == 0
@@ -156,7 +156,7 @@ async def test_a_task_is_recorded_once(own: Path):
         assert ids[0] == ids[1]
         assert "outside the project" in await asked.refused("codememory_record", **{**told, "files": ["../x"]})
         assert ids[0] in str((await asked.ok("recall", question="how is the tax rounded"))[1]["rows"])
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert engine.episodes().total == 1
         one = engine.episode(ids[0])
         assert (one.plan, one.verdict, one.outcome, one.tags, one.session) == ("half up", "done", "ok", ("tax",), "s9")
@@ -165,14 +165,14 @@ async def test_a_task_is_recorded_once(own: Path):
 
 
 async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         known = engine.remember("An agent wrote this.", actor="agent", agent="codex")
     recording.pause(own)
     async with answering(own) as asked:
         assert "paused" in await asked.refused("remember", id=known.id, content="changed in a pause")
         assert "paused" in await asked.refused("remember", content="seen in a pause")
         assert "paused" in await asked.refused("codememory_record", prompt="asked in a pause")
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert engine.remember("a person may").actor == "person"
         assert engine.entry(known.id).content == "An agent wrote this."
         assert (engine.entries().total, engine.episodes().total) == (2, 0)
@@ -195,7 +195,7 @@ async def test_what_would_hold_in_all_projects_is_only_proposed(own: Path):
             assert (kept["kind"], kept["state"]) == ("entry", "proposed")
             assert f"waits for a person to decide, as proposal {kept['proposal']}" in text
     assert Entries(own).all().entries == ()
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         waiting = engine.proposals().rows
         assert [(one.kind, one.before, one.after and one.after.scope) for one in waiting] == [("write", None, "user")]
         with pytest.raises(RefusedError, match="written by a person"):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.api.narrator import NarratorApi
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.narrator import NarratorMethods
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CmError
 from cm_tui.mcp.tools import TOOLS
@@ -36,7 +36,7 @@ def names_in(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("room", ["mcp", "agent_hooks"])
 def test_nothing_that_agents_reach_decides(room: str):
-    methods = {name for name, _ in inspect.getmembers(NarratorApi, inspect.isfunction) if not name.startswith("_")}
+    methods = {name for name, member in vars(NarratorMethods).items() if inspect.isfunction(member) and name[0] != "_"}
     assert methods > READ | PROPOSE
     for file in (ROOT / room).rglob("*.py"):
         named = names_in(file)
@@ -63,7 +63,7 @@ async def test_what_an_agent_proposes_waits_for_a_person(own: Path):
         assert episode in text
         assert "<cm-memory>" in text
     assert not (own / ".cm" / "notes").exists(), "nothing is written"
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         (done,) = engine.decide_narrated([kept["proposal"]], NarratedDecision("approve"))
         assert done.done, done.problem
         assert told["text"] in engine.note(done.proposal.target).text
@@ -77,7 +77,7 @@ async def test_what_an_agent_proposes_waits_for_a_person(own: Path):
 async def test_what_a_person_rejected_is_said_with_the_reason(own: Path):
     async with answering(own) as asked:
         _, kept = await asked.ok("codememory_propose", text="Deploys go through the green cluster.")
-        with LocalEngine.open(own) as engine:
+        with Engine.open(own) as engine:
             (done,) = engine.decide_narrated([kept["proposal"]], NarratedDecision("reject", "it was torn down"))
             assert done.done, done.problem
         text, again = await asked.ok("codememory_propose", text="Deploys go through the green cluster.")
@@ -93,7 +93,7 @@ async def test_no_policy_approves_what_an_agent_proposes(own: Path):
     paths.config_file().write_text(f'[narrator]\npolicy = "custom"\nmin_confidence = 0.0\napprove = {{ {kinds} }}\n')
     async with answering(own) as asked:
         _, kept = await asked.ok("codememory_propose", text="Tests are run with `make test`.")
-        with LocalEngine.open(own) as engine:
+        with Engine.open(own) as engine:
             reports = [step.narrated for step in engine.narrate() if step.narrated]
             assert [report.approved for report in reports] == [()]
             assert engine.narrated_proposal(kept["proposal"]).state == "waiting"
@@ -142,5 +142,5 @@ async def test_in_a_pause_agents_propose_nothing(own: Path):
     recording.pause(own)
     async with answering(own) as asked:
         assert "Nothing was written down" in await asked.refused("codememory_propose", text="Deploys take an hour.")
-    with LocalEngine.open(own) as engine, pytest.raises(CmError):
+    with Engine.open(own) as engine, pytest.raises(CmError):
         engine.propose_fact("Deploys take an hour.", agent="codex")

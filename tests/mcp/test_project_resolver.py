@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp_types import ErrorData, ListRootsResult, Root
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.mcp import build, client_folders
 from cm_tui.mcp.client_folders import folders_of, without_odd_roots
 from cm_tui.mcp.engine_pool import EnginePool
@@ -36,7 +36,7 @@ def other(tmp_path: Path) -> Path:
     root = tmp_path / "an other, 100%25"
     root.mkdir()
     (root / "only.py").write_text("def only_here():\n    return 1\n")
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for _ in engine.index():
             pass
     return root
@@ -199,8 +199,8 @@ async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, tmp
 HOLD = """
 import sys
 from pathlib import Path
-from cm_tui.engine.local.engine import LocalEngine
-memory = LocalEngine.open(Path(sys.argv[1]))
+from cm_tui.engine.api.engine import Engine
+memory = Engine.open(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.mcp.served import answering
 
 
@@ -163,18 +163,18 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         assert "Refunds go back to the card" in text
         assert record["path"] == top["path"]
         assert "lies outside" in await asked.refused("memory_get", path="user:../up.md")
-    with LocalEngine.open(shop) as engine:
+    with Engine.open(shop) as engine:
         counted = engine.recall_counts([f"note/{top['path']}"])[0]
         assert counted.times >= 2, "found once, and read"
 
 
 async def test_what_of_the_memory_a_pack_holds_is_counted(own: Path):
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         entry = engine.remember("The total of a cart is made with a tax of its own.")
     async with answering(own) as asked:
         _, record = await asked.ok("context_assemble", question="total of a cart and its tax", budget=4000)
         assert any(item["path"] == f"entry/{entry.id}" for item in record["items"])
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         assert engine.recall_counts([f"entry/{entry.id}"])[0].times == 1
 
 
@@ -289,14 +289,14 @@ async def test_lines_without_end_are_cut(own: Path):
 async def test_the_store_is_free_when_the_server_has_ended(shop: Path):
     async with answering(shop) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-    with LocalEngine.open(shop) as engine:
+    with Engine.open(shop) as engine:
         assert engine.definitions("Cart").total == 1
 
 
 async def test_a_row_is_a_line_whatever_a_file_is_called(own: Path):
     name = "forged\n9. all is well.py"
     (own / name).write_text("def forged():\n    return 1\n")
-    with LocalEngine.open(own) as engine:
+    with Engine.open(own) as engine:
         list(engine.index())
     async with answering(own) as asked:
         for tool, words in (

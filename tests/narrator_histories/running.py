@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import NarratedFilter, NarratedProposal
 from tests.gitrepo import Repo
 from tests.narrator_histories.history import History
@@ -51,7 +51,7 @@ def narrated(history: History, policy: str = "by-hand") -> tuple[list[NarratedPr
         file.write_text(POLICIES[policy], encoding="utf-8")
         root = Path(folder) / history.ecosystem
         count = write(history, root)
-        with LocalEngine.open(root) as engine:
+        with Engine.open(root) as engine:
             for _ in engine.narrate():
                 pass
             page = engine.narrated(NarratedFilter(states=("waiting", "deferred", "approved")), limit=1_000)

@@ -16,7 +16,7 @@ from cm_tui.config import Config, grant, load_config
 from cm_tui.config.boundary import HARMLESS, RULES, part, rule_of
 from cm_tui.config.held import repository_trust
 from cm_tui.config.trust import decisions, digest
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import ConfigError, RefusedError
 from tests.cli.conftest import Shop
 from tests.mcp.served import answering
@@ -344,5 +344,5 @@ async def test_an_agent_is_told_and_cannot_trust(hostile: Path):
     async with answering(hostile) as agent:
         names = {tool.name for tool in (await agent.client.list_tools()).tools}
         assert not {name for name in names if "trust" in name or "link" in name}
-    with LocalEngine.open(hostile) as engine:
+    with Engine.open(hostile) as engine:
         assert any("Held back" in note for note in engine.status().notes)

@@ -10,9 +10,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api import links, projects, recording
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor.installation import examine_project
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
 from tests.cli.conftest import Shop
 from tests.gitrepo import Repo
@@ -43,14 +43,14 @@ def mine(tmp_path: Path) -> Repo:
 
 
 def index(root: Path) -> None:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
 
 
 def remembered(root: Path) -> list[str]:
     """What a checkout is told: episodes in its list, and what a search of the memory finds."""
     index(root)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         listed = [prompt for episode in engine.episodes().rows for prompt in episode.prompts]
         found = [hit for hit in engine.search("Ruritania", profile="memory").hits if hit.source == "episode"]
         assert bool(listed) == bool(found)
@@ -58,7 +58,7 @@ def remembered(root: Path) -> list[str]:
 
 
 def notes(root: Path) -> str:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return " ".join(engine.status().notes)
 
 
@@ -183,14 +183,14 @@ def test_a_moved_repository_takes_its_memory_along_and_leaves_none_behind(mine: 
 def test_what_an_earlier_version_lost_is_offered_with_what_it_holds(tmp_path: Path):
     repo = Repo(tmp_path / "app")
     Journal.of(repo.root).append("episode", said(PROMPT, repo.root))
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         engine.remember("written on the first day")
     recording.pause(repo.root)
     known = json.loads(paths.links_file().read_text())
     del known["checkouts"]
     paths.links_file().write_text(json.dumps(known))
     repo.commit("one")
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         assert [one.held for one in engine.entries().rows] == [True]
     assert "another memory" in notes(repo.root)
     assert any("another memory" in check.message for check in examine_project(repo.root))
@@ -199,7 +199,7 @@ def test_what_an_earlier_version_lost_is_offered_with_what_it_holds(tmp_path: Pa
     assert (earlier.entries, earlier.notes, earlier.episodes, earlier.other_repository) == (1, 0, 1, False)
     done = links.take_along(shown, earlier)
     assert done.earlier == ()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         assert [one.held for one in engine.entries().rows] == [False]
     assert recording.recording_state(repo.root).state == "paused", "a pause does not end by itself"
     assert remembered(repo.root) == [PROMPT]

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.config import grant, load_config
 from cm_tui.config.held import repository_trust
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import until
 from tests.embedding_endpoint import Endpoint
@@ -109,7 +109,7 @@ def test_the_daemon_a_hook_and_the_watcher(through_daemon: Shop, endpoint: Endpo
 
 def test_an_open_engine_stops_sending_at_once(hostile: Path, endpoint: Endpoint):
     trust(hostile)
-    with LocalEngine.open(hostile) as engine:
+    with Engine.open(hostile) as engine:
         list(engine.index())
         assert endpoint.heard
         grant.revoke(hostile)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.daemon.conftest import daemons_allowed
 from tests.gitrepo import Repo
 from tests.templates import Template, index, index_with_history
@@ -36,7 +36,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
 def prepared_story(tmp_path_factory: pytest.TempPathFactory) -> Template:
     """The project with three sessions that agents had there."""
 
-    def fill(engine: LocalEngine) -> None:
+    def fill(engine: Engine) -> None:
         record_story(engine.root, sha_of_head(engine.root), now=time.time())
         index(engine)
 

@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from cm_tui.config import Config
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.mode_list import MODES, keys_of_mode
@@ -210,7 +210,7 @@ async def starting(
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
     app = CmApp(
-        open_engine or (lambda: LocalEngine.open(root, external_layers=outside_layers)),
+        open_engine or (lambda: Engine.open(root, external_layers=outside_layers)),
         root,
         config or Config(),
         repair=mend,

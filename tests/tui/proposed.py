@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import (
     Cancel,
@@ -73,7 +73,7 @@ def whole(one: NarratedProposal, *, now: float) -> NarratedProposal:
     return replace(one, diff=one.diff or "\n".join(lines), evidence=one.evidence or evidence)
 
 
-class Teller(LocalEngine):
+class Teller(Engine):
     """An engine whose narrator proposes what a test gives it, and does what a person decides in memory alone."""
 
     told: dict[str, NarratedProposal]

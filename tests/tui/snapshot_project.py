@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 from filelock import FileLock, Timeout
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Assembly, Check, ProjectStatus
 from tests import gitrepo, templates
 from tests.gitrepo import Repo
@@ -74,7 +74,7 @@ def make_snapshot_project(root: Path) -> Repo:
     return repo
 
 
-class StillEngine(LocalEngine):
+class StillEngine(Engine):
     """The engine, without what differs from machine to machine: the size of files, and what is installed."""
 
     def status(self) -> ProjectStatus:
@@ -152,7 +152,7 @@ class SnapshotProject:
         self._folder, self._kept = folder, kept / "kept"
         shutil.rmtree(folder, ignore_errors=True)
         make_snapshot_project(folder / "shop")
-        with self._at_home(), LocalEngine.open(folder / "shop") as engine:
+        with self._at_home(), Engine.open(folder / "shop") as engine:
             templates.index_with_history(engine)
         shutil.copytree(folder, self._kept, symlinks=True)
 

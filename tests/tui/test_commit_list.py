@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import CommitPoint, HistoryStatus, Page
 from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
@@ -26,7 +26,7 @@ class LongLine:
     """A real engine, but for a line of 100,000 commits."""
 
     def __init__(self, project) -> None:
-        self.engine = LocalEngine.open(project)
+        self.engine = Engine.open(project)
         self.asked: list[tuple[str, int | None, int]] = []
         self.engine.mainline = self.mainline
         self.engine.history = self.history

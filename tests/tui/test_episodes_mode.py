@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.widgets import TextArea
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import growing, view
 from cm_tui.tui.modes.episodes.session_list import SessionRow
@@ -31,7 +31,7 @@ def story(driver: Driver) -> str:
 def states(root: Path) -> dict[str, tuple[tuple[str, ...], int, bool, str]]:
     """What the engine says of each episode."""
     found = {}
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for state in ("shown", "forgotten"):
             for one in engine.episodes(where=EpisodeFilter(state=state)).rows:
                 found[one.prompts[0]] = (one.tags, one.rating, one.pinned, one.state)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import EpisodeFilter
 from tests.tui.mode_driver import at, each
 from tests.tui.recorded_sessions import record, record_story, sha_of_head
@@ -23,14 +23,14 @@ def archived(project: Path) -> Path:
     """The project with ten old episodes in its archive, and a few new ones."""
     for number in range(10):
         record(project, f"old [b]thing[/x] {number}", session="ancient", at=time.time() - (100 - number) * DAY)
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         assert engine.retention(apply=True, older_than=50).archived == 10
     record_story(project, sha_of_head(project), now=time.time())
     return project
 
 
 def left(root: Path) -> int:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return engine.episodes(where=ARCHIVED).total
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.confirm import ConfirmScreen
@@ -22,7 +22,7 @@ LONG = "The slash stays at the end of every name, as the remote store compares n
 
 def changed_since(told: Path) -> str:
     """Write an entry that a person changed, and an agent afterwards; its id."""
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         one = engine.remember(f"{LONG}first", title="Slashes")
         engine.update_entry(one.id, EntryEdit(f"{LONG}second"))
         Entries(told).change(engine.entry(one.id), EntryEdit(f"{LONG}[bold]third[/x]\x1b[2J"), Author("agent", "codex"))
@@ -34,7 +34,7 @@ def forgotten(root: Path) -> set[str]:
 
 
 def content(root: Path, entry: str) -> str:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return engine.entry(entry).content
 
 
@@ -86,7 +86,7 @@ async def many_are_forgotten_and_come_back_by_one_key(driver, told):
 
 
 async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monkeypatch: pytest.MonkeyPatch):
-    edit = LocalEngine.edit_episodes
+    edit = Engine.edit_episodes
 
     go_on = threading.Event()
 
@@ -96,7 +96,7 @@ async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monk
 
     async with driving(told, mode="7") as driver:
         await driver.press("g", "enter", "plus")
-        monkeypatch.setattr(LocalEngine, "edit_episodes", slowly)
+        monkeypatch.setattr(Engine, "edit_episodes", slowly)
         await driver.pilot.press("p", "u")
         go_on.set()
         await driver.settle()
@@ -114,7 +114,7 @@ def test_sides_begin_where_they_differ():
 
 
 async def test_changes_are_undone(told):
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.record_episode("remember the milk")
         engine.remember("Names have a slash.", title="Names")
     await each(

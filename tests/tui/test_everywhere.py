@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.everywhere import EverywhereScreen
@@ -20,11 +20,11 @@ from tests.tui.recorded_sessions import record
 def other(project: Path, tmp_path: Path) -> Path:
     """Another project, which remembers something; this one does too."""
     root = make_project(tmp_path / "harbour")
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
         record(root, "why do the boats leak", answer="The planks are dry: wet them before the season.")
         engine.remember("Boats are caulked in spring.", title="Caulking")
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         engine.remember("Boats of paper need no caulking.", title="Paper")
     return root
@@ -42,7 +42,7 @@ async def asked(driver: Driver) -> EverywhereScreen:
 
 
 async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path, project: Path) -> None:
-    with LocalEngine.open(other) as engine:
+    with Engine.open(other) as engine:
         before = [entry.content for entry in engine.entries().rows]
     async with driving(project) as driver:
         await driver.press("2", "slash")
@@ -66,7 +66,7 @@ async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path
         await driver.until(lambda: "Boats of paper" in text_of(screen))
         await driver.press("enter", "S")
         assert isinstance(driver.app.screen, SearchScreen)
-    with LocalEngine.open(other) as engine:
+    with Engine.open(other) as engine:
         assert [entry.content for entry in engine.entries().rows] == before
 
 

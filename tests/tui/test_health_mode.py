@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unittest import mock
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
@@ -85,7 +85,7 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
 
 async def failed_check_comes_first_with_how_to_mend_it(driver, project):
     checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
-    with mock.patch.object(LocalEngine, "doctor", return_value=checks):
+    with mock.patch.object(Engine, "doctor", return_value=checks):
         await driver.anew("5")
     text = driver.text
     assert text.index("model") < text.index("✔ git")

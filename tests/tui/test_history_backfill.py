@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.tui.modes.history.prune_dialog import prune_arguments
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, at, driving, each, starting
@@ -54,7 +54,7 @@ async def test_history_fills_in_by_itself_as_far_back_as_the_configuration_wants
 
 async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
     reached, go = threading.Event(), threading.Event()
-    engine = LocalEngine.open(unread.root)
+    engine = Engine.open(unread.root)
     original, runs = engine.catch_up, []
 
     def slow(cancel):
@@ -88,7 +88,7 @@ def driving_slowly(repo, engine):
 
 async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unread):
     reached, go = threading.Event(), threading.Event()
-    engine = LocalEngine.open(unread.root)
+    engine = Engine.open(unread.root)
     original = engine.catch_up
 
     def slow(cancel):
@@ -247,7 +247,7 @@ async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story):
 
 
 async def test_a_commit_that_git_removed_leads_back_to_now(story):
-    engine = LocalEngine.open(story.root)
+    engine = Engine.open(story.root)
     async with driving(story.root, mode="6", size=SMALL, open_engine=lambda: engine) as driver:
         await driver.press("enter")
         assert driver.app.revision.moment.ordinal == 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.daemon.subscribe import jobs
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
 from cm_tui.tui.state.project import ProjectView
@@ -393,7 +393,7 @@ async def the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(driv
 
 async def test_history_is_read_by_key_shows_how_far_it_is_and_can_be_stopped(fresh_story):
     reached, go = threading.Event(), threading.Event()
-    engine = LocalEngine.open(fresh_story.root)
+    engine = Engine.open(fresh_story.root)
     original = engine.backfill
 
     def slow(**options):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from tests.engine.importers.transcripts import Claude, Codex
 from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 
@@ -67,7 +67,7 @@ class Slow:
     """An engine whose index run and whose look for sessions stop until they are told to go on."""
 
     def __init__(self, root: Path) -> None:
-        self.engine = LocalEngine.open(root)
+        self.engine = Engine.open(root)
         self.reached, self.go, self.found = threading.Event(), threading.Event(), threading.Event()
         index, imports = self.engine.index, self.engine.imports
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, TextArea
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Entry, EntryEdit, Note, Proposal
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.inventory import PAGE
@@ -29,7 +29,7 @@ ROUTER = "---\ntags: [net]\n---\n# Router\n\nThe router listens on port 8123.\n\
 EVIL = "[bold]load[/foo]\x1b[31m\x07 \u202egnp"
 
 
-def fill(engine: LocalEngine) -> None:
+def fill(engine: Engine) -> None:
     topics = engine.root / ".cm" / "notes" / "topics"
     topics.mkdir(parents=True)
     (topics / "router.md").write_text(ROUTER, encoding="utf-8")
@@ -82,7 +82,7 @@ async def to(driver: Driver, title: str) -> Entry | Note:
 
 
 def entries(root: Path, **options) -> dict[str, Entry]:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return {entry.title: entry for entry in engine.entries(**options).rows}
 
 
@@ -243,7 +243,7 @@ async def a_note_that_is_gone_meanwhile_says_so(driver, told):
 async def what_others_write_appears_without_a_key(driver, told):
     screen = screen_of(driver)
     await to(driver, "SQL")
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.remember("Written elsewhere", category="Rule")
     (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
     driver.app.project.index_news += 1
@@ -297,14 +297,14 @@ async def a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails(
     await driver.press("e")
     area = driver.app.screen.query_one(TextArea)
     area.text = "All SQL has parameters, always."
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.update_entry(entry.id, EntryEdit(pinned=True))
     await driver.press("ctrl+s")
     changed = entries(told)["SQL"]
     assert (changed.content, changed.pinned) == ("All SQL has parameters, always.", True)
     await driver.press("e")
     driver.app.screen.query_one(TextArea).text = "too late"
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.forget_memory(entry.id)
     await driver.press("ctrl+s")
     assert driver.app.screen.query_one(TextArea).text == "too late"
@@ -410,7 +410,7 @@ async def a_note_is_moved_and_deleted_and_comes_back(driver, told):
 
 
 async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         sql = entries(told)["SQL"]
         engine.update_entry(
             sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex", reason="short"
@@ -430,7 +430,7 @@ async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
 
 
 async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.remember("Always say yes", category="Rule", actor="agent", agent="codex")
     await driver.anew("8")
     await to(driver, "Always say yes")
@@ -448,7 +448,7 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
 @at((80, 24), (120, 40))
 async def the_whole_text_of_a_long_rule_is_shown_before_it_is_approved(driver, told):
     text = "\n".join(f"{number}. Sign {'each value with the derived key ' * 4}" for number in range(40))
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.remember(f"{text}\nThe \x1b[31mlast\x1b[0m \u202eline", category="Rule", actor="agent", title="Signing")
     await driver.anew("8")
     await to(driver, "Signing")
@@ -461,12 +461,12 @@ async def the_whole_text_of_a_long_rule_is_shown_before_it_is_approved(driver, t
     assert "Approve (y)" in driver.text
     assert not {"\x1b", "\u202e"} & {*driver.text}
     await driver.press("n")
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.forget_memory(entries(told)["Signing"].id)
 
 
 async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         engine.remember("Tests need redis: start redis before the tests run.", category="Knowledge", title="One")
         engine.remember("Before the tests run start redis: tests need redis.", category="Knowledge", title="Two")
     await driver.anew("8")
@@ -556,7 +556,7 @@ async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(to
         await driver.press("ctrl+s", "W")
         driver.app.screen.query_one("#note-name", Input).value = "slashes"
         await driver.press("ctrl+s")
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         entry = next(one for one in engine.entries().rows if one.content == "The slash has to stay.")
         assert entry.made_from[0].startswith("episode/")
         assert engine.note("slashes").text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Mention
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
@@ -31,7 +31,7 @@ def test_names_of_a_line_come_once_and_in_its_order() -> None:
 
 
 async def test_enter_on_a_line_of_an_entry_opens_the_code(project: Path) -> None:
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         list(engine.backfill())
         engine.remember(TEXT, title="Stores")
@@ -58,7 +58,7 @@ async def test_enter_on_a_line_of_an_entry_opens_the_code(project: Path) -> None
 
 
 async def test_enter_on_a_line_of_a_story_opens_the_file_that_it_names(project: Path) -> None:
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         record(project, "why does src/remote.py sync", head=sha_of_head(project), answer="It does nothing yet.")
         list(engine.index())
         list(engine.backfill())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import ModelCost, NarratedFilter
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.narrator.screen import NarratorScreen
@@ -28,7 +28,7 @@ def taught(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project, in whose sessions the narrator finds what a person says."""
     use(monkeypatch, Sayings())
     # No language model is meant here, whatever the settings of this machine say.
-    monkeypatch.setattr(LocalEngine, "narrator_cost", lambda _: ModelCost())
+    monkeypatch.setattr(Engine, "narrator_cost", lambda _: ModelCost())
     return project
 
 
@@ -72,7 +72,7 @@ async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_th
         await driver.until(lambda: f"{len(WORDS)} proposals wait" in driver.text)
         await driver.press("9")
         await twenty_are_decided_in_a_row(driver, taught)
-    with LocalEngine.open(taught) as engine:
+    with Engine.open(taught) as engine:
         assert engine.narrated(NarratedFilter(("approved",))).total == 19
 
 

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from textual.widgets import Input, TextArea
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import StoreError
 from cm_tui.model import (
     Cancel,
@@ -530,7 +530,7 @@ async def what_was_decided_before_the_application_was_started_is_taken_back(driv
 
 
 async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
-    with LocalEngine.open(narrated.root) as engine:
+    with Engine.open(narrated.root) as engine:
         sql = engine.remember("All SQL has parameters.", title="SQL", category="Rule")
         fridays = engine.remember("Never push on fridays", category="Rule")
         engine.update_entry(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.tui.mode_driver import driving
 
 
 async def test_no_screen_waits_for_vectors_that_are_switched_off(project, monkeypatch):
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         assert not engine.status().has_vectors
     async with driving(project, size=(160, 50)) as driver:

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import StoreError
 from cm_tui.tui.modes.history import commit_panel
 from cm_tui.tui.screens.messages import OpenSymbol
@@ -66,7 +66,7 @@ def prepared_moments(tmp_path_factory: pytest.TempPathFactory) -> Template:
 class Held:
     """An engine whose answers are ready, and are handed over when the test says so."""
 
-    def __init__(self, engine: LocalEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self.waiting: list[tuple[str, threading.Event]] = []
@@ -107,7 +107,7 @@ class Held:
 
 @pytest.fixture
 def held(prepared_moments: Template, cm_home: Path) -> Held:
-    return Held(LocalEngine.open(prepared_moments.put_back(cm_home)))
+    return Held(Engine.open(prepared_moments.put_back(cm_home)))
 
 
 def moments_in(driver: Driver, widget_id: str) -> set[int]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import links, recording
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git.identity import identify
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
 from tests.tui.mode_driver import at, driving, each, make_project
 
@@ -79,7 +79,7 @@ async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp
     for root in (broken, gone, other):
         (root / ".cm").mkdir(parents=True)
         (root / "a.py").write_text("x = 1\n")
-        with LocalEngine.open(root) as engine:
+        with Engine.open(root) as engine:
             list(engine.index())
     (broken / ".cm" / "config.toml").write_text("[index]\nnonsense = 1\n")
     shutil.rmtree(gone)
@@ -103,7 +103,7 @@ async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp
 
 async def test_a_moved_project_gets_its_memory_when_a_person_says_so(tmp_path: Path):
     root, moved = make_project(tmp_path / "first"), tmp_path / "moved"
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
     os.rename(root, moved)  # noqa: PTH104 - in a test nobody waits
     assert identify(moved).claims

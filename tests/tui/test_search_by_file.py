@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.search.grouping import by_file
 from cm_tui.model import Hit
 from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, words
@@ -181,7 +181,7 @@ async def help_and_palette_know_the_key(driver, project):
 
 async def test_what_is_remembered_stands_behind_the_files_that_the_profile_gives(project):
     record(project, "how do we count coins", session="coins", agent="codex", turn=1, answer="By hand.", at=time.time())
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         for _ in engine.index():
             pass
     async with driving(project) as driver:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Hit
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, rows_of
@@ -24,7 +24,7 @@ EVIL = "[bold]load[/foo] a record by name\x1b[31m\x07 \u202egnp \ud800"
 FOUR_DAYS = 4 * 86_400
 
 
-def fill(engine: LocalEngine) -> None:
+def fill(engine: Engine) -> None:
     record_story(engine.root, sha_of_head(engine.root), now=time.time())
     record(
         engine.root, "how do we load a record by name", session="loading", agent="claude-code", title="Loading", turn=1,
@@ -126,7 +126,7 @@ async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_a
     for number in range(8):
         record(told, f"something newer {number}", session=f"newer-{number}")
     record(told, "quaternion interpolation is not for us", session="", agent="", type="note")
-    with LocalEngine.open(told) as engine:
+    with Engine.open(told) as engine:
         for _ in engine.index():
             pass
     async with driving(told) as driver:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config, TuiConfig
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
 from cm_tui.model.projects import KnownProject
@@ -41,7 +41,7 @@ def fresh(tmp_path: Path) -> Path:
 
 async def test_a_first_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(fresh):
     reached, go = threading.Event(), threading.Event()
-    engine = LocalEngine.open(fresh)
+    engine = Engine.open(fresh)
     original = engine.index
 
     def slow(**options):
@@ -94,7 +94,7 @@ async def test_a_project_that_does_not_open_says_why_and_a_damaged_store_is_buil
     def open_engine():
         if failing and not mended:
             raise failing[0]
-        return LocalEngine.open(project)
+        return Engine.open(project)
 
     async with driving(project, open_engine=open_engine, mend=lambda: mended.append(True), size=(80, 24)) as driver:
         for number, error in enumerate(errors):
@@ -313,7 +313,7 @@ def test_the_guide_lists_every_key_id():
 
 
 async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
-    app = CmApp(lambda: LocalEngine.open(project), project, Config())
+    app = CmApp(lambda: Engine.open(project), project, Config())
     try:
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             driver = Driver(app, pilot)

@@ -22,13 +22,13 @@ APPLICATION = """
 import sys, time
 from pathlib import Path
 from cm_tui.config import Config
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.tui.app.run import run
 
 root, begun, go = map(Path, sys.argv[1:])
 
 def open_engine():
-    engine = LocalEngine.open(root)
+    engine = Engine.open(root)
     index = engine.index
     def slow(**options):
         for progress in index(**options):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.tui.mode_driver import driving, each
 
 
@@ -17,13 +17,13 @@ def held(monkeypatch: pytest.MonkeyPatch):
     goes_on = threading.Event()
 
     def hold(name: str) -> threading.Event:
-        method = getattr(LocalEngine, name)
+        method = getattr(Engine, name)
 
-        def waits(engine: LocalEngine, *words, **more):
+        def waits(engine: Engine, *words, **more):
             assert goes_on.wait(60)
             return method(engine, *words, **more)
 
-        monkeypatch.setattr(LocalEngine, name, waits)
+        monkeypatch.setattr(Engine, name, waits)
         return goes_on
 
     yield hold
@@ -35,7 +35,7 @@ def bottom(driver) -> str:
 
 
 async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         for text in ("first", "second", "third"):
             engine.remember(text)
     async with driving(project, mode="8") as driver:
@@ -82,7 +82,7 @@ async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: 
 
 
 async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, held):
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         engine.remember("`make_store` is slow")
         service = project / "src/service.py"
@@ -103,7 +103,7 @@ async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, hel
 
 
 async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(project: Path):
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         for rule in ("Always run the tests.", "Never round twice."):
             engine.remember(rule, category="rule", actor="agent", agent="codex")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.tui.mode_driver import driving, git
 
 
@@ -16,7 +16,7 @@ def commit(root: Path, message: str) -> None:
 async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Path):
     (project / ".gitignore").write_text(".cm\n")
     commit(project, "ignore")
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         list(engine.index())
         renamed = engine.remember("`make_store` is slow")
         gone = engine.remember("`everything` hides errors")
@@ -42,7 +42,7 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         await driver.until(lambda: any("forgot the entry" in told for told in driver.told))
         await driver.until(lambda: "Nothing is stale" in driver.text)
         await driver.press("escape")
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         assert engine.entry(renamed.id).content == "`open_store` is slow"
         left = {one.id for one in engine.entries().rows}
         assert renamed.id in left

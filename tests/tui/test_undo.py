@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from unittest import mock
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import PackRequest
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.undo_commands import UndoScreen
@@ -112,7 +112,7 @@ async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
     assert "Undone: " in bottom(driver)
     await driver.press("U")
     assert [one.content for one in engine.entries().rows] == ["Tests need redis"]
-    with LocalEngine.open(told) as other:
+    with Engine.open(told) as other:
         other.undo()
     await driver.press("u")
     assert any("undone already" in words for words in driver.told)

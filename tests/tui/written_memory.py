@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from unittest import mock
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import EntryEdit
 from tests.tui.snapshot_project import NOW
 
@@ -40,7 +40,7 @@ def write_memory(root: Path) -> None:
         mock.patch("cm_tui.engine.entries.entries.new_id", new_id),
         mock.patch("cm_tui.engine.entries.proposals.new_id", new_id),
         mock.patch("cm_tui.engine.entries.entry_text._now", now),
-        LocalEngine.open(root) as engine,
+        Engine.open(root) as engine,
     ):
         engine.remember(
             "Tests need a till: `just till` starts one.", category="Experience", actor="agent", agent="claude-code"

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import of_one_generation
+from cm_tui.engine.lazy import shared_property
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import (
-        Assembly,
-        AssemblyDiff,
-        AssemblyHead,
-        DefinitionKind,
-        Definitions,
-        MemoryValue,
-        Page,
-    )
+    from cm_tui.engine.assembly.mentions import Names
+    from cm_tui.engine.assembly.outcome import Task
+    from cm_tui.engine.assembly.rules import RuleSet
+    from cm_tui.engine.assembly.snapshots import Snapshots
+    from cm_tui.engine.definitions.library import Library
+    from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Page
 
 
-class AssemblyApi(Protocol):
+LONGEST_PROMPT = 100_000
+"""Characters."""
+_NAMES = 5_000
+
+
+class AssemblyMethods(LayerMethods):
     """Which memory reaches an agent and when, said in files, and kept with its trace."""
+
+    _rules_of: tuple[Library, RuleSet] | None = None
 
     @needs("files", writes=("log",))
     def assemble(
@@ -49,6 +60,10 @@ class AssemblyApi(Protocol):
             UsageError: the budget is none, or the prompt is too long.
             StoreError: the store cannot be read.
         """
+        self._read_what_was_recorded(model.CODE)
+        task = self._task(prompt, budget, session, agent, files)
+        made = self._assemble(task, frozenset(without), "")
+        return self._kept(made) if keep else made
 
     @needs("files", writes=("log",))
     def run_definition(
@@ -67,6 +82,25 @@ class AssemblyApi(Protocol):
             UsageError: its file has an error, or a value is none that it takes.
             RefusedError: it waits for a person's trust.
         """
+        given = dict(values or {})
+        self._check_definition(name, given)
+        self._read_what_was_recorded(model.CODE)
+        task = replace(self._task(given.get("text", ""), budget, session, "", ()), values=given)
+        made = self._assemble(task, frozenset(), name)
+        failed = next((one for one in made.sources if one.cut == "failed"), None)
+        if failed is not None:
+            raise CmError(f"The definition {name} failed: {failed.why_cut}")
+        return self._kept(made)
+
+    @of_one_generation
+    def _assemble(self, task: Task, without: frozenset[str], only: str) -> Assembly:
+        from cm_tui.engine.assembly.assemble import assemble
+        from cm_tui.engine.definitions.library import load
+
+        library = load(self._root)
+        made = assemble(task, library, self._rule_set(library), self._mention_names, self._memory_reader, without, only)
+        head = self._repository.head().sha if self._repository.git else None
+        return replace(made, head=head)
 
     @needs("nothing")
     def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> Page[AssemblyHead]:
@@ -77,6 +111,17 @@ class AssemblyApi(Protocol):
             session: only those of this session.
             limit: how many at most.
         """
+        from cm_tui.counts import count
+        from cm_tui.model.page import bounded
+
+        found = list(self._snapshots.heads(match, session))
+        damaged = self._snapshots.damaged()
+        note = (
+            f"{count(damaged, 'snapshot')} cannot be read and {'is' if damaged == 1 else 'are'} left out."
+            if damaged
+            else ""
+        )
+        return model.Page(tuple(islice(found, bounded(limit))), len(found), note)
 
     @needs("nothing")
     def assembly(self, name: str) -> Assembly:
@@ -88,6 +133,7 @@ class AssemblyApi(Protocol):
         Raises:
             NotFoundError: there is none, or it was let go of.
         """
+        return self._snapshots.named(name)
 
     @needs("nothing")
     def compare_assemblies(self, first: str, second: str) -> AssemblyDiff:
@@ -100,27 +146,9 @@ class AssemblyApi(Protocol):
         Raises:
             NotFoundError: one is not there.
         """
+        from cm_tui.engine.assembly.comparing import compared
 
-    @needs("nothing", writes=("definitions",))
-    def context_definitions(self) -> Definitions:
-        """Return the retrieval definitions, rules and pipelines of the project with what is wrong with them.
-
-        Copies the JSON Schemas to `.cm/schemas` where there are definitions and the schemas are not those of this version.
-        """
-
-    @needs("nothing", writes=("definitions",))
-    def new_definition(self, kind: DefinitionKind, name: str) -> str:
-        """Write a commented definition for a person to change; returns its path, relative to the root.
-
-        Args:
-            kind: of definition.
-            name: of it and of its file: letters, digits, `-` and `_`.
-
-        Raises:
-            UsageError: the name is none.
-            RefusedError: there is such a file.
-            StoreError: it cannot be written.
-        """
+        return compared(self._snapshots.named(first), self._snapshots.named(second))
 
     @needs("nothing")
     def complete_mention(self, text: str, *, limit: int = 20) -> tuple[str, ...]:
@@ -130,32 +158,99 @@ class AssemblyApi(Protocol):
             text: from the `@` on, such as `@src/ma`.
             limit: how many at most.
         """
+        from cm_tui.engine.assembly.mentions import completed
+        from cm_tui.model.page import bounded
 
-    @needs("nothing")
-    def read_memory(self, reference: str, *, session: str = "") -> MemoryValue:
-        """Return what one memory reference leads to.
+        return tuple(completed(text[:200], self._mention_names, bounded(limit)))
 
-        Args:
-            reference: such as `kv://release`, `markdown://architecture-notes`, `graph://callers?name=main`.
-            session: of the agent, for its working memory and history.
+    # --- parts ---
 
-        Raises:
-            UsageError: it is no reference, or a parameter is wrong.
-            NotFoundError: there is nothing.
-            CmError: the layer cannot be read.
-        """
+    @shared_property
+    def _snapshots(self) -> Snapshots:
+        from cm_tui.engine.assembly.snapshots import Snapshots
 
-    @needs("nothing", writes=("memory",))
-    def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
-        """Write one value of a layer that keeps values: `kv://`, `json://` and `working://`.
+        return Snapshots(self._root, self.config.context.snapshots)
 
-        Args:
-            reference: whose value.
-            value: JSON, else taken as text; an empty one removes it.
-            ttl: seconds that it lives; None: for ever. Of `kv://` and `working://` alone.
-            session: whose working memory.
+    def _kept(self, made: Assembly) -> Assembly:
+        """Keep a snapshot, unless nothing is recorded now; what cannot be written is said, and the rest holds."""
+        from cm_tui.engine.recording.gate import why_not
 
-        Raises:
-            UsageError: the layer takes no values, or the value does not fit the schema.
-            StoreError: it cannot be written.
-        """
+        if why := why_not(self._root, made.session):
+            return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))
+        try:
+            return self._snapshots.keep(made)
+        except StoreError as error:
+            return replace(made, notes=(*made.notes, f"No snapshot was kept. {error.message}"))
+
+    def _task(self, prompt: str, budget: int | None, session: str, agent: str, files: Sequence[str]) -> Task:
+        from cm_tui.engine.assembly.outcome import Task
+
+        wanted = self.config.context.budget if budget is None else budget
+        if not 1 <= wanted <= 1_000_000:
+            raise UsageError(f"A budget of {wanted:,} tokens is none.", hint="It is from 1 to 1,000,000.")
+        if len(prompt) > LONGEST_PROMPT:
+            raise UsageError(
+                f"The prompt has {len(prompt):,} letters.", hint=f"At most {LONGEST_PROMPT:,} are looked at."
+            )
+        inside = tuple(self._inside(path) for path in files)
+        branch = self._repository.head().branch or "" if self._repository.git else ""
+        return Task(prompt, session, agent, inside, branch, wanted)
+
+    def _check_definition(self, name: str, given: Mapping[str, str]) -> None:
+        from cm_tui.engine.assembly.checks import check_definition
+        from cm_tui.engine.definitions.library import load
+
+        check_definition(load(self._root), name, given)
+
+    def _rule_set(self, library: Library) -> RuleSet:
+        """Return the rules, made ready once for as long as no file changes."""
+        from cm_tui.engine.assembly.rules import RuleSet
+
+        kept = self._rules_of
+        if kept is None or kept[0] is not library:
+            kept = self._rules_of = (library, RuleSet(library.rules))
+        return kept[1]
+
+    @shared_property
+    def _mention_names(self) -> Names:
+        from cm_tui.engine.assembly.mentions import Names
+
+        return Names(
+            is_file=lambda path: bool(self._db.value("SELECT 1 FROM now_file WHERE path = ?", [path])),
+            has_symbol=self._has_symbol,
+            has_episode=self._has_episode,
+            note_named=self._note_named,
+            files=lambda: [str(row[0]) for row in self._db.rows("SELECT path FROM now_file ORDER BY path")],
+            symbols_like=self._symbols_like,
+            notes=lambda: [id_ for id_, _ in self.note_names()],
+            episodes=lambda limit: [one.id for one in self.episodes(limit=limit).rows],
+        )
+
+    def _symbols_like(self, text: str, limit: int) -> list[str]:
+        from difflib import get_close_matches
+
+        found = [one.qualname for one in self.symbols(match=text, limit=limit).rows]
+        if found:
+            return found
+        names = {one.name: one.qualname for one in self.symbols(limit=_NAMES).rows}
+        return [names[name] for name in get_close_matches(text.rpartition(".")[2], list(names), limit)]
+
+    def _has_symbol(self, name: str) -> bool:
+        try:
+            return "/" not in name and bool(self.definitions(name).rows)
+        except CmError:
+            return False
+
+    def _has_episode(self, name: str) -> bool:
+        try:
+            return self.episode(name).forgotten is None
+        except CmError:
+            return False
+
+    def _note_named(self, name: str) -> str:
+        from cm_tui.engine.notes.notes import Notes
+
+        try:
+            return Notes(self._root).named(name).id
+        except (NotFoundError, UsageError, RefusedError):
+            return ""

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import Rooms, of_one_generation
 
 if TYPE_CHECKING:
+    from cm_tui.engine.graph.graph import Graph
     from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
 
 
-class CodeApi(Protocol):
+T = TypeVar("T")
+
+
+class CodeMethods(Rooms):
     """What is defined where, and who uses it; `at` names an earlier revision, as for `resolve`."""
 
     @needs("files")
+    @of_one_generation
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
     ) -> Page[Symbol]:
         """Return symbols in order of path and line; `match` is fuzzy and orders by fit."""
+        inside = self._inside(file) if file else None
+        return self._graph.symbols(file=inside, kind=kind, match=match, limit=limit)
 
     @needs("files")
+    @of_one_generation
     def definitions(self, name: str, *, at: str | None = None) -> Page[Symbol]:
         """Return the definitions of a name or qualified name (any suffix of it, at a separator)."""
+        return self._asked(at, lambda graph: graph.definitions(name))
 
     @needs("files")
+    @of_one_generation
     def callers(
         self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None, unresolved: bool = False
     ) -> Page[Edge]:
@@ -31,19 +43,39 @@ class CodeApi(Protocol):
 
         The page says how many more sites bear the name of which nothing is known; `unresolved` lists those instead.
         """
+        return self._asked(at, lambda graph: graph.callers(name, depth=depth, unresolved=unresolved))
 
     @needs("files")
+    @of_one_generation
     def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """Return what a symbol calls."""
+        return self._asked(at, lambda graph: graph.callees(name, depth=depth))
 
     @needs("files")
+    @of_one_generation
     def dependencies(self, path: str, *, at: str | None = None) -> Page[ImportEdge]:
         """Return what a file imports."""
+        return self._asked(at, lambda graph: graph.dependencies(self._inside(path)))
 
     @needs("files")
+    @of_one_generation
     def importers(self, target: str, *, at: str | None = None) -> Page[ImportEdge]:
         """Return who imports a module or a file."""
+        return self._asked(at, lambda graph: graph.importers(target))
 
-    @needs("head")
+    @needs("head", shared=False)
+    @of_one_generation
     def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Return lines of a file."""
+        from cm_tui.engine.index import files
+        from cm_tui.engine.scan.content_reader import ContentReader
+
+        if at is not None:
+            return self._history.source(at, self._inside(path), start_line, end_line)
+        # A reader of its own for each call: what it keeps must not outlive an edit.
+        return files.FileView(self._db, ContentReader(self._repository)).source(
+            self._inside(path), start_line, end_line
+        )
+
+    def _asked(self, at: str | None, question: Callable[[Graph], Page[T]]) -> Page[T]:
+        return question(self._graph) if at is None else self._history.ask(at, question)

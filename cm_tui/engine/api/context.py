@@ -3,28 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from cm_tui.engine.api.code import CodeMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import of_one_generation
+from cm_tui.engine.api.search import SearchMethods
 
 if TYPE_CHECKING:
-    from cm_tui.model import Injection, Pack, PackRequest
+    from cm_tui.engine.context.injection import InjectionTable
+    from cm_tui.engine.definitions.shapes.retrieval import CodePack
+    from cm_tui.engine.index.files import FileView
+    from cm_tui.model import Edge, Injection, Pack, PackRequest, Page, Source, SymbolKey
 
 
-class ContextApi(Protocol):
+class ContextMethods(SearchMethods, CodeMethods):
     """What a chat needs to know, chosen by the engine or by a person."""
+
+    _table: tuple[str, InjectionTable] | None = None
 
     @needs("files")
     def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
         """Choose what answers a question, within a budget of tokens."""
+        # Before the generation is chosen that it is answered from: else what is found is not there to be read.
+        self._read_what_was_recorded("code")
+        return self._pack(question, budget, neighbours=neighbours)
+
+    @of_one_generation
+    def _pack(self, question: str, budget: int, *, neighbours: bool) -> Pack:
+        step = self._pack_step()
+        return self._auto_pack(question, budget, neighbours=neighbours and step.neighbours, profile=step.profile)
+
+    def _pack_step(self) -> CodePack:
+        """Return how the definition `pack` chooses: the shipped one, or the project's own."""
+        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.definitions.shapes.retrieval import CodePack
+
+        found = load(self._root).definition("pack")
+        steps = found.value.steps if found is not None else ()
+        return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
+
+    def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+        from cm_tui.engine.context.from_query import auto_pack, hits_for
+        from cm_tui.model.page import bounded
+
+        files = self._file_view()
+        return auto_pack(
+            question,
+            bounded(budget),
+            neighbours,
+            search=lambda asked: self._search(asked, profile, "hybrid", hits_for(budget)),
+            source=files.source,
+            symbol_at=files.symbol_at,
+            callers=self._used_by,
+            callees=self._uses,
+            prepare=files.prepare,
+        )
 
     @needs("files")
     def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
         """Make a pack of what a person chose, in that order."""
+        self._read_what_was_recorded("code")
+        return self._pack_items(items, budget, question)
+
+    @of_one_generation
+    def _pack_items(self, items: Sequence[PackRequest], budget: int, question: str) -> Pack:
+        from cm_tui.engine.context.pack import manual_pack
+        from cm_tui.model.page import bounded
+
+        files = self._file_view()
+
+        def source(path: str, start_line: int, end_line: int | None) -> Source:
+            # What somebody asks for may be no path of the index.
+            return files.source(self._inside(path), start_line, end_line)
+
+        return manual_pack(items, bounded(budget), question, source=source, symbol_at=files.symbol_at)
 
     @needs("files")
+    @of_one_generation
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
         """Return callers, callees and used types of what was chosen, nearest first."""
+        from cm_tui.engine.context.neighbours import neighbours_of
+
+        files = self._file_view()
+        files.prepare([item.path for item in items])
+        found = neighbours_of(
+            items, symbol_at=files.symbol_at, callers=self._used_by, callees=self._uses, prepare=files.prepare
+        )
+        return tuple(found)
+
+    def _file_view(self) -> FileView:
+        """Files as one question sees them."""
+        from cm_tui.engine.index.files import FileView
+        from cm_tui.engine.scan.content_reader import ContentReader
+
+        return FileView(self._db, ContentReader(self._repository))
+
+    def _uses(self, key: SymbolKey) -> Page[Edge]:
+        """What a symbol calls, the types it names, and what it derives from."""
+        return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"), text=False)
+
+    def _used_by(self, key: SymbolKey) -> Page[Edge]:
+        """Return who calls a symbol."""
+        return self._graph.callers(key, text=False)
 
     @needs("nothing")
     def inject(
@@ -45,3 +126,24 @@ class ContextApi(Protocol):
             UsageError: there is no such scope or category.
             StoreError: a file cannot be read.
         """
+        from cm_tui.engine.context.injection import Wanted
+        from cm_tui.engine.entries.entry_names import checked_scope
+        from cm_tui.engine.entries.entry_record import checked_category
+        from cm_tui.model.page import bounded
+
+        inside = tuple(self._inside(path) for path in files)
+        only = checked_category(category) if category else ""
+        wanted = Wanted(bounded(budget), checked_scope(scope) or "", only, prompt, inside)
+        return self._injection_table().inject(wanted, self._recall_log.totals())
+
+    def _injection_table(self) -> InjectionTable:
+        from cm_tui.engine.context.injection import InjectionTable
+        from cm_tui.engine.entries.entries import Entries
+
+        entries = Entries(self._root)
+        # Taken before they are read: what changes meanwhile is read again next time.
+        stamp = entries.stamp()
+        if self._table is None or self._table[0] != stamp:
+            found = entries.all()
+            self._table = (stamp, InjectionTable(found.entries, found.notes))
+        return self._table[1]

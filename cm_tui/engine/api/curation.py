@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.entries.duplicates import Vectors
     from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
 
 
-class CurationApi(Protocol):
+_FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
+
+
+class CurationMethods(EntryMethods):
     """What a person does with entries beside writing and changing them; `undo` takes each of it back."""
 
     @needs("nothing", writes=("memory",))
@@ -27,6 +35,12 @@ class CurationApi(Protocol):
             RefusedError: it says something else by now, or came with the repository and waits for trust.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.entries.approval import approve
+
+        event = approve(self._entries(), shown)
+        self._sync_memory()
+        entry = self._entries().named(shown.id, shown.scope)
+        return model.MemoryChange(entry.id, "entry", f"approved the Rule {entry.id}", event, entry=entry)
 
     @needs("nothing", writes=("memory",))
     def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
@@ -43,6 +57,16 @@ class CurationApi(Protocol):
             RefusedError: it is not a person who moves it, it waits for trust, or the scope has an entry of that id.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.entries.curation import move
+        from cm_tui.model.author import Author
+
+        _only_a_person(actor, "moves an entry to another scope")
+        entries = self._entries()
+        change = move(entries, entries.named(name), to, Author(actor))
+        self._sync_memory()
+        entry = change.states[0].told
+        words = f"moved the entry {entry.id} to the scope {to}"
+        return model.MemoryChange(entry.id, "entry", words, change.event, entry=change.after)
 
     @needs("nothing", writes=("memory",))
     def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
@@ -59,6 +83,17 @@ class CurationApi(Protocol):
             RefusedError: it is not a person who merges them, or one of them waits for trust.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.entries.curation import merge
+        from cm_tui.model.author import Author
+
+        _only_a_person(actor, "merges entries")
+        entries = self._entries()
+        found = [entries.named(name, scope) for name in names]
+        change = merge(entries, found, Author(actor))
+        self._sync_memory()
+        first, *others = (state.told.id for state in change.states)
+        words = f"merged {', '.join(others)} into the entry {first}"
+        return model.MemoryChange(first, "entry", words, change.event, entry=change.after)
 
     @needs("nothing")
     def duplicate_entries(self, *, limit: int = 200) -> Page[Duplicates]:
@@ -72,6 +107,12 @@ class CurationApi(Protocol):
         Raises:
             StoreError: a file cannot be read.
         """
+        from cm_tui.engine.entries.duplicates import duplicates
+        from cm_tui.model.page import bounded
+
+        found = self._entries().all()
+        pairs = duplicates(found.shown, self._vectors_of(found.shown))
+        return model.Page(tuple(pairs[: bounded(limit)]), len(pairs), " ".join(found.notes))
 
     @needs("nothing", writes=("memory",))
     def promote_episode(
@@ -102,3 +143,28 @@ class CurationApi(Protocol):
             RefusedError: it is not a person who promotes it.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.entries.promotion import promote
+        from cm_tui.model.author import Author
+
+        _only_a_person(actor, "makes an entry of an episode")
+        entry, notes = promote(
+            self._entries(), self.episode(name), Author(actor), content=content, category=category, title=title,
+            keywords=keywords, scope=scope,
+        )  # fmt: skip
+        return replace(entry, notes=notes)
+
+    def _vectors_of(self, entries: Sequence[Entry]) -> dict[int, Vectors]:
+        """Return the vectors that the index has of entries, by their places; of a long one that of its beginning."""
+        rows = {str(path): int(id_) for path, id_ in self._db.rows(_FIRST_PASSAGES, [model.ENTRIES])}
+        if not rows or not self._vectors.has_model:
+            return {}
+        ids = {place: rows[path] for place, one in enumerate(entries) if (path := f"{model.ENTRIES}/{one.id}") in rows}
+        index, _ = self._vectors.of(model.ENTRIES)
+        index.refresh()
+        matrix = index.vectors_for(list(ids.values()))
+        return {place: row for place, row in zip(ids, matrix, strict=True) if row.any()}
+
+
+def _only_a_person(actor: Actor, does: str) -> None:
+    if actor != "person":
+        raise RefusedError(f"Only a person {does}.", hint="Ask the person whose memory it is.")

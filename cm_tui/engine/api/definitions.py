@@ -1,15 +1,70 @@
-"""Whether a project says by files of its own what is handed over."""
+"""The files that say what is remembered and handed over: retrieval definitions, rules and pipelines."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cm_tui.engine.definitions.library import load
-from cm_tui.engine.definitions.loaded import SHIPPED
+from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import Rooms
+from cm_tui.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cm_tui.model import DefinitionKind, Definitions
+
+
+class DefinitionMethods(Rooms):
+    """Retrieval definitions, rules and pipelines of the project."""
+
+    @needs("nothing", writes=("definitions",))
+    def context_definitions(self) -> Definitions:
+        """Return the retrieval definitions, rules and pipelines of the project with what is wrong with them.
+
+        Copies the JSON Schemas to `.cm/schemas` where there are definitions and the schemas are not those of this version.
+        """
+        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.definitions.listing import listed
+
+        self._copy_schemas()
+        return listed(load(self._root))
+
+    @needs("nothing", writes=("definitions",))
+    def new_definition(self, kind: DefinitionKind, name: str) -> str:
+        """Write a commented definition for a person to change; returns its path, relative to the root.
+
+        Args:
+            kind: of definition.
+            name: of it and of its file: letters, digits, `-` and `_`.
+
+        Raises:
+            UsageError: the name is none.
+            RefusedError: there is such a file.
+            StoreError: it cannot be written.
+        """
+        from cm_tui.engine.definitions.writing import write_new
+
+        path = write_new(self._root, kind, name)
+        self._copy_schemas()
+        return path
+
+    def _copy_schemas(self) -> None:
+        """Bring the schemas beside definitions up to date; a project that cannot be written to does without."""
+        from cm_tui.engine.definitions import schemas
+
+        try:
+            schemas.copy_to(self._root)
+        except StoreError as error:
+            import logging
+
+            logging.getLogger(__name__).info("%s", error.message)
 
 
 def has_definitions(root: Path) -> bool:
     """Return whether there are retrieval definitions or rules at a root that are not shipped, also broken ones."""
+    from cm_tui.engine.definitions.library import load
+    from cm_tui.engine.definitions.loaded import SHIPPED
+
     library = load(root)
     files = [*(one.file for one in library.retrieval), *(one.file for one in library.rules)]
     if any(not file.startswith(SHIPPED) for file in files):

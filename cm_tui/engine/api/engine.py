@@ -1,60 +1,78 @@
-"""What the engine offers to every front end: one protocol, whoever implements it."""
+"""What the engine offers to every front end: one class, whose public methods are the interface."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Self
 
-from cm_tui.engine.api.assembly import AssemblyApi
-from cm_tui.engine.api.code import CodeApi
-from cm_tui.engine.api.context import ContextApi
-from cm_tui.engine.api.curation import CurationApi
-from cm_tui.engine.api.entries import EntriesApi
-from cm_tui.engine.api.history import HistoryApi
-from cm_tui.engine.api.imports import ImportsApi
-from cm_tui.engine.api.index import IndexApi
-from cm_tui.engine.api.ingestion import IngestionApi
-from cm_tui.engine.api.memory import MemoryApi
-from cm_tui.engine.api.narrator import NarratorApi
-from cm_tui.engine.api.notes import NotesApi
-from cm_tui.engine.api.recalls import RecallsApi
-from cm_tui.engine.api.search import SearchApi
-from cm_tui.engine.api.stale import StaleApi
-from cm_tui.engine.api.tuning import TuningApi
+from cm_tui.engine.api import projects
+from cm_tui.engine.api.assembly import AssemblyMethods
+from cm_tui.engine.api.curation import CurationMethods
+from cm_tui.engine.api.definitions import DefinitionMethods
+from cm_tui.engine.api.erasure import ErasureMethods
+from cm_tui.engine.api.history import HistoryMethods
+from cm_tui.engine.api.imports import ImportMethods
+from cm_tui.engine.api.ingestion import IngestionMethods
+from cm_tui.engine.api.narrator import NarratorMethods
+from cm_tui.engine.api.recalls import RecallMethods
+from cm_tui.engine.api.stale import StaleMethods
+from cm_tui.engine.api.tuning import TuningMethods
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.rooms import ExternalLayers
 
 
 class Engine(
-    IndexApi,
-    SearchApi,
-    TuningApi,
-    CodeApi,
-    HistoryApi,
-    MemoryApi,
-    EntriesApi,
-    NotesApi,
-    CurationApi,
-    RecallsApi,
-    StaleApi,
-    NarratorApi,
-    ImportsApi,
-    ContextApi,
-    AssemblyApi,
-    IngestionApi,
-    Protocol,
+    AssemblyMethods,
+    IngestionMethods,
+    DefinitionMethods,
+    TuningMethods,
+    HistoryMethods,
+    NarratorMethods,
+    StaleMethods,
+    CurationMethods,
+    RecallMethods,
+    ImportMethods,
+    ErasureMethods,
 ):
-    """One project's engine, room by room; all paths are relative to the project's root, with `/`."""
+    """One project's engine; all paths are relative to the project's root, with `/`.
 
-    @property
-    def root(self) -> Path:
-        """Return the project's root folder."""
+    Public methods are requests (`@needs`), which the daemon answers as well, or belong to this process (`@in_process`).
+    """
 
-    @property
-    def uses_daemon(self) -> bool:
-        """Return whether a daemon answers, which other clients use as well and which tells what they do."""
+    @classmethod
+    def open(
+        cls, folder: Path | None = None, *, force: bool = False, external_layers: ExternalLayers = lambda _: ()
+    ) -> Self:
+        """Open the project around a folder (the current one when not given), in this process.
 
-    @property
-    def own_jobs(self) -> set[str]:
-        """Return the numbers of the daemon's jobs that were started through this engine; none without a daemon."""
+        Args:
+            folder: a folder or file of it.
+            force: insist on a root that is refused as unsafe.
+            external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
 
-    def close(self) -> None:
-        """Let go of the store."""
+        Raises:
+            RefusedError: the root is unsafe and `force` is not set.
+            NotFoundError: there is no such folder.
+            CmError: its store or settings cannot be read.
+        """
+        from cm_tui.config import load_config
+
+        root, store = projects.locate(folder, force=force)
+        return cls(root, store, load_config(root), external_layers)
+
+    @classmethod
+    def open_empty(cls, folder: Path | None = None) -> Self:
+        """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
+        from cm_tui.config import load_config
+
+        root, store = projects.locate(folder)
+        config = load_config(root)
+        projects.begin_rebuild(root, store)
+        return cls(root, store, config)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

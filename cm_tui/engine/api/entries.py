@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.forgetting import ForgettingMethods, waits_as
 from cm_tui.engine.api.needs import needs
+from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.entries.entries import Entries
     from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 
-class EntriesApi(Protocol):
+class EntryMethods(ForgettingMethods):
     """Entries of the project and of its user, and what agents propose.
 
     What a person wrote, changed, let an agent change, pinned or trusted, or holds in all projects, is changed by a person
@@ -47,6 +52,16 @@ class EntriesApi(Protocol):
             RefusedError: the project's file leads elsewhere, or an agent writes for all projects.
             StoreError: it cannot be written.
         """
+        from cm_tui.model.author import Author
+
+        who = Author(actor, agent, session)
+        self._check_recorded(actor, session)
+        if actor != "person" and scope == "user":
+            raise RefusedError(
+                "What holds in all projects is written by a person.", hint="Propose it, or write it for this project."
+            )
+        entry, notes = self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)
+        return replace(entry, notes=notes)
 
     @needs("nothing", writes=("memory",))
     def propose_entry(
@@ -78,6 +93,14 @@ class EntriesApi(Protocol):
             RefusedError: nothing is to be recorded now.
             StoreError: it cannot be written.
         """
+        from cm_tui.model.author import Author
+
+        who = Author(actor, agent, session)
+        self._check_recorded(actor, session)
+        wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
+        if (known := self._proposals().written_already(wanted)) is not None:
+            return model.MemoryChange(known.id, "entry", f"the {known.category} {known.id} says that already")
+        return waits_as(self._proposals().add_writing(wanted, who, reason))
 
     @needs("nothing")
     def entries(
@@ -105,6 +128,13 @@ class EntriesApi(Protocol):
             UsageError: there is no such category or scope.
             StoreError: a file cannot be read.
         """
+        from cm_tui.engine.entries import entry_undo
+        from cm_tui.engine.entries.entries import Found
+        from cm_tui.engine.entries.entry_list import page
+
+        entries = self._entries()
+        found = Found(entry_undo.forgotten(entries)) if forgotten else entries.all()
+        return page(found, match, category, scope, held=held, limit=limit)
 
     @needs("nothing")
     def entry(self, name: str, *, scope: str = "") -> Entry:
@@ -118,6 +148,14 @@ class EntriesApi(Protocol):
             NotFoundError: there is none of that name.
             UsageError: there are several, or there is no such scope.
         """
+        from cm_tui.engine.entries.entry_undo import forgotten_named
+
+        try:
+            return self._entries().named(name, scope)
+        except NotFoundError:
+            if (gone := forgotten_named(self._entries(), name)) is None:
+                raise
+            return gone
 
     @needs("nothing", writes=("memory",))
     def update_entry(
@@ -147,36 +185,21 @@ class EntriesApi(Protocol):
             UsageError: there are several, or nothing would change.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.entries.entry_record import says_the_same
+        from cm_tui.engine.entries.entry_text import changed_by, edited
+        from cm_tui.model.author import Author
 
-    @needs("nothing", writes=("memory",))
-    def forget_memory(
-        self,
-        name: str,
-        *,
-        undo: bool = False,
-        scope: str = "",
-        actor: Actor = "person",
-        agent: str = "",
-        session: str = "",
-        reason: str = "",
-    ) -> MemoryChange:
-        """Forget an entry or an episode, or bring it back; what is forgotten stays in the journal.
-
-        Args:
-            name: its id, or a beginning that no other has.
-            undo: bring one back that was forgotten.
-            scope: only an entry of this one, where both scopes have one of that id.
-            actor: who forgets it; anyone but a person only proposes it where a person wrote or chose it, of what holds in
-                all projects, and of what was imported or something approved stands on.
-            agent: name of the agent, where one does.
-            session: id of its session.
-            reason: why, for whoever decides on a proposal.
-
-        Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several.
-            StoreError: it cannot be written.
-        """
+        entries, who = self._entries(), Author(actor, agent, session)
+        self._check_recorded(actor, session)
+        entry = self._named(entries, name, scope, held=actor == "person")
+        wanted = edited(entry, edit)
+        if says_the_same(wanted, replace(entry, held=False)):
+            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
+        if actor != "person" and (entries.is_protected(entry) or (edit.pinned, edit.never_recall) != (None, None)):
+            made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
+            return waits_as(made)
+        change = entries.change(entry, edit, who)
+        return model.MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
 
     @needs("nothing", writes=("memory",))
     def record_task(
@@ -217,6 +240,15 @@ class EntriesApi(Protocol):
             RefusedError: a path leads out of the project.
             StoreError: the journal cannot be written.
         """
+        from cm_tui.engine.episodes import told_task
+        from cm_tui.engine.memory.episode_record import EpisodeRecord
+
+        self._check_recorded(actor, session)
+        record = EpisodeRecord(
+            agent=agent, session=session, prompts=(prompt,), files=tuple(map(self._inside, files)), patch=patch,
+            actor=actor, title=title, plan=plan, verdict=verdict, outcome=outcome, tags=tags,
+        )  # fmt: skip
+        return told_task.record(self._root, self._episodes, record)
 
     @needs("nothing")
     def proposals(self) -> Page[Proposal]:
@@ -225,6 +257,8 @@ class EntriesApi(Protocol):
         Raises:
             StoreError: it cannot be read.
         """
+        waiting = self._proposals().all()
+        return model.Page(waiting, len(waiting))
 
     @needs("nothing", writes=("memory",))
     def decide(self, name: str, *, accept: bool) -> MemoryChange:
@@ -240,3 +274,53 @@ class EntriesApi(Protocol):
             RefusedError: the entry was changed since the proposal was made.
             StoreError: it cannot be written.
         """
+        proposals = self._proposals()
+        found = proposals.named(name)
+        if not accept:
+            proposals.close(found, accepted=False)
+            return model.MemoryChange(found.target, found.of, f"declined {found.id}: nothing was changed")
+        proposals.check(found)
+        done = self._accept(found)
+        proposals.close(found, accepted=True)
+        return done
+
+    # --- parts ---
+
+    def _check_recorded(self, actor: Actor, session: str) -> None:
+        """Refuse what somebody else than a person writes down while nothing is to be recorded."""
+        from cm_tui.engine.recording.gate import why_not
+
+        if actor != "person" and (reason := why_not(self._root, session)):
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
+
+    def _accept(self, proposal: Proposal) -> MemoryChange:
+        from cm_tui.engine.entries.entry_events import State
+        from cm_tui.engine.entries.entry_text import changed_by
+        from cm_tui.model.author import Author
+
+        who = Author()
+        if proposal.of == "episode":
+            return self._forget_episode(proposal.target, who, proposal.reason)
+        entries = self._entries()
+        after = proposal.after
+        if after is not None and proposal.before is not None:
+            after = changed_by(after, who)
+        more = {"proposal": proposal.id, "reason": proposal.reason}
+        change = entries.put([State(proposal.before, after)], who, approves=True, **more)
+        done = {"write": "wrote", "change": "changed", "forget": "forgot"}[proposal.kind]
+        self._sync_memory()
+        words = f"{done} the entry {proposal.target}, as {proposal.agent or 'an agent'} proposed"
+        return model.MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
+
+    @staticmethod
+    def _named(entries: Entries, name: str, scope: str, *, held: bool) -> Entry:
+        """Return an entry by its id; of one that was forgotten it is told how it comes back."""
+        from cm_tui.engine.entries.entry_undo import forgotten_named
+
+        try:
+            return entries.named(name, scope, held=held)
+        except NotFoundError:
+            if (gone := forgotten_named(entries, name)) is None:
+                raise
+            hint = f"A person brings it back: `cm forget --undo {gone.id}`."
+            raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Generator
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     )
 
 
-class HistoryApi(Protocol):
+class HistoryMethods(IndexMethods):
     """What was there at which commit, of the mainline (HEAD's first-parent line) or off it."""
 
     @needs("head")
@@ -37,6 +39,7 @@ class HistoryApi(Protocol):
             before: only those below this ordinal: the last one of a page asks for the next page.
             limit: how many at most; the total counts all that match, whatever `before` is.
         """
+        return self._history.commits.mainline(match, before, limit)
 
     @needs("head")
     def resolve(self, ref: str) -> ResolvedRevision:
@@ -49,15 +52,17 @@ class HistoryApi(Protocol):
             NotFoundError: nothing is called so.
             UsageError: the name is ambiguous or malformed, or the project has no git.
         """
+        return self._history.revisions.resolve(ref)
 
-    @needs("nothing")
+    @needs("nothing", of_index=True)
     def history(self) -> HistoryStatus:
         """Return how much of the mainline is known."""
+        return self._history.report.status()
 
     @needs("nothing", writes=("index",))
     def backfill(
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
-    ) -> Iterator[Progress]:
+    ) -> Generator[Progress, None, None]:
         """Read the mainline's history, newest first; what is known answers meanwhile, and a later run goes on from there.
 
         Args:
@@ -65,32 +70,42 @@ class HistoryApi(Protocol):
             since: a revision or a date to go back to.
             cancel: looked at between steps; what was read is kept.
         """
+        yield from self._history.backfill(depth=depth, since=since, cancel=cancel or model.Cancel())
+        self._follow_mentions_behind(cancel)
 
     @needs("nothing")
     def wants_history(self) -> bool:
         """Return whether `catch_up` is due: more is to be known than is, and nothing reads it in the background."""
+        return self._history.goal() is not None
 
     @needs("nothing", writes=("index",))
-    def catch_up(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
+    def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Read the history that the configuration asks for; nothing that was pruned is read again.
 
         Args:
             cancel: looked at between steps; what was read is kept.
         """
+        yield from self._history.catch_up(cancel or model.Cancel())
+        self._follow_mentions_behind(cancel)
 
     @needs("head")
     def symbols_at(
         self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
     ) -> Page[Symbol]:
         """Return symbols alive at a revision, as `symbols` lists them now."""
+        inside = self._inside(file) if file else None
+        return self._history.ask(ref, lambda graph: graph.symbols(file=inside, kind=kind, match=match, limit=limit))
 
     @needs("head")
     def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
         """Return the files below a folder at a revision, all levels, sorted by path."""
+        inside = self._inside(folder).removeprefix(".") if folder else ""
+        return self._history.files(ref, inside)
 
     @needs("head")
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
         """Return what became of symbols between two revisions: added, removed, changed, of another signature, moved."""
+        return self._history.changes(before, after, limit)
 
     @needs("head")
     def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
@@ -104,8 +119,9 @@ class HistoryApi(Protocol):
         Raises:
             NotFoundError: nothing that is known ever bore that name.
         """
+        return self._history.symbol_histories(name, limit, callers=callers)
 
-    @needs("checkout")
+    @needs("checkout", shared=False)
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
         """Return where the index and the checkout differ, symbol by symbol.
 
@@ -114,6 +130,7 @@ class HistoryApi(Protocol):
             looked: remember the indexed commit as where they last looked, after answering.
             limit: how many rows (and changes) at most.
         """
+        return self._history.drift(self.plan(), since, limit, looked=looked)
 
     @needs("nothing", writes=("index",))
     def prune(
@@ -129,3 +146,4 @@ class HistoryApi(Protocol):
         Raises:
             UsageError: not exactly one of the three is given, or the age is malformed.
         """
+        return self._history.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)

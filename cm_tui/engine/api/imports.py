@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cm_tui.engine.api.needs import needs
+from cm_tui import model
+from cm_tui.engine.api.memory import MemoryMethods
+from cm_tui.engine.api.needs import in_process, needs
+from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.config import Config
     from cm_tui.model import Cancel, ImportPlan, Progress
 
 
-class ImportsApi(Protocol):
+class ImportMethods(MemoryMethods):
     """What agents' own transcripts tell of this project."""
 
     @needs("nothing")
@@ -33,6 +40,11 @@ class ImportsApi(Protocol):
         Raises:
             UsageError: there is no importer for an agent.
         """
+        from cm_tui.engine.importers.project import ProjectTranscripts, plan
+        from cm_tui.engine.importers.rescue import unsaved
+
+        found = plan(ProjectTranscripts(self._root, agents, folders, environment))
+        return replace(found, expiring=unsaved(os.environ if environment is None else environment))
 
     @needs("nothing", writes=("memory",))
     def import_sessions(
@@ -52,3 +64,62 @@ class ImportsApi(Protocol):
             RefusedError: nothing is to be recorded of this project.
             StoreError: the journal cannot be written, or another import goes on.
         """
+        steps = import_into(
+            self._root, self.config, agents=agents, folders=folders, environment=environment, cancel=cancel
+        )
+        for step in steps:
+            if step.imported is not None and step.imported.episodes:
+                self.read_recorded()
+            yield step
+
+    @in_process
+    def read_recorded(self) -> None:
+        """Make what was recorded searchable."""
+        self._read_episodes(again=False)
+
+    @in_process
+    def remembers(self) -> bool:
+        """Return whether anything that people or agents left behind is searchable."""
+        return self._db.value("SELECT 1 FROM passage WHERE source <> ? LIMIT 1", [model.CODE]) is not None
+
+    @in_process
+    def embed_recorded(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
+        """Give what was recorded and has none its vectors, the newest first."""
+        for done, total in self._vectors.fill_prose(cancel):
+            yield model.Progress("vectors", done, total, searchable=True)
+
+
+def import_into(
+    root: Path,
+    config: Config,
+    *,
+    agents: Sequence[str] = (),
+    folders: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    cancel: Cancel | None = None,
+) -> Iterator[Progress]:
+    """Import into the journal of the project at a root, without its store: whoever asks the store does not wait for it.
+
+    Args:
+        root: of the checkout.
+        config: its settings.
+        agents: as for `import_sessions`.
+        folders: as for `import_sessions`.
+        environment: as for `import_sessions`.
+        cancel: says when to stop.
+
+    Raises:
+        RefusedError: nothing is to be recorded of this project.
+        CmError: as `import_sessions`.
+    """
+    from cm_tui.engine.importers.project import ProjectTranscripts
+    from cm_tui.engine.importers.run import Import
+
+    if not config.agents.record:
+        raise RefusedError(
+            "Nothing is recorded of this project: `agents.record` is false.",
+            hint="Set it to true in your settings to import sessions.",
+        )
+    project = ProjectTranscripts(root, agents, folders, environment)
+    project.state.keep_environment(environment, folders)
+    yield from Import(project).run(cancel or model.Cancel())

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cm_tui.engine.api.needs import needs
+from cm_tui.engine import lazy
+from cm_tui.engine.api import projects
+from cm_tui.engine.api.needs import in_process, needs
+from cm_tui.engine.api.rooms import Rooms, of_one_generation
 
 if TYPE_CHECKING:
+    from cm_tui.engine.index.indexer import Indexer
+    from cm_tui.engine.index.summary import IndexOutcome
     from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, Progress, ProjectStatus, SkippedFile
 
 
-class IndexApi(Protocol):
+class IndexMethods(Rooms):
     """What can be asked of the index as a whole, and done with it."""
-
-    @needs("nothing")
-    def status(self) -> ProjectStatus:
-        """Return the project and its index at a glance."""
 
     @needs("nothing")
     def stale_reason(self) -> str:
@@ -25,6 +27,16 @@ class IndexApi(Protocol):
         Raises:
             NotIndexedError: there is no index yet.
         """
+        from cm_tui.engine.status import stale_reason
+
+        return stale_reason(self._db, self._root, self._repository)
+
+    @in_process
+    def indexed_checkout(self) -> str:
+        """Return the root of the clone or worktree that the index reflects, when that is not this one."""
+        from cm_tui.engine.status import indexed_checkout
+
+        return indexed_checkout(self._db, self._root)
 
     @needs("nothing")
     def freshness(self) -> Freshness:
@@ -33,28 +45,69 @@ class IndexApi(Protocol):
         Raises:
             NotIndexedError: there is no index yet.
         """
+        from cm_tui.engine.freshness.unwatched import unwatched
 
-    @needs("nothing")
+        return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
+
+    @needs("nothing", shared=False, of_index=True)
+    @of_one_generation
+    def status(self) -> ProjectStatus:
+        """Return the project and its index at a glance."""
+        from cm_tui.engine.status import status
+
+        return status(self._db, self._root, self._repository, self._vectors)
+
+    @needs("nothing", of_index=True)
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return what `index` would do, without doing it."""
+        return self._indexer().plan(full=full, since=since)
 
     @needs("nothing", writes=("index",))
     def index(
         self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
     ) -> Iterator[Progress]:
         """Bring the index up to the working tree; `paths` alone when given. The last step carries the summary."""
+        yield from self.run_index(full=full, since=since, paths=paths, cancel=cancel)
+
+    @in_process
+    def run_index(
+        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None,
+        with_prose: bool = True,
+    ) -> Generator[Progress, None, IndexOutcome]:  # fmt: skip
+        """Run `index`; the outcome that never leaves this process has the paths as well.
+
+        Without prose, what was said gets its vectors from `embed_recorded`.
+        """
+        inside = [self._inside(path) for path in paths]
+        self._refuse_read_only()
+        self._claim()
+        run = self._indexer().run(full=full, since=since, paths=inside, cancel=cancel, with_prose=with_prose)
+        return (yield from self._with_mentions(run, cancel))
 
     @needs("nothing", writes=("index",))
     def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
         """Throw the index away and make it again."""
+        self._refuse_read_only()
+        self._claim()
+        self._begin_anew(lambda store: projects.begin_rebuild(self._root, store))
+        yield from self._with_mentions(self._indexer().run(full=True, cancel=cancel), cancel)
 
     @needs("nothing", writes=("index", "memory"))
     def reset(self, *, drop_episodes: bool = False) -> None:
         """Remove the project's index.
 
+        The engine stays open on an empty one.
+
         Args:
             drop_episodes: also the journal, with all that agents' sessions recorded: that cannot be made again.
         """
+        if drop_episodes:
+            from cm_tui.engine.journal import location
+
+            # First: what is left when this is ended in the middle is an index that the next run mends.
+            projects.drop_episodes(location.folder_of(self._root).name)
+            self._recall_log.drop()
+        self._begin_anew(projects.remove_store)
 
     @needs("nothing")
     def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
@@ -63,11 +116,80 @@ class IndexApi(Protocol):
         Args:
             full: compare every vector, every word of the keyword index and every file of HEAD too.
         """
+        from cm_tui.engine.doctor.installation import examine
+        from cm_tui.engine.doctor.project_store import StoreParts, examine_store
+
+        with_vectors = self.config.embedding.provider != "none"
+        parts = StoreParts(self._root, self._db, lambda: self._repository, lambda: self._vectors, with_vectors)
+        return (*examine(self._root), *examine_store(parts, full=full))
 
     @needs("checkout")
+    @of_one_generation
     def files(self, folder: str = "") -> Page[FileEntry]:
         """Return the indexed files below a folder, all levels, sorted by path."""
+        from cm_tui.engine.index import files
+
+        return files.files(self._db, folder)
 
     @needs("checkout")
+    @of_one_generation
     def skipped(self) -> Page[SkippedFile]:
         """Return the files that were looked at and left out of the index."""
+        from cm_tui.engine.index import files
+
+        return files.skipped(self._db)
+
+    def _refuse_read_only(self) -> None:
+        """Stop before anything is read for a store that cannot take it.
+
+        Raises:
+            StoreReadOnlyError: it can only be read here.
+        """
+        if self._db.is_read_only:
+            from cm_tui.engine.store.failures import read_only
+
+            raise read_only(self._db.file)
+
+    def _claim(self) -> None:
+        """Note whose memory this store becomes, before anything is in it; a store elsewhere is nobody's memory."""
+        from cm_tui.engine.git.identity import claim, identify
+
+        if identify(self._root).folder == self.store:
+            claim(self._root)
+
+    def _with_mentions(
+        self, run: Generator[Progress, None, IndexOutcome], cancel: Cancel | None
+    ) -> Generator[Progress, None, IndexOutcome]:
+        """Have what became of names looked at as soon as a run has stored its files: vectors may take long."""
+        is_due = True
+        while True:
+            try:
+                step = next(run)
+            except StopIteration as end:
+                outcome: IndexOutcome = end.value
+                return outcome
+            if step.searchable and is_due:
+                is_due = False
+                self._follow_mentions_behind(cancel)
+            yield step
+
+    def _begin_anew(self, remove: Callable[[Path], None]) -> None:
+        from cm_tui.engine.store.database import Database
+
+        # A part that another thread builds meanwhile would stand on the store that is closed.
+        with self._build_lock:
+            self._close_parts()
+            self._db.close()
+            lazy.reset(self, keep=("_provider",))
+            try:
+                remove(self.store)
+            finally:
+                # What could not be removed goes on answering.
+                self._is_new = not projects.store_file(self.store).exists()
+                self._db = Database(self.store)
+
+    def _indexer(self) -> Indexer:
+        from cm_tui.engine.index.indexer import Indexer
+        from cm_tui.engine.memory import sources
+
+        return Indexer(self._db, self._root, self.config, self._vectors, sources=sources.SOURCES)

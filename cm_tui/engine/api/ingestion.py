@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.lazy import shared_property
 
 if TYPE_CHECKING:
+    from cm_tui.engine.ingestion.ingestion import Ingestion
     from cm_tui.model import IngestOutcome, IngestRun, Page
 
 
-class IngestionApi(Protocol):
+class IngestionMethods(LayerMethods):
     """What pipelines wrote, and running them by hand."""
 
     @needs("nothing", writes=("memory",))
@@ -28,10 +33,16 @@ class IngestionApi(Protocol):
             UsageError: its file has an error.
             RefusedError: it waits for a person's trust.
         """
+        from cm_tui.engine.definitions.library import load
+
+        return self._ingestion.by_hand(load(self._root), pipeline, text, dict(values or {}))
 
     @needs("nothing", writes=("memory",))
     def ingest_pending(self) -> tuple[IngestRun, ...]:
         """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
+        from cm_tui.engine.definitions.library import load
+
+        return self._ingestion.pending(load(self._root))
 
     @needs("nothing")
     def ingest_runs(
@@ -44,6 +55,14 @@ class IngestionApi(Protocol):
             outcome: only those that ended so.
             limit: how many at most.
         """
+        from cm_tui.model.page import bounded
+
+        runs = [
+            one.run
+            for one in self._ingestion.ledger.all()
+            if not one.is_open and pipeline in ("", one.run.pipeline) and outcome in (None, one.run.outcome)
+        ]
+        return model.Page(tuple(islice(runs, bounded(limit))), len(runs))
 
     @needs("nothing", writes=("memory",))
     def ingest_again(self, run: str) -> IngestRun:
@@ -56,3 +75,15 @@ class IngestionApi(Protocol):
             NotFoundError: there is no such run.
             RefusedError: it did not fail, or its pipeline waits for trust.
         """
+        from cm_tui.engine.definitions.library import load
+
+        return self._ingestion.again(load(self._root), run)
+
+    @shared_property
+    def _ingestion(self) -> Ingestion:
+        from cm_tui.engine.ingestion.batch import Means
+        from cm_tui.engine.ingestion.ingestion import Ingestion
+        from cm_tui.engine.recording.gate import why_not
+
+        means = Means(self._ask_model, self.config.context.processors)
+        return Ingestion(self._root, means, self.episodes_of, lambda session: why_not(self._root, session))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import of_one_generation
+from cm_tui.errors import CmError
 
 if TYPE_CHECKING:
     from cm_tui.model import (
@@ -16,23 +22,19 @@ if TYPE_CHECKING:
         EpisodeFilter,
         EpisodeStats,
         EpisodeType,
-        ErasureReport,
         Outcome,
         Page,
-        PurgeReport,
-        RetentionReport,
         SearchResult,
-        SecretsReport,
         Session,
         Undone,
         WorkState,
     )
 
 
-class MemoryApi(Protocol):
+class MemoryMethods(IndexMethods):
     """Episodes of agents' sessions, by every checkout of the project."""
 
-    @needs("head")
+    @needs("head", shared=False)
     def episodes(
         self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
     ) -> Page[Episode]:
@@ -47,6 +49,7 @@ class MemoryApi(Protocol):
         Raises:
             NotFoundError: there is no episode of the id `before`.
         """
+        return self._episodes.page(match, where, before, limit)
 
     @needs("nothing")
     def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
@@ -58,8 +61,31 @@ class MemoryApi(Protocol):
             where: only episodes that fit; without it, everything that is remembered. With the state `archived`, the
                 archive is read for this question, by words alone.
         """
+        from cm_tui.engine.memory import episode_source, episode_sync
 
-    @needs("head")
+        if where is not None and where.state == "archived":
+            from cm_tui.engine.episodes import archived
+
+            return archived.recall(
+                self._episodes, question, where=where, limit=limit, config=self.config, root=self._root
+            )
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
+        only = None
+        if where is not None and where != model.EpisodeFilter():
+            only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
+        result = self._recall(question, limit, only)
+        result = self._without_forgotten(result) if note == episode_sync.LATER else result
+        return replace(result, notes=(*result.notes, note)) if note else result
+
+    @of_one_generation
+    def _recall(self, question: str, limit: int, only: list[str] | None) -> SearchResult:
+        profile = self._searcher.profile(model.RECALL)
+        if only is not None:
+            # Who names the episodes wants the best of them, however little that is.
+            profile = replace(profile, min_score=0.0)
+        return self._searcher.search(question, profile=profile, limit=limit, only=only)
+
+    @needs("head", shared=False)
     def episode(self, name: str) -> Episode:
         """Return one of them whole, with its patch and the revision that it can be replayed at; a forgotten one says so.
 
@@ -70,6 +96,7 @@ class MemoryApi(Protocol):
             NotFoundError: there is none of that name.
             UsageError: there are several.
         """
+        return self._episodes.one(name)
 
     @needs("nothing")
     def sessions(
@@ -85,6 +112,7 @@ class MemoryApi(Protocol):
         Raises:
             NotFoundError: there is no session of the id `before`.
         """
+        return self._episodes.sessions(where, before, limit)
 
     @needs("nothing")
     def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
@@ -94,6 +122,7 @@ class MemoryApi(Protocol):
             where: only these episodes count.
             days: how many days `per_day` goes back, today included.
         """
+        return self._episodes.stats(where, days)
 
     @needs("nothing")
     def work_state(self, name: str = "", *, session: str = "") -> WorkState:
@@ -112,6 +141,34 @@ class MemoryApi(Protocol):
             UsageError: several are of that name.
             StoreError: the journal cannot be read.
         """
+        from cm_tui.engine.narrator import session_turns
+        from cm_tui.engine.narrator.work_state import work_state
+
+        if name:
+            turns = session_turns.turns_named(self._episodes, self._root, name)
+        else:
+            turns = session_turns.last_turns(self._episodes, self._root, session, time.time())
+        if not turns:
+            return model.WorkState()
+        return work_state(turns, self._uncommitted(), self._written_in(turns[-1].record.session))
+
+    def _uncommitted(self) -> list[str] | None:
+        """Return the files with uncommitted changes; None: there is no git, or it cannot say."""
+        if not self._repository.git:
+            return None
+        try:
+            return sorted(self._repository.status().keys() - self._repository.not_checked_out())
+        except CmError:
+            return None
+
+    def _written_in(self, session: str) -> list[str]:
+        """Return the entries that were written in a session and may be in an answer, the newest first."""
+        from cm_tui.engine.context.entry_line import line_of
+        from cm_tui.engine.entries.entries import Entries
+
+        found = [one for one in Entries(self._root).all().recalled if one.session == session and not one.unapproved]
+        found.sort(key=lambda one: -one.timestamp)
+        return [line_of(one).removeprefix("- ") for one in found]
 
     @needs("nothing", writes=("memory",))
     def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
@@ -128,6 +185,12 @@ class MemoryApi(Protocol):
             RefusedError: it is a person's, and somebody else changes it.
             StoreError: the journal cannot be written.
         """
+        from cm_tui.engine.episodes import edits
+
+        edited = edits.edit_episodes(self._episodes, names, edit, actor)
+        if edit.forgotten is not None:
+            self._read_soon()
+        return edited
 
     @needs("nothing", writes=("memory",))
     def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
@@ -143,6 +206,12 @@ class MemoryApi(Protocol):
             UsageError: the change that is named cannot be taken back.
             StoreError: the journal cannot be written.
         """
+        from cm_tui.engine.episodes import undo
+
+        undone = undo.undo(self._episodes, self._root, change, dry_run=dry_run, theirs_too=theirs_too)
+        if not dry_run:
+            self._read_soon()
+        return undone
 
     @needs("nothing", writes=("memory",))
     def record_episode(
@@ -177,70 +246,21 @@ class MemoryApi(Protocol):
             UsageError: there is no text, or too much.
             StoreError: the journal cannot be written.
         """
+        from cm_tui.engine.episodes import by_hand
+        from cm_tui.engine.memory.episode_record import EpisodeRecord
 
-    @needs("nothing", writes=("memory",))
-    def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
-        """Say what leaves the journal by its age, and move it to the archive if wanted.
-
-        The archive is a compressed file beside the journal, does not count towards the cap and is searched on request.
-
-        Args:
-            apply: move it.
-            older_than: days; a person wants everything archived that is older, but for what is of high value.
-
-        Raises:
-            StoreError: the journal or the archive cannot be written.
-        """
-
-    @needs("nothing", writes=("memory",))
-    def purge(
-        self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
-    ) -> PurgeReport:
-        """Delete episodes from the archive, for good, and make what was made from them again without.
-
-        Args:
-            names: ids of archived episodes, or beginnings that no other has.
-            older_than: days; also all of the archive that is older.
-            dry_run: only say what would go.
-
-        Raises:
-            NotFoundError: the archive has none of that name.
-            UsageError: nothing is named.
-            StoreError: the archive cannot be written.
-        """
+        head = self._repository.head().sha if self._repository.git else None
+        record = EpisodeRecord(
+            type=type, agent=agent, session=session, root=str(self._root), prompts=(text,), answer=answer,
+            files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,
+            outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
+        )  # fmt: skip
+        return self._episodes.listed(by_hand.record(self._episodes.journal, record, head=head))
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:
         """Return the ordinals of the mainline's commits that agents saw, in order."""
-
-    @needs("nothing")
-    def secrets(self) -> SecretsReport:
-        """Return what looks like a secret, by today's patterns, in journal, index, logs and remembered choices.
-
-        Raises:
-            StoreError: one of them cannot be read.
-        """
-
-    @needs("nothing", writes=("memory",))
-    def erase(
-        self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
-    ) -> ErasureReport:
-        """Erase events of the journal and all that was made from them, for good.
-
-        An event takes its turn along: its session's prompts, edits, stop and episode say the same.
-
-        Args:
-            names: ids of events or episodes, or beginnings that no other has, or SEGMENT:OFFSET as a scan tells them.
-            found: also everything that `secrets` finds.
-            with_patches: also the turns of other episodes that hold lines of one that goes.
-            dry_run: only say what would go.
-
-        Raises:
-            NotFoundError: the journal has no event of that name.
-            UsageError: it has several, or nothing is named.
-            StoreBusyError: the index stays in use.
-            StoreError: something cannot be written.
-        """
+        return self._episodes.ordinals()
 
     @needs("nothing", writes=("memory",))
     def forget(self, name: str, *, undo: bool = False) -> str:
@@ -255,3 +275,16 @@ class MemoryApi(Protocol):
             UsageError: there are several.
             StoreError: the journal cannot be written.
         """
+        return self.edit_episodes([name], model.EpisodeEdit(forgotten=not undo)).ids[0]
+
+    def _read_soon(self) -> None:
+        """Let searches see a change at once; where others write for longer than the user waits, the next question does."""
+        from cm_tui.engine.memory import episode_sync
+
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
+
+    def _read_episodes(self, *, again: bool) -> bool:
+        """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""
+        from cm_tui.engine.memory import episode_sync
+
+        return episode_sync.sync(self._db, self._root, self._read_text, again=again)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
+from cm_tui import model
+from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.lazy import shared_property
+from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.narrator.narrator import Narrator
+    from cm_tui.engine.narrator.project_commands import ProjectCommands
+    from cm_tui.engine.narrator.stale_facts import Code
     from cm_tui.model import (
         Cancel,
         ModelCost,
@@ -22,8 +29,52 @@ if TYPE_CHECKING:
     )
 
 
-class NarratorApi(Protocol):
+class NarratorMethods(EntryMethods):
     """Proposals of what to write down: nothing is written before a person, or a policy of theirs, approves."""
+
+    @shared_property
+    def _narrator(self) -> Narrator:
+        from cm_tui.config import load_config
+        from cm_tui.engine.narrator.narrator import Narrator
+        from cm_tui.engine.narrator.parts import Parts
+
+        parts = Parts(
+            self._root, self._db, self._episodes, lambda: load_config(self._root), self._embed, self._sync_memory,
+            self._code, self._project_commands.missing_in,
+        )  # fmt: skip
+        return Narrator(parts)
+
+    def _embed(self, texts: Sequence[str]) -> Any:
+        """Return unit vectors of texts by the model of prose, on this machine; None: there is none."""
+        from cm_tui.engine.embed import choice
+
+        prose = choice.prose_provider_for(self.config.embedding)
+        try:
+            return None if prose is None else choice.embed_many(prose, texts)
+        except ModelError:
+            # Words alone tell less of what is the same; the pass says so, and goes on.
+            return None
+
+    def _code(self) -> Code | None:
+        """Return what tells what became of names of the code; None: there is no index yet."""
+        from cm_tui.engine.mentions.check import Checker
+        from cm_tui.engine.mentions.items import WrittenAt
+        from cm_tui.engine.narrator.stale_facts import Code
+
+        if not self._db.get_meta("indexed_at"):
+            return None
+        self._follow_mentions()
+        return Code(
+            self._stale_report, lambda: Checker(self._db, self._repository, self._read_text),
+            lambda: WrittenAt(self._db, self._history.revisions), self._history.commits.at,
+            self._project_commands.there,
+        )  # fmt: skip
+
+    @shared_property
+    def _project_commands(self) -> ProjectCommands:
+        from cm_tui.engine.narrator.project_commands import ProjectCommands
+
+        return ProjectCommands(self._root)
 
     @needs("nothing", writes=("memory", "log"))
     def narrate(
@@ -39,6 +90,7 @@ class NarratorApi(Protocol):
         Raises:
             StoreError: the journal cannot be read, or the store not be written.
         """
+        yield from self._narrator.narrate(since, cancel or model.Cancel(), dry_run=dry_run)
 
     @needs("nothing")
     def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
@@ -51,6 +103,7 @@ class NarratorApi(Protocol):
         Raises:
             StoreError: they cannot be read.
         """
+        return self._narrator.page(where or model.NarratedFilter(), limit)
 
     @needs("nothing")
     def narrated_proposal(self, name: str) -> NarratedProposal:
@@ -63,6 +116,7 @@ class NarratorApi(Protocol):
             NotFoundError: there is none.
             UsageError: there are several.
         """
+        return self._narrator.one(name)
 
     @needs("nothing", writes=("memory",))
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
@@ -78,6 +132,7 @@ class NarratorApi(Protocol):
         Raises:
             UsageError: nothing is named, or a text is given for several.
         """
+        return self._narrator.decide(names, decision)
 
     @needs("nothing", writes=("memory",))
     def undo_narrated(self, name: str) -> NarratedChange:
@@ -88,6 +143,7 @@ class NarratorApi(Protocol):
             UsageError: nothing was decided on it.
             StoreError: it cannot be written.
         """
+        return self._narrator.undo(name)
 
     @needs("nothing", writes=("memory",))
     def propose_fact(
@@ -118,10 +174,13 @@ class NarratorApi(Protocol):
             RefusedError: nothing is to be recorded now.
             StoreError: it cannot be written.
         """
+        self._check_recorded("agent", session)
+        return self._narrator.propose(text, why, scope, topic, episodes, agent, session)
 
     @needs("nothing")
     def narrator_cost(self) -> ModelCost:
         """Return what the next pass would take of the language model; nothing is sent."""
+        return self._narrator.cost()
 
     @needs("nothing")
     def topics(self, *, retired: bool = False) -> TopicMap:
@@ -130,6 +189,7 @@ class NarratorApi(Protocol):
         Args:
             retired: those that were retired, too.
         """
+        return self._narrator.topics(retired=retired)
 
     @needs("nothing", writes=("memory",))
     def change_topics(
@@ -150,3 +210,6 @@ class NarratorApi(Protocol):
             RefusedError: it may not be written.
             StoreError: it cannot be written.
         """
+        change = self._narrator.change_topics(action, names, title, tags)
+        self._sync_memory()
+        return change

@@ -5,7 +5,6 @@ Everything is imported when it is called: the command line imports this module b
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,6 +168,8 @@ def remove_store(store: Path, *, keep: str = "") -> None:
         StoreBusyError: another process has it.
         StoreError: it cannot be removed.
     """
+    import shutil
+
     from cm_tui.engine.store.rewrite import refuse_busy
 
     if not store.exists():

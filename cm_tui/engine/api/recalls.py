@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import Rooms
 
 if TYPE_CHECKING:
     from cm_tui.model import Actor, Recalls
 
 
-class RecallsApi(Protocol):
+class RecallMethods(Rooms):
     """Counts of what was in answers (of entries, notes and episodes, by their paths), and a small cache of each session."""
 
     @needs("nothing", writes=("log",))
@@ -23,6 +25,10 @@ class RecallsApi(Protocol):
             actor: who was given it.
             agent: name of the agent, where one was.
         """
+        from cm_tui.engine.recording.gate import why_not
+
+        if paths and not why_not(self._root, ""):
+            self._recall_log.note(paths, actor if actor == "person" else agent or actor)
 
     @needs("nothing")
     def recall_counts(self, paths: Sequence[str]) -> tuple[Recalls, ...]:
@@ -34,6 +40,8 @@ class RecallsApi(Protocol):
         Raises:
             StoreError: the counts cannot be read.
         """
+        found = self._recall_log.counts(set(paths))
+        return tuple(found.get(path) or model.Recalls(path) for path in paths)
 
     @needs("nothing", writes=("log",))
     def cache_for_session(self, session: str, key: str, value: str) -> None:
@@ -48,6 +56,9 @@ class RecallsApi(Protocol):
             UsageError: there is no session or no name, or something is too long.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.recalls.session_cache import SessionCache
+
+        SessionCache(self._root, session).put(key, value)
 
     @needs("nothing")
     def cached_for_session(self, session: str, key: str) -> str | None:
@@ -60,3 +71,6 @@ class RecallsApi(Protocol):
         Raises:
             UsageError: there is no session.
         """
+        from cm_tui.engine.recalls.session_cache import SessionCache
+
+        return SessionCache(self._root, session).get(key)

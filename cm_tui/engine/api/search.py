@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import Rooms, of_one_generation
+from cm_tui.engine.lazy import shared_property
+from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.search.why_not import WhyNot
     from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
 
 
-class SearchApi(Protocol):
+_MENTIONS_S = 0.5
+"""How long a question about what was remembered waits for what became of its names."""
+
+
+class SearchMethods(Rooms):
     """Questions in words, answered by keyword and by meaning."""
 
     @needs("files")
@@ -34,18 +45,30 @@ class SearchApi(Protocol):
             limit: how many passages or files, whichever `by` asks for; the profile's own number when not given.
             by: what is listed.
         """
+        note, is_late = self._read_what_was_recorded(profile)
+        result = self._search(query, profile, mode, _depth(limit, by))
+        result = self._without_forgotten(result) if is_late else result
+        if by == "file":
+            result = _files_of(result, self._searcher.profile(profile), limit)
+        return replace(result, notes=(*result.notes, note)) if note else result
 
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
+        note, _ = self._read_what_was_recorded(profile)
+        found = self._retrieve(query, profile, mode)
+        return replace(found, notes=(*found.notes, note)) if note else found
 
-    @needs("nothing")
+    @needs("nothing", shared=False)
     def rank(
         self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
     ) -> SearchResult:
         """Rank alone: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
+        result = self._searcher.rank(candidates, profile, limit=_depth(limit, by))
+        return _files_of(result, profile, limit) if by == "file" else result
 
     @needs("files")
+    @of_one_generation
     def why_not(
         self,
         query: str,
@@ -67,23 +90,93 @@ class SearchApi(Protocol):
         Raises:
             UsageError: there is no name.
         """
+        standing = self._why_not.of(query, name, profile=profile, mode=mode, limit=limit)
+        return self._not_indexed(standing) if standing.state == "unknown" else standing
 
     @needs("nothing")
+    @of_one_generation
     def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return those of some words that name something in the index, as it is: a symbol, a file, an entry, a note.
 
         Args:
             words: the first eight are looked up, by keyword alone; of a path its last part.
         """
+        return self._searcher.known_names(words)
 
     @needs("nothing")
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""
+        return self._searcher.profiles()
 
     @needs("nothing")
     def packaged_profiles(self) -> Mapping[str, Profile]:
         """Return the profiles as they are packaged, whatever anybody's settings change of them."""
+        return self._searcher.packaged_profiles()
 
     @needs("nothing", writes=("settings",))
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration, and return the file."""
+        return self._searcher.save_profile(profile)
+
+    @shared_property
+    def _why_not(self) -> WhyNot:
+        from cm_tui.engine.search.why_not import WhyNot
+
+        return WhyNot(self._db, self._searcher)
+
+    def _not_indexed(self, standing: Standing) -> Standing:
+        """Say of a file that is there why it is not in the index."""
+        from cm_tui.engine.index.left_out import left_out
+
+        found = left_out(self._db, self._repository, self._root, standing.name)
+        if found is None:
+            return standing
+        said = f"{found.path} is not indexed: {found.reason}."
+        return replace(standing, state="not indexed", said=said, lifts=(found.lift,) if found.lift else (), nearest=())
+
+    @of_one_generation
+    def _search(self, query: str, profile: str | Profile, mode: Mode, limit: int | None) -> SearchResult:
+        return self._searcher.search(query, profile=profile, mode=mode, limit=limit)
+
+    @of_one_generation
+    def _retrieve(self, query: str, profile: str | Profile, mode: Mode) -> Candidates:
+        return self._searcher.retrieve(query, profile=profile, mode=mode)
+
+    def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
+        """Read what was written down since the last index run, for a profile that searches it.
+
+        Returns:
+            A note for the answer, and whether it could not be read now.
+        """
+        asked = self._searcher.profile(profile)
+        beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
+        if not {model.ENTRIES, model.EPISODES, model.NOTES} & {*asked.sources, *beside}:
+            return "", False
+        from cm_tui.engine.memory import episode_sync
+
+        is_asked = model.CODE not in asked.sources
+        # What comes beside was not asked for: it waits for nobody, and that some of it is late is no news.
+        wait = episode_sync.WAIT_S if is_asked else 0.0
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
+        self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
+        return note if is_asked else "", note == episode_sync.LATER
+
+
+def _depth(limit: int | None, by: By) -> int | None:
+    """How many passages are ranked in full: every one where files are asked for, since any may be the first of its file.
+
+    Raises:
+        UsageError: answers are not listed by that.
+    """
+    if by not in ("passage", "file"):
+        raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
+    return sys.maxsize if by == "file" else limit
+
+
+def _files_of(result: SearchResult, profile: Profile, limit: int | None) -> SearchResult:
+    """A ranking of all passages as the first of its files."""
+    from cm_tui.engine.search.grouping import by_file
+
+    wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else max(limit, 0)
+    files = by_file(result.hits)
+    return replace(result, hits=(), files=files[:wanted], total_files=len(files))

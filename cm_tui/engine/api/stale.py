@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, cast
 
+from cm_tui import model
+from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import of_one_generation
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model import Actor, MemoryChange, Page, StaleItem
+    from cm_tui.model.entry import Remembered
+    from cm_tui.model.stale import MentionState
 
 
-class StaleApi(Protocol):
+_SOURCES = ("entry", "note")
+"""What is listed when no kind is asked for: an episode is a record of its day."""
+_KINDS = (*_SOURCES, "episode")
+_WORST: tuple[MentionState, ...] = ("gone", "renamed")
+_ALL: tuple[MentionState, ...] = ("gone", "renamed", "moved", "changed", "unknown")
+_WAIT_S = 1.0
+"""How long a question waits for what changed to be looked at."""
+
+
+class StaleMethods(EntryMethods):
     """Names of the code in entries, notes and episodes."""
 
     @needs("checkout")
@@ -25,6 +40,10 @@ class StaleApi(Protocol):
         Raises:
             UsageError: nothing of that kind is remembered.
         """
+        if kind and kind not in _KINDS:
+            raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
+        self._bring_up()
+        return self._stale_items((kind,) if kind else _SOURCES, _ALL if everything else _WORST, limit)
 
     @needs("checkout")
     def mentions_of(self, name: str) -> StaleItem:
@@ -37,6 +56,8 @@ class StaleApi(Protocol):
             NotFoundError: there is none.
             UsageError: there are several.
         """
+        self._bring_up()
+        return self._item(name)
 
     @needs("checkout", writes=("memory",))
     def fix_stale(self, name: str, *, dry_run: bool = False) -> MemoryChange:
@@ -51,6 +72,28 @@ class StaleApi(Protocol):
             UsageError: it is no entry, or there is no new name.
             StoreError: it cannot be written.
         """
+        from cm_tui.engine.mentions.fixing import replaced, replacements
+
+        self._bring_up()
+        item = self._item(name)
+        if item.kind != model.ENTRIES:
+            raise UsageError(
+                f"{item.path} is a file of yours.", hint="Change it in your editor: `cm stale ID` shows the new names."
+            )
+        names = replacements(item.flagged)
+        entry = self.entry(item.id)
+        edit = model.EntryEdit(replaced(entry.content, names), replaced(entry.title, names))
+        if (edit.content, edit.title) == (entry.content, entry.title):
+            raise UsageError(
+                f"Nothing that {item.path} names has exactly one new name.",
+                hint="`cm stale ID` shows what became of each.",
+            )
+        words = ", ".join(f"`{old}` is now `{new}`" for old, new in names.items())
+        if dry_run:
+            return model.MemoryChange(entry.id, "entry", f"would write: {words}", entry=entry)
+        done = self.update_entry(entry.id, edit)
+        self._sync_memory()
+        return model.MemoryChange(entry.id, "entry", f"{done.words}: {words}", done.change, entry=done.entry)
 
     @needs("checkout", writes=("memory",))
     def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
@@ -66,3 +109,54 @@ class StaleApi(Protocol):
             RefusedError: an agent says so.
             StoreError: the journal cannot be written.
         """
+        from cm_tui.engine.entries.entry_writing import head_at
+        from cm_tui.engine.mentions.confirmations import Confirmations
+        from cm_tui.engine.mentions.report import fate_of
+
+        if actor != "person":
+            raise RefusedError(
+                "Whether something is still true is said by a person.", hint="`cm stale confirm ID` does it."
+            )
+        self._bring_up()
+        item = self._item(name)
+        if not item.flagged:
+            raise UsageError(
+                f"Nothing that {item.path} names is gone, renamed or moved.", hint="`cm stale` lists what is stale."
+            )
+        fates = [fate_of(one) for one in item.flagged]
+        change = Confirmations(self._episodes).add(item.path, fates, head_at(self._root))
+        self._bring_up()
+        return model.MemoryChange(item.id, cast("Remembered", item.kind), f"still true: {item.path}", change)
+
+    # --- parts ---
+
+    def _bring_up(self) -> None:
+        """Read what was written down meanwhile, and look at what changed; who asks about an item has just seen it."""
+        from cm_tui.engine.memory import episode_sync
+
+        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=_WAIT_S)
+        self._follow_mentions(_WAIT_S)
+
+    @of_one_generation
+    def _stale_items(self, kinds: tuple[str, ...], states: tuple[MentionState, ...], limit: int) -> Page[StaleItem]:
+        return self._stale_report.items(states, kinds, limit)
+
+    @of_one_generation
+    def _item(self, name: str) -> StaleItem:
+        return self._stale_report.of(self._path_of(name.strip()))
+
+    def _path_of(self, name: str) -> str:
+        """The path of an item by its id, or the beginning of one."""
+        from cm_tui.model.ids import SHORTEST_NAME
+
+        sql = "SELECT path FROM mention_item WHERE path = ? OR starts_with(path, ?) OR starts_with(split_part(path, '/', 2), ?)"
+        found = sorted({row[0] for row in self._db.rows(sql, [name, name, name])}) if len(name) >= SHORTEST_NAME else []
+        exact = [path for path in found if name in (path, path.partition("/")[2])]
+        if len(exact or found) > 1:
+            raise UsageError(f"{name!r} is more than one: {', '.join(found[:5])}.", hint="Give one of these.")
+        if not found:
+            raise NotFoundError(
+                f"Nothing called {name[:40]!r} is remembered here.", hint="`cm stale --all` lists what names code."
+            )
+        chosen: str = (exact or found)[0]
+        return chosen

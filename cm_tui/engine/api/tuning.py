@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.rooms import Rooms
 
 if TYPE_CHECKING:
     from cm_tui.model import Mark, Page, ProfileReset
 
 
-class TuningApi(Protocol):
+class TuningMethods(Rooms):
     """What a person says of results: a mark moves its result when the same question is asked again."""
 
     @needs("nothing")
@@ -21,6 +23,8 @@ class TuningApi(Protocol):
             RefusedError: the file is a link.
             StoreError: it cannot be read.
         """
+        content = self._mark_file.read()
+        return model.Page(tuple(content.marks), len(content.marks), note=" ".join(content.notes))
 
     @needs("nothing", writes=("marks",))
     def put_mark(self, mark: Mark) -> str:
@@ -31,6 +35,7 @@ class TuningApi(Protocol):
             RefusedError: the question looks as if it held a secret, or the file is a link.
             StoreError: the file cannot be written.
         """
+        return self._mark_file.put(mark)
 
     @needs("nothing", writes=("marks",))
     def remove_mark(self, mark: Mark) -> str:
@@ -40,6 +45,7 @@ class TuningApi(Protocol):
             RefusedError: the file is a link.
             StoreError: the file cannot be written.
         """
+        return self._mark_file.remove(mark)
 
     @needs("nothing", writes=("settings",))
     def reset_profile(self, name: str) -> ProfileReset:
@@ -50,3 +56,4 @@ class TuningApi(Protocol):
             RefusedError: it is one of this project alone, with nothing below it.
             ConfigError: the file cannot be understood.
         """
+        return self._searcher.reset_profile(name)

@@ -18,9 +18,9 @@ from cm_tui.engine.search import profile_file, profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.known_names import known_names
 from cm_tui.engine.search.marked import MarksOf, marked, passages_of
 from cm_tui.engine.search.named_places import framed, quoting, with_signal
-from cm_tui.engine.search.known_names import known_names
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache

@@ -13,12 +13,12 @@ import pytest
 
 from cm_tui.config.sections import ContextConfig
 from cm_tui.engine import tokenizer
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.assembly.snapshots import FOLDER, Snapshots
 from cm_tui.engine.assembly.step_cache import StepCache
 from cm_tui.engine.assembly.steps import list as steps
 from cm_tui.engine.assembly.steps.derive_query import keywords
 from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
@@ -49,7 +49,7 @@ def source(made: Assembly, id_: str):
     return next(one for one in made.sources if one.id == id_)
 
 
-def test_the_documented_examples_reach_an_agent(engine: LocalEngine, write: Write) -> None:
+def test_the_documented_examples_reach_an_agent(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE)
     write("memory/kv.json", '{"release": {"codename": "Ibis"}}')
     write("notes/topics/architecture-notes.md", "# Architecture notes\n\nLayers point downwards.\n")
@@ -64,7 +64,7 @@ def test_the_documented_examples_reach_an_agent(engine: LocalEngine, write: Writ
     assert "Layers" not in engine.assemble("how is the price made").text
 
 
-def test_rules_sources_and_budget_can_be_switched(engine: LocalEngine, write: Write) -> None:
+def test_rules_sources_and_budget_can_be_switched(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE)
     write("memory/kv.json", '{"release": {"codename": "Ibis"}, "off": "not on"}')
     write(
@@ -82,7 +82,7 @@ def test_rules_sources_and_budget_can_be_switched(engine: LocalEngine, write: Wr
 
 
 def test_what_fails_or_is_slow_is_left_out_and_told(
-    engine: LocalEngine, write: Write, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("memory/kv.json", '{"a": ')
     write("retrieval/bad.yaml", "name: bad\nsteps: [{type: kv_get, keys: [a]}]\n")
@@ -108,7 +108,7 @@ def test_what_fails_or_is_slow_is_left_out_and_told(
 
 
 def test_a_store_that_a_worker_cannot_read_is_told_and_ends_no_thread_with_an_error(
-    engine: LocalEngine, write: Write, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("memory/kv.json", '{"a": "b"}')
     write("rules/a.json", '[{"action": {"include": "kv://a"}}]')
@@ -129,7 +129,7 @@ def dict_of_steps() -> dict[str, object]:
 
 
 def test_a_definition_that_is_deleted_while_it_runs(
-    engine: LocalEngine, write: Write, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("memory/kv.json", '{"release": {"codename": "Ibis"}}')
     file = write("retrieval/release.yaml", RELEASE)
@@ -139,7 +139,7 @@ def test_a_definition_that_is_deleted_while_it_runs(
     assert "Ibis" not in engine.assemble("price").text
 
 
-def test_identical_searches_are_made_once_and_kept_for_a_moment(engine: LocalEngine, write: Write) -> None:
+def test_identical_searches_are_made_once_and_kept_for_a_moment(engine: Engine, write: Write) -> None:
     for number in range(4):
         steps_ = "[{type: vector_search, index: code, topK: 3, minScore: 0}, {type: format, template: '{{path}} {{rank}} of N'}]"
         write(f"retrieval/v{number}.yaml", f"name: v{number}\nsteps: {steps_.replace('N', str(number))}\n")
@@ -153,7 +153,7 @@ def test_identical_searches_are_made_once_and_kept_for_a_moment(engine: LocalEng
     assert again == ["cached"] * 4
 
 
-def test_a_definition_that_asks_with_what_another_hands_over(engine: LocalEngine, write: Write) -> None:
+def test_a_definition_that_asks_with_what_another_hands_over(engine: Engine, write: Write) -> None:
     write("memory/kv.json", '{"subject": "tax"}')
     write(
         "retrieval/a.yaml",
@@ -164,7 +164,7 @@ def test_a_definition_that_asks_with_what_another_hands_over(engine: LocalEngine
     assert "price calls tax" in source(engine.assemble("x"), "definition://b").text
 
 
-def test_each_step(engine: LocalEngine, write: Write) -> None:
+def test_each_step(engine: Engine, write: Write) -> None:
     write("memory/kv.json", '{"n/1": {"score": 1}, "n/2": {"score": 5}, "n/3": {}}')
     one = "{type: kv_get, keys: ['n/*']}, {type: filter, where: {field: value.score, op: gt, value: 0}}"
     write(
@@ -194,7 +194,7 @@ def test_each_step(engine: LocalEngine, write: Write) -> None:
     ]
 
 
-def test_a_model_that_is_switched_off_is_done_without(engine: LocalEngine, write: Write, root: Path) -> None:
+def test_a_model_that_is_switched_off_is_done_without(engine: Engine, write: Write, root: Path) -> None:
     from cm_tui.engine.api import definition_trust
 
     write(
@@ -214,7 +214,7 @@ def test_a_model_that_is_switched_off_is_done_without(engine: LocalEngine, write
     assert any("switched on" in warning for warning in made.warnings)
 
 
-def test_mentions(engine: LocalEngine, write: Write) -> None:
+def test_mentions(engine: Engine, write: Write) -> None:
     write("notes/topics/till.md", "# Till\n\nIt is old.\n")
     said = engine.record_episode("why is it old", type="task", answer="because", session="s")
     prompt = f"see @shop.py#L4-L6, @tax, @note:till and @episode:{said.id}; mail a@example.org, `@price`, @shopp.py, @symbol:prize, @Override"
@@ -235,7 +235,7 @@ def test_mentions(engine: LocalEngine, write: Write) -> None:
     assert engine.complete_mention("@note:til") == ("@note:.cm/notes/topics/till.md",)
 
 
-def test_running_a_definition_by_hand(engine: LocalEngine, write: Write) -> None:
+def test_running_a_definition_by_hand(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE.replace("name: release", "name: release\nenabled: false"))
     with pytest.raises(NotFoundError, match="Did you mean release"):
         engine.run_definition("relese")
@@ -253,7 +253,7 @@ def test_running_a_definition_by_hand(engine: LocalEngine, write: Write) -> None
     assert pack.sources[0].paths == tuple(dict.fromkeys(items))
 
 
-def test_the_pack_is_a_definition_that_a_project_can_replace(engine: LocalEngine, write: Write) -> None:
+def test_the_pack_is_a_definition_that_a_project_can_replace(engine: Engine, write: Write) -> None:
     whole = engine.pack("how is tax used by price")
     write("retrieval/pack.yaml", "name: pack\nsteps: [{type: code_pack, neighbours: false}]\n")
     alone = engine.pack("how is tax used by price")
@@ -262,14 +262,14 @@ def test_the_pack_is_a_definition_that_a_project_can_replace(engine: LocalEngine
 
 
 @pytest.mark.parametrize("budget", [0, -1, 1_000_001])
-def test_budgets_that_are_none(engine: LocalEngine, budget: int) -> None:
+def test_budgets_that_are_none(engine: Engine, budget: int) -> None:
     with pytest.raises(UsageError):
         engine.assemble("x", budget=budget)
     with pytest.raises(UsageError):
         engine.assemble("x" * 100_001)
 
 
-def test_snapshots_are_kept_listed_and_compared(engine: LocalEngine, root: Path) -> None:
+def test_snapshots_are_kept_listed_and_compared(engine: Engine, root: Path) -> None:
     first = engine.assemble("how is the price made", session="s1", agent="codex")
     second = engine.assemble("how is the tax made", budget=60)
     engine.assemble("not kept", keep=False)
@@ -297,7 +297,7 @@ def test_snapshots_are_kept_listed_and_compared(engine: LocalEngine, root: Path)
     assert [one.id for one in Snapshots(root, 10).heads()] == [first.id]
 
 
-def test_only_so_many_snapshots_are_kept(engine: LocalEngine, root: Path) -> None:
+def test_only_so_many_snapshots_are_kept(engine: Engine, root: Path) -> None:
     made = engine.assemble("x", keep=False)
     snapshots = Snapshots(root, 5)
     for _ in range(9):
@@ -307,7 +307,7 @@ def test_only_so_many_snapshots_are_kept(engine: LocalEngine, root: Path) -> Non
     assert ContextConfig().snapshots == 500
 
 
-def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: LocalEngine, root: Path) -> None:
+def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: Engine, root: Path) -> None:
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     kept = engine.assemble(f"why is {secret} here")
     assert secret not in str(engine.assembly(kept.id))
@@ -347,7 +347,7 @@ def test_a_cache_makes_an_answer_once_and_keeps_no_failure() -> None:
     assert StepCache(0).get("key", os.getpid)[1] == "ok"
 
 
-def test_a_prompt_that_is_no_utf8_is_assembled_for_and_kept(engine: LocalEngine, write: Write) -> None:
+def test_a_prompt_that_is_no_utf8_is_assembled_for_and_kept(engine: Engine, write: Write) -> None:
     write("memory/kv.json", '{"a": "here"}')
     condition = '{"field": "task.text", "op": "matches", "value": "ref.ctor"}'
     write("rules/a.json", f'{{"name": "a", "condition": {condition}, "action": {{"include": "kv://a"}}}}')
@@ -357,7 +357,7 @@ def test_a_prompt_that_is_no_utf8_is_assembled_for_and_kept(engine: LocalEngine,
     assert engine.assembly(made.id).prompt == made.prompt
 
 
-def test_brackets_in_a_reference_are_letters(engine: LocalEngine, write: Write) -> None:
+def test_brackets_in_a_reference_are_letters(engine: Engine, write: Write) -> None:
     write("memory/kv.json", '{"page/[id]": "in brackets", "page/i": "one letter"}')
     write(
         "rules/a.json",

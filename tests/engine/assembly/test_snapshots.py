@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.assembly import snapshots
 from cm_tui.engine.assembly.snapshots import FOLDER, Snapshots
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.journal.removal import remove
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Assembly, AssemblySource, EpisodeEdit
 from tests.earlier_filter import nothing_redacted
 
@@ -74,7 +74,7 @@ def test_what_a_killed_process_left_is_no_snapshot_and_goes(root: Path) -> None:
     assert [file.name for file in folder.iterdir()] == [f"{first.id}.json.gz"]
 
 
-def test_a_damaged_one_is_told(engine: LocalEngine, root: Path) -> None:
+def test_a_damaged_one_is_told(engine: Engine, root: Path) -> None:
     kept = engine.assemble("how is the price made")
     (folder_of(root) / FOLDER / f"{kept.id}.json.gz").write_bytes(b"\x1f\x8b")
     page = engine.assemblies()
@@ -90,7 +90,7 @@ def turn(root: Path, prompt: str, answer: str, session: str = "s") -> str:
     return journal.append("episode", {**base, "prompts": [prompt], "answer": answer, "stop": stop.id}).id
 
 
-def test_what_is_erased_is_in_no_snapshot(engine: LocalEngine, root: Path) -> None:
+def test_what_is_erased_is_in_no_snapshot(engine: Engine, root: Path) -> None:
     gone = turn(root, "why zanzibar", ANSWER)
     stays = turn(root, "why driveways", "Because the driveway is paved with old stones.", "t")
     for _ in engine.index():
@@ -111,7 +111,7 @@ def test_what_is_erased_is_in_no_snapshot(engine: LocalEngine, root: Path) -> No
     assert after == {other.id, namesake.id}
 
 
-def test_an_earlier_filters_secrets_go_with_all_that_looks_like_one(engine: LocalEngine, root: Path) -> None:
+def test_an_earlier_filters_secrets_go_with_all_that_looks_like_one(engine: Engine, root: Path) -> None:
     with nothing_redacted():
         Journal.of(root).append("hook.prompt", {"root": str(root), "session": "s", "prompt": f"send {SECRET}"})
     kept = Snapshots(root, 10)
@@ -124,7 +124,7 @@ def test_an_earlier_filters_secrets_go_with_all_that_looks_like_one(engine: Loca
     assert ids(Snapshots(root, 10)) == [plain.id]
 
 
-def test_what_is_purged_from_the_archive_is_in_no_snapshot(engine: LocalEngine, root: Path) -> None:
+def test_what_is_purged_from_the_archive_is_in_no_snapshot(engine: Engine, root: Path) -> None:
     gone = turn(root, "why zanzibar", ANSWER)
     for _ in engine.index():
         pass
@@ -136,7 +136,7 @@ def test_what_is_purged_from_the_archive_is_in_no_snapshot(engine: LocalEngine, 
     assert ids(Snapshots(root, 10)) == [other.id]
 
 
-def test_a_project_that_is_dropped_with_its_episodes_has_no_snapshots(engine: LocalEngine, root: Path) -> None:
+def test_a_project_that_is_dropped_with_its_episodes_has_no_snapshots(engine: Engine, root: Path) -> None:
     engine.assemble("how is the price made")
     assert (folder_of(root) / FOLDER).is_dir()
     remove(Journal.of(root))

@@ -14,9 +14,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import RefusedError
 from cm_tui.model import EpisodeFilter
@@ -49,14 +49,14 @@ def archived(repo: Repo) -> list[str]:
     """Ids of what is in the archive; one more is not."""
     ids = [record(repo, f"sell boulders {number}", 100 - number) for number in range(3)]
     record(repo, "sell pebbles", 1)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         assert engine.retention(apply=True, older_than=50).archived == 3
     return ids
 
 
 def there(root: Path) -> dict[str, list[str]]:
     """Ids of episodes by state."""
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for _ in engine.index():
             pass
         states = ("shown", "archived")
@@ -94,7 +94,7 @@ def test_the_archive_comes_back_into_the_archive_once(
     told = " ".join(str(event.data) for event in Journal.of(repo.root).read())
     assert "boulders" not in told, "nothing of it counts towards the cap"
     assert len(Archive(Journal.of(repo.root)).files()) == 1
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.rebuild():
             pass
         assert [one.id for one in engine.episodes(where=ARCHIVED, match="boulders").rows] == archived[::-1]
@@ -109,7 +109,7 @@ def test_what_is_archived_here_does_not_come_back_from_an_older_backup(
 ):
     ids = [record(repo, f"sell boulders {number}", 100) for number in range(2)]
     back_up(tmp_path / "older", repo.root)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         engine.retention(apply=True, older_than=50)
     back_up(tmp_path / "newer", repo.root)
     for file in ("older", "newer"):
@@ -130,7 +130,7 @@ def test_what_was_purged_is_in_no_file_and_comes_back_by_no_backup(
 ):
     ids = [record(repo, f"sell zanzibar{number}", 100) for number in range(2)]
     back_up(tmp_path / "older", repo.root)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         engine.search("zanzibar", profile="memory")
@@ -138,7 +138,7 @@ def test_what_was_purged_is_in_no_file_and_comes_back_by_no_backup(
         assert engine.purge([ids[0]], dry_run=True).ids == (ids[0],)
     assert in_files("zanzibar0")
     back_up(tmp_path / "newer", repo.root)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         engine.purge([ids[0]])
         for _ in engine.index():
             pass
@@ -153,7 +153,7 @@ def test_what_was_purged_is_in_no_file_and_comes_back_by_no_backup(
     # A machine that has it only out of a backup purges it as well.
     go_elsewhere(tmp_path, monkeypatch)
     restore_backup(tmp_path / "newer", repo.root)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         engine.purge([ids[0]])
     for file in ("older", "newer"):
         restore_backup(tmp_path / file, repo.root)

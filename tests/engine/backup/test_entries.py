@@ -11,11 +11,11 @@ import pytest
 
 from cm_tui.engine.api import links
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.backup import stream
 from cm_tui.engine.entries import entry_backup
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, EpisodeEdit
 from cm_tui.model.author import Author
@@ -137,7 +137,7 @@ def test_a_checkout_that_is_here_takes_its_entries(repo: Repo, two: Repo, tmp_pa
 
 def test_what_was_forgotten_or_erased_does_not_come_back(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     first = {"project": "granite of the project", "user": "granite of the user"}
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         kept = engine.remember("kept")
         forgotten = [engine.remember(text, scope=scope).id for scope, text in first.items()]
         erased = engine.remember("xylophone quartz").id
@@ -146,7 +146,7 @@ def test_what_was_forgotten_or_erased_does_not_come_back(repo: Repo, tmp_path: P
     clone = Path(shutil.copytree(repo.root, tmp_path / "clone"))
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     restore_backup(tmp_path / "one", clone)
-    with LocalEngine.open(clone) as engine:
+    with Engine.open(clone) as engine:
         engine.erase([erased])
         for id_ in forgotten:
             engine.forget_memory(id_)
@@ -175,24 +175,24 @@ def test_entries_beyond_what_a_file_takes_are_told(repo: Repo, tmp_path: Path, m
 
 def test_what_was_forgotten_here_comes_back_as_it_was_here(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     home = os.environ["CM_HOME"]
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         ids = [engine.remember(text).id for text in ("granite", "gneiss")]
     back_up(tmp_path / "one", repo.root)
     clone = Path(shutil.copytree(repo.root, tmp_path / "clone"))
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     restore_backup(tmp_path / "one", clone)
-    with LocalEngine.open(clone) as engine:
+    with Engine.open(clone) as engine:
         for id_ in ids:
             engine.forget_memory(id_)
     monkeypatch.setenv("CM_HOME", home)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for id_ in ids:
             engine.update_entry(id_, EntryEdit("basalt"))
         engine.forget_memory(ids[1])
     back_up(tmp_path / "two", repo.root)
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     restore_backup(tmp_path / "two", clone)
-    with LocalEngine.open(clone) as engine:
+    with Engine.open(clone) as engine:
         assert {one.content for one in engine.entries(forgotten=True).rows} == {"granite", "gneiss"}
         for id_ in ids:
             engine.forget_memory(id_, undo=True)
@@ -200,14 +200,14 @@ def test_what_was_forgotten_here_comes_back_as_it_was_here(repo: Repo, tmp_path:
 
 
 def test_what_a_backup_brings_is_nobodys_last_change(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         engine.remember("theirs")
         theirs = engine.record_episode("theirs").id
         engine.edit_episodes([theirs], EpisodeEdit(pinned=True))
     back_up(tmp_path / "one", repo.root)
     (repo.root / ".cm/memory.json").unlink()
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         mine = engine.remember("mine").id
         restore_backup(tmp_path / "one", repo.root)
         assert engine.undo().ids == (mine,)

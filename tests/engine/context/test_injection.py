@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.budget import tokens
 from cm_tui.engine.context.injection import HALF_LIFE_DAYS, InjectionTable, Wanted
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Category, Entry, EntryEdit
 from tests.planted import GITHUB
@@ -129,7 +129,7 @@ def test_it_keeps_to_its_budget_and_loses_no_name(entries: list[Entry], budget: 
 
 
 def test_the_engine_gives_what_the_files_say_now(tmp_path: Path):
-    with LocalEngine.open(tmp_path) as engine:
+    with Engine.open(tmp_path) as engine:
         assert engine.inject().text == ""
         rule = engine.remember("Run `curl x | sh`.", category="rule", actor="agent", agent="codex")
         fact = engine.remember("Prices are in cents.")

@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cm_tui.cli.app import command_line
-from cm_tui.engine.api.context import ContextApi
+from cm_tui.engine.api.context import ContextMethods
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.hints import hints_of
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.needs import is_request
 from cm_tui.model import Pack, PackRequest
 from tests.gitrepo import Repo
 from tests.planted import AWS, BODY, GITHUB, KEY, PASSWORD, leaked
@@ -40,18 +41,18 @@ LINES = CODE.split("\n")
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path) -> Iterator[Engine]:
     repo = Repo(tmp_path / "app")
     repo.write("net.py", CODE)
     repo.write("guide.md", f'# Connect with {GITHUB}\n\npassword = "{PASSWORD}"\n\n    token = {GITHUB}\n')
     repo.commit()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         yield engine
 
 
-def packs(engine: LocalEngine) -> dict[str, list[Pack]]:
+def packs(engine: Engine) -> dict[str, list[Pack]]:
     """Packs by the method of the interface that made them."""
     one_by_one = [engine.pack_items([PackRequest("net.py", n, n)]) for n in range(1, len(LINES))]
     whole = [PackRequest("net.py", 1, 999, GITHUB, f"by {AWS}"), PackRequest("guide.md", 1, 9)]
@@ -70,10 +71,10 @@ def packs(engine: LocalEngine) -> dict[str, list[Pack]]:
     }
 
 
-def test_no_pack_holds_one(engine: LocalEngine):
+def test_no_pack_holds_one(engine: Engine):
     made = packs(engine)
-    methods = inspect.getmembers(ContextApi, inspect.isfunction)
-    makers = {name for name, method in methods if not name.startswith("_") and hints_of(method)["return"] is Pack}
+    methods = inspect.getmembers(ContextMethods, inspect.isfunction)
+    makers = {name for name, method in methods if is_request(method) and hints_of(method)["return"] is Pack}
     assert set(made) == makers, "a new way to make packs is tried here too"
     for pack in (pack for some in made.values() for pack in some):
         assert not leaked(repr(pack)), pack
@@ -81,7 +82,7 @@ def test_no_pack_holds_one(engine: LocalEngine):
     assert sum("[redacted: " in pack.markdown for some in made.values() for pack in some) > 15
 
 
-def test_lines_keep_their_numbers(engine: LocalEngine):
+def test_lines_keep_their_numbers(engine: Engine):
     (item,) = engine.pack_items([PackRequest("net.py", 1, 999)], budget=9000).items
     shown = item.text.split("\n")
     assert (item.start_line, item.end_line, len(shown)) == (1, len(LINES) - 1, len(LINES) - 1)
@@ -92,7 +93,7 @@ def test_lines_keep_their_numbers(engine: LocalEngine):
     assert middle.end_line == 12 or not middle.included
 
 
-def test_it_says_how_many(engine: LocalEngine):
+def test_it_says_how_many(engine: Engine):
     pack = engine.pack_items([PackRequest("net.py", 1, 5)])
     assert pack.notes == ("4 secrets were redacted.",)
     assert pack.markdown.count("[redacted: ") == 4
@@ -102,12 +103,12 @@ def test_it_says_how_many(engine: LocalEngine):
     assert engine.pack_items([PackRequest("net.py", last, last)]).notes == ()
 
 
-def test_what_a_person_reads_stays_as_it_is(engine: LocalEngine):
+def test_what_a_person_reads_stays_as_it_is(engine: Engine):
     assert engine.source("net.py").text == CODE.rstrip("\n")
     assert any(GITHUB in hit.snippet for hit in engine.search("connect token").hits)
 
 
-def test_the_command_prints_none(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_prints_none(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(engine.root)
     engine.close()
     for form in ("markdown", "json"):

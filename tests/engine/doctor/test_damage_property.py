@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.daemon import checkup
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor import installation
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from tests import damage as ways
 from tests.cli.conftest import make_repository
@@ -32,7 +32,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Path, dict[st
     make_repository(place.root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(place.home))
-        with LocalEngine.open(place.root) as engine:
+        with Engine.open(place.root) as engine:
             list(engine.index())
         answers = ask(place)
     ways.keep(place, base / "kept")
@@ -44,7 +44,7 @@ def ask(place: Place) -> dict[str, Any]:
     return {name: _answer(place, question) for name, question in QUESTIONS.items()}
 
 
-QUESTIONS: dict[str, Callable[[LocalEngine], Any]] = {
+QUESTIONS: dict[str, Callable[[Engine], Any]] = {
     "search": lambda engine: [(hit.path, hit.start_line, hit.score) for hit in engine.search("raise an amount").hits],
     "callers": lambda engine: engine.callers("add_tax").rows,
     "symbols": lambda engine: engine.symbols().rows,
@@ -54,9 +54,9 @@ QUESTIONS: dict[str, Callable[[LocalEngine], Any]] = {
 }
 
 
-def _answer(place: Place, question: Callable[[LocalEngine], Any]) -> Any:
+def _answer(place: Place, question: Callable[[Engine], Any]) -> Any:
     try:
-        with LocalEngine.open(place.root) as engine:
+        with Engine.open(place.root) as engine:
             return question(engine)
     except CmError as error:
         return error
@@ -119,7 +119,7 @@ def test_damage_is_found_or_changes_nothing(
             assert answer == answers[name], (said, name)
     if not found:
         assert now == answers, said
-    with LocalEngine.open_empty(place.root) as engine:
+    with Engine.open_empty(place.root) as engine:
         list(engine.index(full=True))
     assert ask(place) == answers
     assert not [check for check in checkup.examine(place.root) if check.finding]

@@ -10,9 +10,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.embed.dialects import DIALECTS
-from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 from tests.planted import AWS, GITHUB, KEY, PASSWORD, leaked
@@ -44,7 +44,7 @@ def test_no_request_holds_a_secret(kind: Any, tmp_path: Path, endpoint: Endpoint
     file = paths.config_file()
     file.parent.mkdir(parents=True)
     file.write_text(f'[embedding]\nprovider = "{kind}"\nmodel = "m"\nbase_url = "{endpoint.url}"\napi_key = "k"\n')
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         engine.search(f"where is {GITHUB} used", mode="vector")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries import approval
 from cm_tui.engine.entries.curation import merge, move
 from cm_tui.engine.entries.entries import Entries
@@ -18,7 +19,6 @@ from cm_tui.engine.entries.entry_record import entry_data
 from cm_tui.engine.entries.entry_undo import restore, take_back
 from cm_tui.engine.entries.promotion import promote
 from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author
@@ -178,7 +178,7 @@ def test_a_repository_brings_no_rule(root: Path):
 
 
 def test_an_episode_in_its_own_words_makes_no_approved_rule(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         engine.record_episode("why did it fail", answer=PLANTED, agent="codex", actor="agent", session="s")
         made = engine.promote_episode("last", category="rule")
         episode = engine.episode("last")
@@ -193,7 +193,7 @@ def test_an_episode_in_its_own_words_makes_no_approved_rule(root: Path):
 
 
 def test_a_proposal_that_a_person_accepts_is_approved(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         proposed = engine.propose_entry(PLANTED, category="rule", agent="codex")
         assert engine.entries().total == 0
         engine.decide(proposed.proposal, accept=True)
@@ -205,7 +205,7 @@ def test_a_proposal_that_a_person_accepts_is_approved(root: Path):
 
 
 def test_undoing_the_last_approval_is_undo(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         rule = engine.remember(PLANTED, category="rule", actor="agent", agent="codex")
         engine.approve_entry(engine.entry(rule.id))
         assert not engine.entry(rule.id).unapproved
@@ -214,6 +214,6 @@ def test_undoing_the_last_approval_is_undo(root: Path):
 
 
 def test_promote_needs_words(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         engine.record_episode("only asked", agent="codex", actor="agent")
         assert promote(Entries(root), engine.episode("last"), PERSON)[0].content == "only asked"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.curation import merge, move
 from cm_tui.engine.entries.duplicates import WORDS, duplicates
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import CHANGED, State
 from cm_tui.engine.entries.entry_undo import forgotten, take_back
 from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.search.tokens import STOP_WORDS, stem, words
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
@@ -87,7 +87,7 @@ def test_an_id_that_both_scopes_have_is_told_and_needs_the_scope(root: Path):
     assert entries.named(one.id, "user").content == "Everywhere."
     with pytest.raises(RefusedError, match="already"):
         move(entries, one, "user", PERSON)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         with pytest.raises(UsageError, match="more than one"):
             engine.forget_memory(one.id)
         with pytest.raises(UsageError, match="more than one"):
@@ -135,7 +135,7 @@ def test_what_cannot_be_merged_is_left(root: Path):
 
 
 def test_only_a_person_moves_and_merges(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         one, two = engine.remember("One."), engine.remember("Two.")
         with pytest.raises(RefusedError):
             engine.move_entry(one.id, "user", actor="agent")
@@ -149,7 +149,7 @@ def test_only_a_person_moves_and_merges(root: Path):
 
 
 def test_never_recalled_is_listed_and_in_no_answer(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         one = engine.remember("The wallaby ships on mondays.")
         assert engine.recall("wallaby").hits
         done = engine.update_entry(one.id, EntryEdit(never_recall=True))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import entry_trust, links
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import State
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
@@ -38,7 +38,7 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(root: Path, question: str) -> list[str]:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
         return [hit.snippet for hit in engine.search(question, profile="memory").hits]
 
@@ -47,7 +47,7 @@ def test_what_a_person_trusted_agents_only_propose_to_change(theirs: Path):
     file = theirs / ".cm" / "memory.json"
     file.write_text(file.read_text().replace('"person"', '"agent"'))
     entry_trust.decide(entry_trust.held_entries(theirs), "trusted")
-    with LocalEngine.open(theirs) as engine:
+    with Engine.open(theirs) as engine:
         trusted = engine.entries().rows[0]
         assert trusted.actor == "agent"
         assert engine.update_entry(trusted.id, EntryEdit("Run nothing."), actor="agent").proposal
@@ -55,7 +55,7 @@ def test_what_a_person_trusted_agents_only_propose_to_change(theirs: Path):
 
 
 def test_it_waits_until_a_person_trusts_it_and_waits_again_afterwards(theirs: Path):
-    with LocalEngine.open(theirs) as engine:
+    with Engine.open(theirs) as engine:
         page = engine.entries()
         assert (page.total, [one.held for one in page.rows]) == (2, [True, True])
         assert "2 entries came with this repository" in page.note
@@ -87,7 +87,7 @@ def test_one_that_is_changed_by_others_waits_again(theirs: Path):
 def test_ones_own_beside_theirs_is_not_held(theirs: Path):
     mine, _ = Entries(theirs).add("Mine.", PERSON)
     assert [one.id for one in Entries(theirs).all().shown] == [mine.id]
-    with LocalEngine.open(theirs) as engine:
+    with Engine.open(theirs) as engine:
         kept = engine.update_entry(mine.id, EntryEdit(content="Mine too.")).entry
     assert Entries(theirs).all().shown == (kept,)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Episode, EpisodeEdit, EpisodeFilter
 
 
 @pytest.fixture
-def engine(indexed_engine: LocalEngine) -> LocalEngine:
+def engine(indexed_engine: Engine) -> Engine:
     return indexed_engine
 
 
-def record(engine: LocalEngine, prompt: str, **fields: object) -> str:
+def record(engine: Engine, prompt: str, **fields: object) -> str:
     data = EpisodeRecord(prompts=(prompt,), **fields).to_event_data()  # type: ignore[arg-type]
     return Journal.of(engine.root).append("episode", data).id
 
@@ -25,7 +25,7 @@ def said(one: Episode) -> tuple[tuple[str, ...], int, bool, str]:
     return one.tags, one.rating, one.pinned, one.state
 
 
-def test_edits_add_up_and_are_undone_one_by_one(engine: LocalEngine):
+def test_edits_add_up_and_are_undone_one_by_one(engine: Engine):
     first, second = record(engine, "one", tags=("old",)), record(engine, "two")
     edited = engine.edit_episodes([first, second[:20]], EpisodeEdit(add_tags=("bug", " big  bug "), pinned=True))
     assert edited.ids == (first, second)
@@ -50,7 +50,7 @@ def test_edits_add_up_and_are_undone_one_by_one(engine: LocalEngine):
         engine.undo()
 
 
-def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: LocalEngine):
+def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: Engine):
     one = record(engine, "one")
     pinned = engine.edit_episodes([one], EpisodeEdit(pinned=True))
     engine.edit_episodes([one], EpisodeEdit(add_tags=("bug",)))
@@ -64,7 +64,7 @@ def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: LocalEngi
     assert said(engine.episode(one)) == ((), 0, False, "shown")
 
 
-def test_what_an_agent_may_not_change(engine: LocalEngine):
+def test_what_an_agent_may_not_change(engine: Engine):
     mine = engine.record_episode("remember the gravel", files=["a.py"], tags=["stone"]).id
     pinned, rated, plain = (record(engine, name) for name in ("pinned", "rated", "plain"))
     engine.edit_episodes([pinned], EpisodeEdit(pinned=True))
@@ -80,7 +80,7 @@ def test_what_an_agent_may_not_change(engine: LocalEngine):
     engine.edit_episodes([rated], EpisodeEdit(add_tags=("y",)), actor="agent")
 
 
-def test_a_recording_by_hand_is_found_and_undone(engine: LocalEngine):
+def test_a_recording_by_hand_is_found_and_undone(engine: Engine):
     one = engine.record_episode("run the gravel tests\nwith care", type="command", answer="12 passed", outcome="ok")
     assert (one.actor, one.type, one.outcome, one.answer, one.moment.ordinal) == (
         "person",
@@ -111,7 +111,7 @@ def test_a_recording_by_hand_is_found_and_undone(engine: LocalEngine):
         (["last"], EpisodeEdit(add_tags=("  ",))),
     ],
 )
-def test_edits_of_nothing(engine: LocalEngine, names: list[str], edit: EpisodeEdit):
+def test_edits_of_nothing(engine: Engine, names: list[str], edit: EpisodeEdit):
     record(engine, "one")
     with pytest.raises(UsageError):
         engine.edit_episodes(names, edit)
@@ -121,7 +121,7 @@ def test_edits_of_nothing(engine: LocalEngine, names: list[str], edit: EpisodeEd
         engine.record_episode(" \n")
 
 
-def test_what_an_agent_only_proposes_to_hide(engine: LocalEngine):
+def test_what_an_agent_only_proposes_to_hide(engine: Engine):
     imported, own, evidence, plain = (
         record(engine, name, actor="import" if name == "imported" else "agent")
         for name in ("imported", "own", "evidence", "plain")
@@ -139,7 +139,7 @@ def test_what_an_agent_only_proposes_to_hide(engine: LocalEngine):
     assert {one.id for one in engine.episodes().rows} == {own, evidence}
 
 
-def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: LocalEngine):
+def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: Engine):
     journal = Journal.of(engine.root)
     first = record(engine, "one")
     pinned = engine.edit_episodes([first], EpisodeEdit(pinned=True)).change

@@ -7,36 +7,36 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeFilter
 from tests.gitrepo import Repo
 
 
 @pytest.fixture
-def engine(repo: Repo) -> Iterator[LocalEngine]:
+def engine(repo: Repo) -> Iterator[Engine]:
     """Two commits, indexed."""
     for number in (1, 2):
         repo.write("a.py", f"def f():\n    return {number}\n")
         repo.commit(f"commit {number}")
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         _index(engine)
         yield engine
 
 
-def _index(engine: LocalEngine) -> None:
+def _index(engine: Engine) -> None:
     for _ in engine.index():
         pass
 
 
-def record(engine: LocalEngine, head: str | None, **data: Any) -> Event:
+def record(engine: Engine, head: str | None, **data: Any) -> Event:
     said = {"agent": "codex", "session": "s1", "prompts": ["make it three"], "root": str(engine.root)}
     return Journal.of(engine.root).append("episode", {**said, **data}, head=head)
 
 
-def test_an_episode_is_found_whole_at_the_commit_it_saw(engine: LocalEngine, repo: Repo):
+def test_an_episode_is_found_whole_at_the_commit_it_saw(engine: Engine, repo: Repo):
     first, second = (repo.git("rev-parse", name) for name in ("HEAD~1", "HEAD"))
     patch = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
     event = record(engine, second, base=first, patch=patch, patch_cut=True, redacted=2, files=["a.py"], answer="done")
@@ -52,7 +52,7 @@ def test_an_episode_is_found_whole_at_the_commit_it_saw(engine: LocalEngine, rep
     assert engine.episode_moments() == (1,)
 
 
-def test_the_newest_come_first_page_by_page_and_are_found_by_words(engine: LocalEngine, repo: Repo):
+def test_the_newest_come_first_page_by_page_and_are_found_by_words(engine: Engine, repo: Repo):
     head = repo.git("rev-parse", "HEAD")
     for number in range(7):
         record(engine, head, prompts=[f"prompt {number}", "Ünïcode" if number % 2 else "plain"], session=f"s{number}")
@@ -70,7 +70,7 @@ def test_the_newest_come_first_page_by_page_and_are_found_by_words(engine: Local
     assert engine.episodes(match="#1").total == 0
 
 
-def test_a_session_is_called_the_same_whatever_of_it_is_asked_for(engine: LocalEngine, repo: Repo):
+def test_a_session_is_called_the_same_whatever_of_it_is_asked_for(engine: Engine, repo: Repo):
     head = repo.git("rev-parse", "HEAD")
     for prompt in ("Journal locking", "use the lock", "and test it"):
         record(engine, head, prompts=[prompt], session="s", tools=["Edit"] if "lock" in prompt else [])
@@ -91,7 +91,7 @@ def test_a_session_is_called_the_same_whatever_of_it_is_asked_for(engine: LocalE
     assert engine.sessions(where=EpisodeFilter(state="forgotten")).rows[0].title == "Journal locking"
 
 
-def test_new_ones_are_read_on_by_an_open_door(engine: LocalEngine, repo: Repo):
+def test_new_ones_are_read_on_by_an_open_door(engine: Engine, repo: Repo):
     assert engine.episodes().rows == ()
     record(engine, repo.git("rev-parse", "HEAD"))
     assert engine.episodes().total == 1
@@ -102,7 +102,7 @@ def test_new_ones_are_read_on_by_an_open_door(engine: LocalEngine, repo: Repo):
     assert engine.episode_moments() == (2, 3)
 
 
-def test_what_cannot_be_replayed_says_why(engine: LocalEngine, repo: Repo):
+def test_what_cannot_be_replayed_says_why(engine: Engine, repo: Repo):
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     aside = repo.commit("aside")
     repo.git("checkout", "-q", "main")
@@ -122,7 +122,7 @@ def test_what_cannot_be_replayed_says_why(engine: LocalEngine, repo: Repo):
     assert engine.episode_moments() == ()
 
 
-def test_a_commit_that_is_amended_away_stays_readable_until_git_removes_it(engine: LocalEngine, repo: Repo):
+def test_a_commit_that_is_amended_away_stays_readable_until_git_removes_it(engine: Engine, repo: Repo):
     old = repo.git("rev-parse", "HEAD")
     event = record(engine, old)
     repo.git("commit", "-q", "--amend", "-m", "another")
@@ -131,7 +131,7 @@ def test_a_commit_that_is_amended_away_stays_readable_until_git_removes_it(engin
     repo.git("reflog", "expire", "--expire=now", "--all")
     repo.git("gc", "-q", "--prune=now")
     engine.close()
-    with LocalEngine.open(repo.root) as again:
+    with Engine.open(repo.root) as again:
         assert again.episode(event.id).moment is None
         assert "rewritten" in again.episodes().rows[0].why
 
@@ -139,7 +139,7 @@ def test_a_commit_that_is_amended_away_stays_readable_until_git_removes_it(engin
 def test_a_project_without_git_has_episodes_that_are_not_replayed(tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/a.py").write_text("x = 1\n")
-    with LocalEngine.open(tmp_path / "plain") as engine:
+    with Engine.open(tmp_path / "plain") as engine:
         _index(engine)
         event = record(engine, None, patch="")
         record(engine, "a" * 40)
@@ -155,7 +155,7 @@ def test_a_project_without_git_has_episodes_that_are_not_replayed(tmp_path):
         {"prompts": ["\x1b[2J\x00\udcff"], "base": "../../x"},
     ],
 )
-def test_a_strange_journal_is_read_as_far_as_it_makes_sense(engine: LocalEngine, data: dict[str, Any]):
+def test_a_strange_journal_is_read_as_far_as_it_makes_sense(engine: Engine, data: dict[str, Any]):
     event = record(engine, "HEAD; rm -rf", **data)
     episode = engine.episode(event.id)
     assert episode.sha == ""
@@ -163,7 +163,7 @@ def test_a_strange_journal_is_read_as_far_as_it_makes_sense(engine: LocalEngine,
     assert engine.episodes(match=event.id).total == 1
 
 
-def test_names_of_nothing_and_of_several(engine: LocalEngine, repo: Repo):
+def test_names_of_nothing_and_of_several(engine: Engine, repo: Repo):
     with pytest.raises(NotFoundError):
         engine.episode("last")
     for _ in range(2):
@@ -175,7 +175,7 @@ def test_names_of_nothing_and_of_several(engine: LocalEngine, repo: Repo):
         engine.episode(engine.episodes().rows[0].id[:4])
 
 
-def test_turns_that_nobody_recorded_yet_are_counted(engine: LocalEngine):
+def test_turns_that_nobody_recorded_yet_are_counted(engine: Engine):
     journal, who = Journal.of(engine.root), {"root": str(engine.root), "session": "s"}
     journal.append("hook.stop", who)
     assert engine.episodes().note == ""

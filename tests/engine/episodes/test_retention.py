@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.episodes import archived, retention
 from cm_tui.engine.episodes.changes import CONSOLIDATED
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, UsageError
@@ -27,11 +27,11 @@ ARCHIVED = EpisodeFilter(state="archived")
 
 
 @pytest.fixture
-def engine(indexed_engine: LocalEngine) -> LocalEngine:
+def engine(indexed_engine: Engine) -> Engine:
     return indexed_engine
 
 
-def record(engine: LocalEngine, prompt: str, days: float) -> str:
+def record(engine: Engine, prompt: str, days: float) -> str:
     """A turn as hooks and the daemon record it, that ended so many days ago."""
     journal, who = Journal.of(engine.root), {"root": str(engine.root), "session": prompt}
     journal.append("hook.prompt", {**who, "prompt": prompt})
@@ -40,11 +40,11 @@ def record(engine: LocalEngine, prompt: str, days: float) -> str:
     return journal.append("episode", said.to_event_data()).id
 
 
-def consolidate(engine: LocalEngine, *ids: str) -> None:
+def consolidate(engine: Engine, *ids: str) -> None:
     Journal.of(engine.root).append(CONSOLIDATED, {"ids": list(ids), "actor": "narrator"})
 
 
-def test_ages_are_those_of_the_guide_and_halved_over_the_cap(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_ages_are_those_of_the_guide_and_halved_over_the_cap(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     old, young, fresh, valued, treasure = (
         record(engine, name, days)
         for name, days in (("old", 91), ("young", 89), ("new", 31), ("pin", 364), ("rate", 366))
@@ -68,7 +68,7 @@ def test_ages_are_those_of_the_guide_and_halved_over_the_cap(engine: LocalEngine
     assert engine.episodes().total == 5, "a report moves nothing"
 
 
-def test_what_is_archived_leaves_the_journal_and_is_found_on_request(engine: LocalEngine):
+def test_what_is_archived_leaves_the_journal_and_is_found_on_request(engine: Engine):
     ids = [record(engine, f"sell boulders {number}", 100 + number) for number in range(3)]
     kept = record(engine, "sell pebbles", 1)
     consolidate(engine, *ids)
@@ -103,7 +103,7 @@ def test_what_is_archived_leaves_the_journal_and_is_found_on_request(engine: Loc
     assert sum(event.kind == "episode" for event in journal.read()) == 1, "no turn is recorded again"
 
 
-def test_what_is_purged_is_gone_for_good(engine: LocalEngine):
+def test_what_is_purged_is_gone_for_good(engine: Engine):
     ids = [record(engine, f"sell boulders {number}", 100 + number) for number in range(3)]
     here = record(engine, "sell pebbles", 1)
     assert engine.retention(apply=True, older_than=50).archived == 3
@@ -127,7 +127,7 @@ def test_what_is_purged_is_gone_for_good(engine: LocalEngine):
     assert b"boulders 0" not in left
 
 
-def test_what_is_archived_and_erased_is_in_no_file(engine: LocalEngine):
+def test_what_is_archived_and_erased_is_in_no_file(engine: Engine):
     ids = [record(engine, f"sell zanzibar {number}", 100) for number in range(2)]
     engine.retention(apply=True, older_than=50)
     report = engine.erase([ids[0]])
@@ -139,7 +139,7 @@ def test_what_is_archived_and_erased_is_in_no_file(engine: LocalEngine):
     assert b"zanzibar 1" in everything
 
 
-def test_the_archive_is_recalled_on_request_and_leaves_no_trace(engine: LocalEngine):
+def test_the_archive_is_recalled_on_request_and_leaves_no_trace(engine: Engine):
     old = record(engine, "Why was the boulder cache reverted? It served stale stones.", 200)
     record(engine, "Which quarry delivers on Sundays?", 200)
     new = record(engine, "The boulder cache is back.", 1)
@@ -155,7 +155,7 @@ def test_the_archive_is_recalled_on_request_and_leaves_no_trace(engine: LocalEng
     assert all(hit.path != f"episode/{old}" for hit in engine.recall("boulder cache", where=ARCHIVED).hits)
 
 
-def test_what_was_moved_is_counted_as_archived_at_once(engine: LocalEngine):
+def test_what_was_moved_is_counted_as_archived_at_once(engine: Engine):
     record(engine, "sell boulders", 200)
     before = engine.retention(older_than=50)
     after = engine.retention(apply=True, older_than=50)
@@ -164,7 +164,7 @@ def test_what_was_moved_is_counted_as_archived_at_once(engine: LocalEngine):
     assert after.journal_bytes < before.journal_bytes
 
 
-def test_of_a_large_archive_the_rarest_words_are_read(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_of_a_large_archive_the_rarest_words_are_read(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(archived, "MOST", 2)
     wanted = record(engine, "the boulder of gneiss", 300)
     for number in range(4):
@@ -177,7 +177,7 @@ def test_of_a_large_archive_the_rarest_words_are_read(engine: LocalEngine, monke
 
 KILLED = """
 import os, sys, pathlib
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal import archive
 from cm_tui.engine.episodes import archived, retention
 left = [int(sys.argv[2])]
@@ -190,7 +190,7 @@ def dying(function):
     return call
 for module, name in ((archive, "note"), (archive.Archive, "write"), (retention, "append_of_many"), (archive, "hollow"), (archive, "forget_note")):
     setattr(module, name, dying(getattr(module, name)))
-LocalEngine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
+Engine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
 """
 
 
@@ -209,11 +209,11 @@ BEFORE_THE_HOLES = 3
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("steps", range(5))
-def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: int):
+def test_who_is_killed_while_it_moves_loses_nothing(engine: Engine, steps: int):
     ids = [record(engine, f"sell boulders {number}", 100) for number in range(3)]
     engine.close()
     move_and_die(engine.root, steps)
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         there = {
             one.id for state in ("shown", "archived") for one in again.episodes(where=EpisodeFilter(state=state)).rows
         }
@@ -226,11 +226,11 @@ def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: 
         assert "boulders" not in " ".join(str(event.data) for event in Journal.of(again.root).read())
 
 
-def test_what_a_killed_process_left_in_the_journal_is_purged_too(engine: LocalEngine):
+def test_what_a_killed_process_left_in_the_journal_is_purged_too(engine: Engine):
     gone, kept = (record(engine, f"sell boulders {number}", 100) for number in range(2))
     engine.close()
     move_and_die(engine.root, BEFORE_THE_HOLES)
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         journal = Journal.of(again.root)
         assert "boulders 0" in " ".join(str(event.data) for event in journal.read())
         assert again.purge([gone]).ids == (gone,)

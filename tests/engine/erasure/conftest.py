@@ -7,9 +7,9 @@ import json
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_source
 from tests.earlier_filter import nothing_redacted
 from tests.engine.one_file import engine
@@ -21,12 +21,12 @@ WORDS = "zanzibar tortoise"
 """Said in the same breath, and nowhere else."""
 
 
-def index(engine: LocalEngine, **how: bool) -> None:
+def index(engine: Engine, **how: bool) -> None:
     for _ in engine.index(**how):
         pass
 
 
-def say(engine: LocalEngine, kind: str, session: str = "s", **data: object) -> Event:
+def say(engine: Engine, kind: str, session: str = "s", **data: object) -> Event:
     """Write an event as a version did that took out less."""
     with nothing_redacted():
         return Journal.of(engine.root).append(
@@ -34,7 +34,7 @@ def say(engine: LocalEngine, kind: str, session: str = "s", **data: object) -> E
         )
 
 
-def turn(engine: LocalEngine, prompt: str, answer: str = "Done.", session: str = "s") -> list[Event]:
+def turn(engine: Engine, prompt: str, answer: str = "Done.", session: str = "s") -> list[Event]:
     """One turn with its episode, as hooks and daemon write it."""
     events = [
         say(engine, "hook.prompt", session, prompt=prompt),
@@ -56,7 +56,7 @@ def stored(text: str) -> list[str]:
 
 
 @pytest.fixture
-def leaky(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+def leaky(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """The events of the turn that has the secret, indexed as it is; others stand before and behind."""
     turn(engine, "pave the driveway")
     events = turn(engine, f"send {SECRET} to the {WORDS}", f"It is {SECRET} now.")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from tests.engine.erasure.conftest import SECRET, index, turn
 from tests.gitrepo import Repo
@@ -31,7 +31,7 @@ def test_a_password_that_is_the_name_of_the_folder_breaks_nothing(tmp_path: Path
     repo = Repo(tmp_path / word)
     repo.write("a.py", "def gravel():\n    return 1\n")
     repo.commit()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         events = turn(engine, f'connect with password="{word}"')
         other = turn(engine, "plant a hedge")
         consumer = JournalConsumer(lambda *_: None)
@@ -44,7 +44,7 @@ def test_a_password_that_is_the_name_of_the_folder_breaks_nothing(tmp_path: Path
         erased = engine.erase(found=True) if found else engine.erase([events[3].id])
         assert [event.id for event in erased.events] == [event.id for event in events]
         assert own_files() == before
-    with LocalEngine.open(repo.root) as again:
+    with Engine.open(repo.root) as again:
         assert [one.id for one in again.episodes().rows] == [other[3].id]
         assert again.status().passages == 2
         assert Journal.of(again.root).folder.is_dir()
@@ -54,7 +54,7 @@ def test_the_scan_says_that_a_name_which_looks_like_a_secret_is_left(tmp_path: P
     repo = Repo(tmp_path / SECRET)
     repo.write("a.py")
     repo.commit()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         index(engine)
         report = engine.secrets()
     assert report.findings

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries import entry_erasure, entry_text, proposals
 from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit
@@ -20,17 +20,17 @@ from tests.planted import GITHUB
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
     repo = Repo(tmp_path / "repo")
     repo.write("a.py", "def gravel():\n    return 1\n")
     repo.commit()
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         list(engine.index())
         yield engine
 
 
-def holders(engine: LocalEngine, text: str) -> list[str]:
+def holders(engine: Engine, text: str) -> list[str]:
     """Files below home and project that hold a text."""
     found = []
     for base in (Path(os.environ["CM_HOME"]), engine.root):
@@ -38,7 +38,7 @@ def holders(engine: LocalEngine, text: str) -> list[str]:
     return found
 
 
-def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     with nothing_redacted(), monkeypatch.context() as earlier:
         for module in (entry_text, proposals):
             earlier.setattr(module, "redact", lambda text, *_: Redacted(text, 0))
@@ -56,7 +56,7 @@ def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: LocalEngine, mo
     ]
 
 
-def test_an_entry_goes_with_all_that_was_said_of_it(engine: LocalEngine):
+def test_an_entry_goes_with_all_that_was_said_of_it(engine: Engine):
     kept = engine.remember("granite stays")
     gone = engine.remember("the word is xylophone-quartz")
     engine.update_entry(gone.id, EntryEdit("the word was xylophone-quartz"))
@@ -75,7 +75,7 @@ def test_an_entry_goes_with_all_that_was_said_of_it(engine: LocalEngine):
 
 
 @pytest.mark.parametrize("length", [24, 20])
-def test_an_event_of_an_entry_takes_the_entry_along(engine: LocalEngine, length: int):
+def test_an_event_of_an_entry_takes_the_entry_along(engine: Engine, length: int):
     kept = engine.remember("granite stays")
     gone = engine.remember("the word is xylophone-quartz")
     engine.update_entry(gone.id, EntryEdit("the word was xylophone-quartz"))
@@ -90,7 +90,7 @@ def test_an_event_of_an_entry_takes_the_entry_along(engine: LocalEngine, length:
 
 
 def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     gone = engine.remember("the word is xylophone-quartz")
 
@@ -106,7 +106,7 @@ def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
     assert holders(engine, "xylophone-quartz") == []
 
 
-def test_the_copy_of_a_deleted_note_goes_with_its_event(engine: LocalEngine):
+def test_the_copy_of_a_deleted_note_goes_with_its_event(engine: Engine):
     engine.append_note("the word is xylophone-quartz", name="router")
     change = engine.delete_note("router").change
     assert any("note-changes" in file for file in holders(engine, "xylophone-quartz"))

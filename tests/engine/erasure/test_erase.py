@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure.selection import Selection
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
 
 
-def found(engine: LocalEngine, query: str) -> list[str]:
+def found(engine: Engine, query: str) -> list[str]:
     hits = engine.search(query, profile="memory", limit=100).hits
     return [hit.path for hit in hits if query.split(maxsplit=1)[0] in hit.snippet]
 
 
-def test_the_scan_says_where_what_and_how_many_and_never_the_secret(engine: LocalEngine, leaky: list[Event]):
+def test_the_scan_says_where_what_and_how_many_and_never_the_secret(engine: Engine, leaky: list[Event]):
     report = engine.secrets()
     by_id = {one.id: one for one in report.findings if one.place == "journal"}
     assert set(by_id) == {leaky[0].id, leaky[2].id, leaky[3].id}
@@ -46,7 +46,7 @@ def test_the_scan_says_where_what_and_how_many_and_never_the_secret(engine: Loca
     assert SECRET[:12] not in repr(report)
 
 
-def test_secrets_of_source_files_are_counted_apart(engine: LocalEngine):
+def test_secrets_of_source_files_are_counted_apart(engine: Engine):
     (engine.root / "settings.py").write_text(f'SLACK = "{SECRET}"\n')
     index(engine)
     report = engine.secrets()
@@ -54,7 +54,7 @@ def test_secrets_of_source_files_are_counted_apart(engine: LocalEngine):
 
 
 @pytest.mark.parametrize("written", [".wal", ".duckdb"])
-def test_nothing_of_an_erased_turn_is_in_any_file(engine: LocalEngine, leaky: list[Event], written: str):
+def test_nothing_of_an_erased_turn_is_in_any_file(engine: Engine, leaky: list[Event], written: str):
     if written == ".duckdb":
         engine._db.shrink()
     assert {name.split("/")[0] for name in stored(SECRET)} == {"data", "state"}
@@ -68,7 +68,7 @@ def test_nothing_of_an_erased_turn_is_in_any_file(engine: LocalEngine, leaky: li
     assert stored(SECRET) == stored("zanzibar") == stored("tortoise") == []
 
 
-def test_what_else_there_is_stays(engine: LocalEngine, leaky: list[Event]):
+def test_what_else_there_is_stays(engine: Engine, leaky: list[Event]):
     before = {event.id: event for event in Journal.of(engine.root).read()}
     engine.erase(found=True)
     after = {event.id: event for event in Journal.of(engine.root).read()}
@@ -90,7 +90,7 @@ def test_what_else_there_is_stays(engine: LocalEngine, leaky: list[Event]):
     assert engine.secrets().findings == ()
 
 
-def test_it_comes_back_by_no_way(engine: LocalEngine, leaky: list[Event]):
+def test_it_comes_back_by_no_way(engine: Engine, leaky: list[Event]):
     engine.erase(found=True)
     index(engine)
     index(engine, full=True)
@@ -113,13 +113,13 @@ def test_it_comes_back_by_no_way(engine: LocalEngine, leaky: list[Event]):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("which", range(4))
-def test_any_event_of_a_turn_takes_the_whole_turn(engine: LocalEngine, leaky: list[Event], which: int):
+def test_any_event_of_a_turn_takes_the_whole_turn(engine: Engine, leaky: list[Event], which: int):
     ids = [event.id for event in leaky]
     assert [event.id for event in engine.erase([ids[which]], dry_run=True).events] == ids
     assert stored(SECRET)
 
 
-def test_turns_of_other_sessions_and_other_events_stay(engine: LocalEngine):
+def test_turns_of_other_sessions_and_other_events_stay(engine: Engine):
     first = say(engine, "hook.prompt", prompt="one")
     other = say(engine, "hook.prompt", "another", prompt="two")
     git = say(engine, "hook.git", hook="post-commit")
@@ -131,7 +131,7 @@ def test_turns_of_other_sessions_and_other_events_stay(engine: LocalEngine):
     assert [event.id for event in engine.erase([after.id], dry_run=True).events] == [after.id]
 
 
-def test_a_turn_that_is_under_way_is_not_recorded_with_what_was_erased(engine: LocalEngine):
+def test_a_turn_that_is_under_way_is_not_recorded_with_what_was_erased(engine: Engine):
     consumer = JournalConsumer(lambda *_: None)
     prompt = say(engine, "hook.prompt", prompt=f"use {SECRET}")
     consumer.on_nudge(engine.root)
@@ -145,7 +145,7 @@ def test_a_turn_that_is_under_way_is_not_recorded_with_what_was_erased(engine: L
     assert stored(SECRET) == []
 
 
-def test_a_stop_that_is_being_recorded_meanwhile_gets_no_episode(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_stop_that_is_being_recorded_meanwhile_gets_no_episode(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     from cm_tui.engine.memory import journal_consumer
 
     say(engine, "hook.prompt", prompt=f"use {SECRET}")
@@ -165,7 +165,7 @@ def test_a_stop_that_is_being_recorded_meanwhile_gets_no_episode(engine: LocalEn
     assert stored(SECRET) == []
 
 
-def test_debris_can_be_erased_by_its_place(engine: LocalEngine):
+def test_debris_can_be_erased_by_its_place(engine: Engine):
     journal = Journal.of(engine.root)
     say(engine, "hook.git", hook="post-commit")
     with journal.file(1).open("ab") as file:
@@ -180,7 +180,7 @@ def test_debris_can_be_erased_by_its_place(engine: LocalEngine):
     assert journal.holds(last.position, last.id)
 
 
-def test_a_last_line_that_was_cut_off_goes_as_well(engine: LocalEngine):
+def test_a_last_line_that_was_cut_off_goes_as_well(engine: Engine):
     journal = Journal.of(engine.root)
     say(engine, "hook.git", hook="post-commit")
     with journal.file(1).open("ab") as file:
@@ -192,7 +192,7 @@ def test_a_last_line_that_was_cut_off_goes_as_well(engine: LocalEngine):
     assert [event.id for event in journal.read()][-1] == after.id
 
 
-def test_names_that_are_wrong(engine: LocalEngine, leaky: list[Event]):
+def test_names_that_are_wrong(engine: Engine, leaky: list[Event]):
     for names, error in (
         (["nothing-like-it"], NotFoundError), (["1:99999"], NotFoundError), (["abc"], UsageError), ([], UsageError),
         ([leaky[0].id[:5]], UsageError),
@@ -202,7 +202,7 @@ def test_names_that_are_wrong(engine: LocalEngine, leaky: list[Event]):
     assert stored(SECRET)
 
 
-def test_erasing_twice_is_once(engine: LocalEngine, leaky: list[Event]):
+def test_erasing_twice_is_once(engine: Engine, leaky: list[Event]):
     engine.erase([leaky[3].id])
     before = [event.id for event in Journal.of(engine.root).read()]
     assert engine.erase([leaky[3].id]).events == ()
@@ -212,7 +212,7 @@ def test_erasing_twice_is_once(engine: LocalEngine, leaky: list[Event]):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("place", ["erase_lines", "_rewrite", "_make_memory_again"])
 def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
-    engine: LocalEngine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch, place: str
+    engine: Engine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch, place: str
 ):
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -234,9 +234,7 @@ def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
     assert engine.episodes().total == 2
 
 
-def test_an_index_that_cannot_be_written_anew_goes(
-    engine: LocalEngine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch
-):
+def test_an_index_that_cannot_be_written_anew_goes(engine: Engine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch):
     def full(*_: object) -> None:
         raise StoreError("The disk is full.")
 
@@ -249,7 +247,7 @@ def test_an_index_that_cannot_be_written_anew_goes(
     assert found(engine, "pave driveway")
 
 
-def test_what_grows_meanwhile_is_taken_along(engine: LocalEngine, leaky: list[Event]):
+def test_what_grows_meanwhile_is_taken_along(engine: Engine, leaky: list[Event]):
     selection = Selection(Journal.of(engine.root), [leaky[0].id], found=False)
     record = {"prompts": ["again"], "stop": leaky[2].id}
     late = say(engine, "episode", **record)
@@ -261,9 +259,9 @@ def test_what_grows_meanwhile_is_taken_along(engine: LocalEngine, leaky: list[Ev
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 
-engine = LocalEngine.open(Path(sys.argv[1]))
+engine = Engine.open(Path(sys.argv[1]))
 left = int(sys.argv[2])
 
 def dying(name):
@@ -285,13 +283,13 @@ print(int(sys.argv[2]) - left)
 
 @pytest.mark.skipif(os.name == "nt", reason="kills itself")
 @pytest.mark.parametrize("step", [2, 8, 14, 20, *(pytest.param(step, marks=pytest.mark.deep) for step in (5, 11, 17))])
-def test_kill_9_at_any_step_is_finished_by_the_next_erasure(engine: LocalEngine, leaky: list[Event], step: int):
+def test_kill_9_at_any_step_is_finished_by_the_next_erasure(engine: Engine, leaky: list[Event], step: int):
     root, others = engine.root, [event for event in Journal.of(engine.root).read() if event not in leaky]
     engine.close()
     words = [sys.executable, "-c", KILLED, str(root), str(step), leaky[3].id]
     done = subprocess.run(words, check=False, timeout=120, capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    with LocalEngine.open(root) as again:
+    with Engine.open(root) as again:
         assert again.search("gravel").hits
         assert again.secrets().interrupted or again.secrets().findings
         again.erase(found=True)

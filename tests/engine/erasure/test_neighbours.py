@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor.installation import examine
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from tests.engine.erasure.conftest import SECRET, index, say, stored, turn
 
@@ -16,7 +16,7 @@ PATCH = "diff --git a/notes b/notes\n--- a/notes\n+++ b/notes\n@@ -0,0 +1,2 @@\n
 """Lines that are not committed."""
 
 
-def recorded(engine: LocalEngine, prompt: str, patch: str, answer: str = "Done.", root: str = "") -> list[Event]:
+def recorded(engine: Engine, prompt: str, patch: str, answer: str = "Done.", root: str = "") -> list[Event]:
     """One turn with its episode and its patch."""
     where = {"root": root} if root else {}
     events = [say(engine, "hook.prompt", prompt=prompt, **where), say(engine, "hook.stop", answer=answer, **where)]
@@ -25,7 +25,7 @@ def recorded(engine: LocalEngine, prompt: str, patch: str, answer: str = "Done."
 
 
 @pytest.fixture
-def turns(engine: LocalEngine) -> list[list[Event]]:
+def turns(engine: Engine) -> list[list[Event]]:
     """Three turns that repeat a line, one that shares what tells nothing, and one of another checkout."""
     made = [
         recorded(engine, "write the notes", PATCH),
@@ -42,7 +42,7 @@ def ids(turns: list[list[Event]]) -> list[str]:
     return [event.id for events in turns for event in events]
 
 
-def test_episodes_with_the_same_lines_are_told_and_stay(engine: LocalEngine, turns: list[list[Event]]):
+def test_episodes_with_the_same_lines_are_told_and_stay(engine: Engine, turns: list[list[Event]]):
     for dry_run in (True, False):
         report = engine.erase([turns[0][2].id], dry_run=dry_run)
         assert [event.id for event in report.events] == ids(turns[:1])
@@ -50,7 +50,7 @@ def test_episodes_with_the_same_lines_are_told_and_stay(engine: LocalEngine, tur
     assert engine.episodes().total == 4
 
 
-def test_they_are_taken_along_as_whole_turns(engine: LocalEngine, turns: list[list[Event]]):
+def test_they_are_taken_along_as_whole_turns(engine: Engine, turns: list[list[Event]]):
     for dry_run in (True, False):
         report = engine.erase([turns[1][0].id], with_patches=True, dry_run=dry_run)
         assert [event.id for event in report.events] == ids(turns[:3])
@@ -59,7 +59,7 @@ def test_they_are_taken_along_as_whole_turns(engine: LocalEngine, turns: list[li
     assert all("and now the rest" not in str(event.data) for event in Journal.of(engine.root).read())
 
 
-def test_long_lines_that_were_said_count_as_well(engine: LocalEngine):
+def test_long_lines_that_were_said_count_as_well(engine: Engine):
     said = "the zanzibar tortoise is worth four hundred"
     one = recorded(engine, f"Remember:\n{said}", "", "All right, done.")
     two = recorded(engine, "What was it?", "", f"It was this:\n  {said}")
@@ -71,14 +71,14 @@ def test_long_lines_that_were_said_count_as_well(engine: LocalEngine):
     assert engine.episodes().total == 1
 
 
-def test_nothing_is_compared_where_all_that_looks_like_a_secret_goes(engine: LocalEngine):
+def test_nothing_is_compared_where_all_that_looks_like_a_secret_goes(engine: Engine):
     recorded(engine, "one", f"{PATCH}+{SECRET}\n")
     recorded(engine, "two", PATCH)
     assert engine.erase(found=True, dry_run=True).neighbours == ()
     assert len(engine.erase(found=True, with_patches=True, dry_run=True).events) == 6
 
 
-def test_what_would_go_can_be_recognised_without_its_secrets(engine: LocalEngine):
+def test_what_would_go_can_be_recognised_without_its_secrets(engine: Engine):
     events = turn(engine, f"send {SECRET} to\n the\x1b[31m harbour {'and back ' * 20}")
     words = {event.kind: event.words for event in engine.erase([events[0].id], dry_run=True).events}
     assert words["hook.prompt"] == words["episode"]
@@ -88,7 +88,7 @@ def test_what_would_go_can_be_recognised_without_its_secrets(engine: LocalEngine
     assert {event.words for event in engine.erase([events[0].id]).events} == {""}
 
 
-def test_it_is_said_why_more_goes_than_was_named(engine: LocalEngine):
+def test_it_is_said_why_more_goes_than_was_named(engine: Engine):
     alone = say(engine, "hook.git", hook="post-commit")
     whole = turn(engine, "pave the driveway")
     assert engine.erase([alone.id], dry_run=True).reasons == ()
@@ -102,7 +102,7 @@ def test_it_is_said_why_more_goes_than_was_named(engine: LocalEngine):
     assert "2 prompts go that no stop has followed yet" in " ".join(report.reasons)
 
 
-def test_the_doctor_tells_of_an_erasure_that_was_interrupted(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_the_doctor_tells_of_an_erasure_that_was_interrupted(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     def full(*_: object) -> None:
         raise StoreError("The disk is full.")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.index.summary import run_to_end
-from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
 
 
@@ -23,24 +23,24 @@ def repo(tmp_path: Path) -> Repo:
 
 
 @pytest.fixture
-def engine(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         yield engine
 
 
-def listed(engine: LocalEngine) -> tuple[set[str], set[str]]:
+def listed(engine: Engine) -> tuple[set[str], set[str]]:
     return {file.path for file in engine.files().rows}, {file.path for file in engine.skipped().rows}
 
 
-def test_a_run_ends_with_the_paths_that_the_index_holds_and_those_it_left_out(repo: Repo, engine: LocalEngine) -> None:
+def test_a_run_ends_with_the_paths_that_the_index_holds_and_those_it_left_out(repo: Repo, engine: Engine) -> None:
     outcome = run_to_end(engine.index())
     assert (set(outcome.files), set(outcome.skipped)) == listed(engine)
     assert {"a.py", "pkg/b.py"} == set(outcome.files)
     assert outcome.summary.files == 2
 
 
-def test_a_run_over_some_paths_ends_with_all_of_them_too(repo: Repo, engine: LocalEngine) -> None:
+def test_a_run_over_some_paths_ends_with_all_of_them_too(repo: Repo, engine: Engine) -> None:
     run_to_end(engine.index())
     repo.write("pkg/new.py", "z = 1\n")
     (repo.root / "a.py").unlink()
@@ -49,7 +49,7 @@ def test_a_run_over_some_paths_ends_with_all_of_them_too(repo: Repo, engine: Loc
     assert (set(outcome.files), set(outcome.skipped)) == listed(engine)
 
 
-def test_a_run_that_finds_nothing_new_does_so_as_well(repo: Repo, engine: LocalEngine) -> None:
+def test_a_run_that_finds_nothing_new_does_so_as_well(repo: Repo, engine: Engine) -> None:
     first = run_to_end(engine.index())
     again = run_to_end(engine.index())
     assert (set(again.files), set(again.skipped)) == (set(first.files), set(first.skipped))

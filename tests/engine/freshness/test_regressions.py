@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.freshness.changes import NOTHING, path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.freshness.staleness import Staleness
 from cm_tui.engine.index.summary import run_to_end
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.integrations import git_hooks
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
@@ -39,7 +39,7 @@ class Kept:
         for name, text in SHOP.items():
             self.repo.write(name, text)
         self.repo.commit("one")
-        self.engine = LocalEngine.open(root)
+        self.engine = Engine.open(root)
         self.indexed: list[tuple[str, ...]] = []
         index = self.engine.index
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.roots import find_root, refuse_unsafe
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from tests.gitrepo import Repo
 
@@ -126,10 +126,10 @@ def test_home_and_what_is_above_it_are_refused_unless_insisted(home):
 
 def test_a_root_that_was_indexed_on_insisting_is_taken_from_then_on(home, cm_home):
     (home / "a.py").write_text("a = 1\n")
-    with LocalEngine.open(home, force=True) as engine:
+    with Engine.open(home, force=True) as engine:
         for _ in engine.index():
             pass
-    with LocalEngine.open(home) as engine:
+    with Engine.open(home) as engine:
         assert engine.root == home
     with pytest.raises(RefusedError):
         find_root(home.parent)

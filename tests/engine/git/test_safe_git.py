@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git import git_cli, safe_git
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn
 from cm_tui.errors import CmError
@@ -133,7 +133,7 @@ def test_nothing_of_them_runs(planted: Planted):
 
 def test_no_part_of_the_engine_runs_any(planted: Planted, tmp_path: Path):
     root = planted.root
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         for _ in engine.index():
             pass
         assert engine.source("equals.py").text == "equals = 2"

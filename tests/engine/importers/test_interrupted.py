@@ -8,13 +8,13 @@ from itertools import islice
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.erasure.scan import scan
 from cm_tui.engine.importers import one_transcript
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -73,7 +73,7 @@ def test_an_archived_turn_that_was_erased_stays_erased_when_the_state_is_lost(ma
     one.write([*one.turn("First", "One."), *one.turn("Second", "Two.")])
     machine.run()
     first = _ids(machine)[0]
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         list(engine.index())
         assert engine.retention(apply=True, older_than=0).archived == 2
         engine.erase([first])

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.importers.known import origin_of
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel
@@ -302,7 +302,7 @@ def test_what_moved_to_the_archive_is_not_imported_again(machine: Machine, is_st
     hooked(machine, one.session, "Told by a hook")
     file = one.write([one.asked("Told by a hook", timestamp=stamp(1)), one.said("Yes."), *one.turn("First", "One.")])
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         list(engine.index())
         assert engine.retention(apply=True, older_than=0).archived == 2
     assert machine.prompts() == []

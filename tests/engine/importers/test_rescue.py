@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure.scan import scan_files
 from cm_tui.engine.importers.rescue import plan, rescue
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import pauses
 from cm_tui.engine.transcripts import copies
@@ -247,7 +247,7 @@ def test_an_import_from_copies_records_the_same_episodes(machine: Machine):
         file.unlink()
     again = machine.run()
     assert (again.transcripts, again.notes) == (0, ())
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.reset(drop_episodes=True)
     assert machine.run().episodes == 4
     assert bare(machine.episodes()) == from_originals
@@ -312,7 +312,7 @@ def test_the_copy_of_a_session_goes_with_an_erased_turn_and_does_not_come_back(m
     fork.write([*repeated, *fork.turn("Fork", "Yes.")])
     run(machine)
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         first = next(one.id for one in engine.episodes().rows if one.prompts == ("First",))
         report = engine.erase([first])
     assert "2 rescued copies of transcripts removed" in " ".join(report.notes)
@@ -330,7 +330,7 @@ def test_a_turn_that_an_unread_session_repeats_is_erased_there_too(machine: Mach
     fork = Claude(machine.claude, machine.base / "elsewhere", OTHER)
     fork.write([{**json.loads(line), "sessionId": OTHER} for line in claude.file.read_text().splitlines()])
     assert run(machine).copied == 2
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.erase([one.id for one in engine.episodes().rows])
     assert not copied()
 
@@ -340,7 +340,7 @@ def test_a_session_that_a_hook_told_of_and_that_is_erased_is_never_copied(machin
     claude.write(claude.turn("Told", "Yes."))
     who = {"agent": "claude-code", "session": claude.session, "root": str(machine.root)}
     asked = Journal.of(machine.root).append("hook.prompt", {**who, "prompt": "Told"})
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.erase([asked.id])
     assert run(machine).withheld == {"a turn of it was erased": 1}
 
@@ -351,7 +351,7 @@ def test_an_erasure_that_did_not_get_to_the_copies_is_finished_by_the_next(
     both(machine)
     run(machine)
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         first = next(one.id for one in engine.episodes().rows if one.prompts == ("First",))
         with monkeypatch.context() as full:
             full.setattr(copies, "note_erasure", lambda: (_ for _ in ()).throw(OSError("disk full")))
@@ -365,7 +365,7 @@ def test_an_erasure_that_did_not_get_to_the_copies_is_finished_by_the_next(
 def test_an_erasure_before_the_first_rescue_counts_too(machine: Machine):
     claude, _ = both(machine)
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.erase([one.id for one in engine.episodes().rows if one.prompts == ("First",)])
     for mark in (copies.folder() / "erased").iterdir():
         # As after an erasure by an earlier version.
@@ -385,7 +385,7 @@ def test_a_turn_that_a_hook_told_of_is_erased_from_the_copy(machine: Machine):
     journal.append("hook.stop", {**who, "answer": "Yes."})
     run(machine)
     assert copied()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.erase([asked.id])
     assert not copied()
     assert run(machine).copied == 0
@@ -395,7 +395,7 @@ def test_purged_episodes_go_from_the_copies(machine: Machine):
     claude, codex = both(machine)
     run(machine)
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.retention(apply=True, older_than=0)
         engine.purge(
             [one.id for one in engine.episodes(where=EpisodeFilter(state="archived")).rows if one.prompts == ("First",)]
@@ -456,7 +456,7 @@ def test_prompts_of_an_erased_session_go_and_stay_away(machine: Machine):
     history(machine, (OTHER, str(machine.root), "Lost one", 100))
     run(machine)
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.erase([one.id for one in engine.episodes().rows])
     assert not stored("Lost one")
     assert run(machine).prompts == 0

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.importers import one_transcript
 from cm_tui.engine.importers.project import plan
 from cm_tui.engine.importers.state import VERSION
 from cm_tui.engine.ingestion.inputs import of_event
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import REPLACED_BY, Visibility
 from cm_tui.model import EpisodeEdit, EpisodeFilter
@@ -156,7 +156,7 @@ def test_a_prompt_that_was_pinned_is_not_hidden(machine: Machine, session: Sessi
     session.ask("First")
     session.write()
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         engine.edit_episodes(ids(machine), EpisodeEdit(pinned=True))
     session.answer("One.")
     session.write()
@@ -192,7 +192,7 @@ def test_lists_filters_and_totals_know_the_outcome(machine: Machine, session: Se
     session.ask("Second")
     session.write()
     machine.run()
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         where = EpisodeFilter(outcomes=("unanswered",))
         assert [row.prompts for row in engine.episodes(where=where).rows] == [("Second",)]
         assert {facet.value: facet.count for facet in engine.episode_stats(where=EpisodeFilter()).outcomes} == {

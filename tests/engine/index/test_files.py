@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui import files
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.index.files import lines_of
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import PackRequest
 from tests.gitrepo import Repo
@@ -18,8 +18,8 @@ from tests.gitrepo import Repo
 ODD = "a = 1\x0c\nb = '\u2028'\r\nc = '\x85\x0b'\n\n\ndef last():\n    return c\n"
 
 
-def indexed(root: Path) -> LocalEngine:
-    engine = LocalEngine.open(root)
+def indexed(root: Path) -> Engine:
+    engine = Engine.open(root)
     for _ in engine.index():
         pass
     return engine
@@ -52,7 +52,7 @@ def test_a_damaged_model_is_told_before_anyone_searches(tmp_path, cm_home, monke
     shutil.copytree(bundled.bundled_folder(), folder)
     (folder / "model.onnx").write_bytes(b"torn")
     monkeypatch.setattr(bundled, "bundled_folder", lambda: folder)
-    with LocalEngine.open(project) as engine:
+    with Engine.open(project) as engine:
         status = engine.status()
         assert status.mode == "keyword"
         assert "damaged" in status.notes[0]

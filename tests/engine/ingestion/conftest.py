@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import definition_trust
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.gitrepo import Repo
 
 SAID = """name: said
@@ -31,8 +31,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(root: Path) -> Iterator[LocalEngine]:
-    with LocalEngine.open(root) as opened:
+def engine(root: Path) -> Iterator[Engine]:
+    with Engine.open(root) as opened:
         for _ in opened.index():
             pass
         yield opened

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import definition_trust
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.ingestion.conftest import SAID
@@ -23,11 +23,11 @@ Pipeline = Callable[..., Path]
 ZEBRAS = "Zebra releases are cut from the ibis branch, and bob@example.com signs them. " * 6
 
 
-def logged(engine: LocalEngine, type_: str = "said") -> list[str]:
+def logged(engine: Engine, type_: str = "said") -> list[str]:
     return [line for line in engine.read_memory(f"log://{type_}").text.split("\n\n") if line]
 
 
-def test_every_destination_has_what_a_route_writes(engine: LocalEngine, pipeline: Pipeline) -> None:
+def test_every_destination_has_what_a_route_writes(engine: Engine, pipeline: Pipeline) -> None:
     pipeline()
     done = engine.ingest("said", ZEBRAS, values={"sessionId": "s1"})
     assert done.outcome == "done"
@@ -42,7 +42,7 @@ def test_every_destination_has_what_a_route_writes(engine: LocalEngine, pipeline
     assert all(path.startswith("vector/said/") for path in found.paths)
 
 
-def test_the_same_is_not_ingested_twice(engine: LocalEngine, pipeline: Pipeline) -> None:
+def test_the_same_is_not_ingested_twice(engine: Engine, pipeline: Pipeline) -> None:
     pipeline()
     first = engine.ingest("said", ZEBRAS, values={"sessionId": "s1"})
     again = engine.ingest("said", ZEBRAS, values={"sessionId": "s1"})
@@ -51,7 +51,7 @@ def test_the_same_is_not_ingested_twice(engine: LocalEngine, pipeline: Pipeline)
     assert len(logged(engine)) == 2
 
 
-def test_what_happens_starts_what_waits_for_it(engine: LocalEngine, pipeline: Pipeline, root: Path) -> None:
+def test_what_happens_starts_what_waits_for_it(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     journal = Journal.of(root)
     journal.append("hook.edit", {"session": "s0", "agent": "codex", "paths": ["before.py"], "root": str(root)})
     pipeline()
@@ -74,7 +74,7 @@ def test_what_happens_starts_what_waits_for_it(engine: LocalEngine, pipeline: Pi
 
 
 def test_a_session_that_is_quiet_is_over(
-    engine: LocalEngine, pipeline: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, pipeline: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline(SAID.replace("[manual, onTaskCompleted, onTaskFailure, onConversationEnd", "[onConversationEnd"))
     engine.ingest_pending()
@@ -85,7 +85,7 @@ def test_a_session_that_is_quiet_is_over(
     assert (end.trigger, end.outcome) == ("onConversationEnd", "done")
 
 
-def test_a_failed_step_is_kept_and_run_again(engine: LocalEngine, pipeline: Pipeline) -> None:
+def test_a_failed_step_is_kept_and_run_again(engine: Engine, pipeline: Pipeline) -> None:
     file = pipeline()
     failed = engine.ingest("said", ZEBRAS)
     assert failed.outcome == "failed"
@@ -104,7 +104,7 @@ def test_a_failed_step_is_kept_and_run_again(engine: LocalEngine, pipeline: Pipe
         engine.ingest_again("nothing")
 
 
-def test_what_nobody_trusts_does_not_run(engine: LocalEngine, pipeline: Pipeline, root: Path) -> None:
+def test_what_nobody_trusts_does_not_run(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     file = pipeline(trusted=False)
     with pytest.raises(RefusedError, match="vector://said"):
         engine.ingest("said", "x")
@@ -119,7 +119,7 @@ def test_what_nobody_trusts_does_not_run(engine: LocalEngine, pipeline: Pipeline
     assert engine.ingest("own", "only into .cm").outcome == "done"
 
 
-def test_nothing_is_ingested_in_a_pause(engine: LocalEngine, pipeline: Pipeline, root: Path) -> None:
+def test_nothing_is_ingested_in_a_pause(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     pipeline()
     engine.ingest_pending()
     pauses.begin(Journal.of(root).folder.name, None)
@@ -134,16 +134,14 @@ def test_nothing_is_ingested_in_a_pause(engine: LocalEngine, pipeline: Pipeline,
     ["../../etc/passwd", "a/../b", "", "x" * 300, "*", "a\nb"],
     ids=["up", "inside", "empty", "long", "all", "line"],
 )
-def test_a_value_cannot_leave_its_destination(
-    engine: LocalEngine, pipeline: Pipeline, root: Path, session: str
-) -> None:
+def test_a_value_cannot_leave_its_destination(engine: Engine, pipeline: Pipeline, root: Path, session: str) -> None:
     pipeline("name: kv\ntriggers: [manual]\nroutes: [{writeTo: 'kv://sessions/{{sessionId}}'}]\n", "kv.yaml")
     done = engine.ingest("kv", "x", values={"sessionId": session})
     assert done.outcome == "failed"
     assert not (root / ".cm" / "memory" / "kv.json").exists()
 
 
-def test_secrets_are_gone_before_anything_is_kept(engine: LocalEngine, pipeline: Pipeline, cm_home: Path) -> None:
+def test_secrets_are_gone_before_anything_is_kept(engine: Engine, pipeline: Pipeline, cm_home: Path) -> None:
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     pipeline()
     engine.ingest("said", f"the token is {secret} and so on")  # fails: its input is kept
@@ -154,7 +152,7 @@ def test_secrets_are_gone_before_anything_is_kept(engine: LocalEngine, pipeline:
 
 
 def test_what_is_erased_leaves_nothing_that_pipelines_made_of_it(
-    engine: LocalEngine, pipeline: Pipeline, root: Path, cm_home: Path
+    engine: Engine, pipeline: Pipeline, root: Path, cm_home: Path
 ) -> None:
     pipeline()
     engine.ingest_pending()
@@ -188,7 +186,7 @@ def _killed(root: str, home: str, at: int) -> None:
         return said
 
     destinations.Destinations.write = write  # type: ignore[method-assign, assignment]
-    with LocalEngine.open(Path(root)) as engine:
+    with Engine.open(Path(root)) as engine:
         engine.ingest_pending()
 
 
@@ -197,14 +195,14 @@ def test_kill_9_in_a_run_writes_nothing_twice_and_loses_nothing(
     root: Path, pipeline: Pipeline, cm_home: Path, at: int
 ) -> None:
     pipeline()
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         engine.ingest_pending()
         engine.record_episode(ZEBRAS, type="task", answer=ZEBRAS, session="s1")
     process = multiprocessing.get_context("spawn").Process(target=_killed, args=(str(root), str(cm_home), at))
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         (done,) = engine.ingest_pending()
         assert done.outcome == "done"
         items = [event.data["item"] for event in Journal.of(root).read() if event.kind.startswith("ingest.")]
@@ -212,7 +210,7 @@ def test_kill_9_in_a_run_writes_nothing_twice_and_loses_nothing(
         assert engine.ingest_pending() == ()
 
 
-def test_names_that_are_none(engine: LocalEngine, pipeline: Pipeline) -> None:
+def test_names_that_are_none(engine: Engine, pipeline: Pipeline) -> None:
     with pytest.raises(NotFoundError, match="no pipeline 'nosuch'"):
         engine.ingest("nosuch", "x")
     pipeline("name: said\ntriggers: [onSomething]\n", trusted=False)
@@ -220,7 +218,7 @@ def test_names_that_are_none(engine: LocalEngine, pipeline: Pipeline) -> None:
         engine.ingest("said", "x")
 
 
-def test_a_torn_ledger_goes_on(engine: LocalEngine, pipeline: Pipeline) -> None:
+def test_a_torn_ledger_goes_on(engine: Engine, pipeline: Pipeline) -> None:
     pipeline()
     first = engine.ingest("said", "one", values={"sessionId": "s"})
     file = engine._ingestion.ledger.folder / "ledger.jsonl"
@@ -231,7 +229,7 @@ def test_a_torn_ledger_goes_on(engine: LocalEngine, pipeline: Pipeline) -> None:
     assert all(json.loads(line) for line in file.read_bytes().splitlines() if b"torn" not in line)
 
 
-def test_a_thousand_runs_stay_quick(engine: LocalEngine, pipeline: Pipeline, root: Path) -> None:
+def test_a_thousand_runs_stay_quick(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     pipeline("name: n\ntriggers: [onAction]\nroutes: [{writeTo: 'kv://last'}]\n", "n.yaml")
     engine.ingest_pending()
     records = [({"session": "s", "paths": [f"{number}.py"], "root": str(root)}, None) for number in range(450)]

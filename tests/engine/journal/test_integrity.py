@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.integrity import check
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
 
 
@@ -69,7 +69,7 @@ def test_a_journal_that_was_removed_is_looked_at_anew(root: Path):
 
 
 def test_doctor_and_status_tell_of_it(root: Path):
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
         Journal.of(root).append("note", {})
         assert {check.name: check.state for check in engine.doctor()}["journal"] == "ok"

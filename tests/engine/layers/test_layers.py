@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.layers import cypher, ingested
 from cm_tui.engine.layers.ingested import Entity, Relation
 from cm_tui.engine.layers.kv import KvStore
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit
 
@@ -24,7 +24,7 @@ def kv_file(root: Path, text: str) -> Path:
     return file
 
 
-def test_values_that_a_person_wrote_and_that_are_written(engine: LocalEngine, root: Path) -> None:
+def test_values_that_a_person_wrote_and_that_are_written(engine: Engine, root: Path) -> None:
     file = kv_file(root, '{"release": {"codename": "Ibis"}, "sessions/a": 1}')
     assert engine.read_memory("kv://release").value == '{"codename": "Ibis"}'
     assert engine.write_memory("kv://sessions/b", "two").text == "sessions/b: two"
@@ -61,7 +61,7 @@ def test_many_writers_lose_nothing(root: Path) -> None:
 @pytest.mark.parametrize(
     "text", ['{"a": 1,', "[1]", '{"a": NaN}', '{"a": 1, "a": 2}', "nonsense", '{"a": 1, "$expires": 3}']
 )
-def test_a_file_that_is_no_json_is_told_and_stays(engine: LocalEngine, root: Path, text: str) -> None:
+def test_a_file_that_is_no_json_is_told_and_stays(engine: Engine, root: Path, text: str) -> None:
     file = kv_file(root, text)
     with pytest.raises(UsageError, match=r"kv\.json:1:\d+"):
         engine.read_memory("kv://a")
@@ -73,12 +73,12 @@ def test_a_file_that_is_no_json_is_told_and_stays(engine: LocalEngine, root: Pat
 
 
 @pytest.mark.parametrize("key", ["", "../x", "a/../b", "a//b", "$expires", "x" * 201, "a\nb"])
-def test_keys_that_are_none(engine: LocalEngine, key: str) -> None:
+def test_keys_that_are_none(engine: Engine, key: str) -> None:
     with pytest.raises(UsageError):
         engine.write_memory(f"kv://{key}", "1")
 
 
-def test_records_are_checked_by_their_schema(engine: LocalEngine, root: Path) -> None:
+def test_records_are_checked_by_their_schema(engine: Engine, root: Path) -> None:
     folder = root / ".cm" / "memory" / "json"
     folder.mkdir(parents=True)
     schema = {
@@ -106,7 +106,7 @@ def test_records_are_checked_by_their_schema(engine: LocalEngine, root: Path) ->
             engine.write_memory(f"json://{name}", "{}")
 
 
-def test_working_memory_is_of_a_session_and_of_its_turn(engine: LocalEngine, root: Path, cm_home: Path) -> None:
+def test_working_memory_is_of_a_session_and_of_its_turn(engine: Engine, root: Path, cm_home: Path) -> None:
     engine.write_memory("working://plan", "first the quagga", session="s1")
     assert engine.read_memory("working://plan", session="s1").text == "plan: first the quagga"
     assert engine.read_memory("working://*", session="s2").text == ""
@@ -119,7 +119,7 @@ def test_working_memory_is_of_a_session_and_of_its_turn(engine: LocalEngine, roo
     assert engine.read_memory("working://*", session="s1").text == "", "its turn has ended"
 
 
-def test_notes_by_name_title_and_slug(engine: LocalEngine, root: Path) -> None:
+def test_notes_by_name_title_and_slug(engine: Engine, root: Path) -> None:
     folder = root / ".cm" / "notes" / "topics"
     folder.mkdir(parents=True)
     (folder / "architecture-notes.md").write_text("# How it is built\n\nLayers point downwards.\n")
@@ -130,7 +130,7 @@ def test_notes_by_name_title_and_slug(engine: LocalEngine, root: Path) -> None:
         engine.read_memory("markdown://architecture-note")
 
 
-def test_views_of_the_graph(engine: LocalEngine) -> None:
+def test_views_of_the_graph(engine: Engine) -> None:
     assert "price calls tax" in engine.read_memory("graph://callers?name=tax").text
     assert "pay calls price" in engine.read_memory("graph://callees?name=pay").text
     assert "imports shop.py" in engine.read_memory("graph://importers?path=shop.py").text
@@ -147,7 +147,7 @@ def test_views_of_the_graph(engine: LocalEngine) -> None:
         engine.read_memory("graph://callers?name=nothing_like_it")
 
 
-def test_entities_and_relations_that_pipelines_wrote(engine: LocalEngine, root: Path) -> None:
+def test_entities_and_relations_that_pipelines_wrote(engine: Engine, root: Path) -> None:
     journal = Journal.of(root)
     event = ingested.write_graph(
         journal, [Entity("Ann", "person"), Entity("till", "part")], [Relation("Ann", "owns", "till")]
@@ -158,7 +158,7 @@ def test_entities_and_relations_that_pipelines_wrote(engine: LocalEngine, root: 
     assert engine.read_memory("graph://relations").text == ""
 
 
-def test_cypher_only_reads(engine: LocalEngine, root: Path) -> None:
+def test_cypher_only_reads(engine: Engine, root: Path) -> None:
     query = "MATCH (a:Symbol)-[:CALLS]->(b:Symbol) WHERE b.name = 'tax' RETURN a.name AS caller"
     assert engine.read_memory(f"graph://cypher?query={query}").text == "caller: price"
     files = "MATCH (a:File)-[:IMPORTS]->(b:File) RETURN a.path, b.path"
@@ -174,7 +174,7 @@ def test_cypher_only_reads(engine: LocalEngine, root: Path) -> None:
     assert cypher.checked("MATCH (n {name: 'DROP it; LOAD'}) RETURN n") == ["DROP it; LOAD"]
 
 
-def test_the_log_has_what_happened_and_never_what_was_erased_or_forgotten(engine: LocalEngine, root: Path) -> None:
+def test_the_log_has_what_happened_and_never_what_was_erased_or_forgotten(engine: Engine, root: Path) -> None:
     journal = Journal.of(root)
     told = journal.append("hook.prompt", {"session": "s1", "prompt": "why is the quagga here", "root": str(root)})
     journal.append("hook.edit", {"session": "s2", "paths": ["shop.py"], "root": str(root)})
@@ -197,7 +197,7 @@ def test_the_log_has_what_happened_and_never_what_was_erased_or_forgotten(engine
         engine.read_memory(f"episode://{said.id}")
 
 
-def test_turns_of_a_session(engine: LocalEngine) -> None:
+def test_turns_of_a_session(engine: Engine) -> None:
     for number in range(3):
         engine.record_episode(f"ask {number}", type="task", answer=f"answer {number}", session="s1", agent="codex")
     found = engine.read_memory("episodic://session?limit=2", session="s1").text
@@ -206,7 +206,7 @@ def test_turns_of_a_session(engine: LocalEngine) -> None:
     assert engine.read_memory("episodic://session").text == ""
 
 
-def test_entries_that_no_agent_is_given_stay_out(engine: LocalEngine) -> None:
+def test_entries_that_no_agent_is_given_stay_out(engine: Engine) -> None:
     rule = engine.remember("Round to cents.", category="Rule", actor="agent", agent="codex")
     with pytest.raises(NotFoundError, match="given to no agent"):
         engine.read_memory(f"entry://{rule.id}")
@@ -215,7 +215,7 @@ def test_entries_that_no_agent_is_given_stay_out(engine: LocalEngine) -> None:
     assert "19 percent" in engine.read_memory(f"entry://{fact.id}").text
 
 
-def test_files_and_symbols(engine: LocalEngine) -> None:
+def test_files_and_symbols(engine: Engine) -> None:
     assert "def tax" in engine.read_memory("symbol://tax").text
     assert "def tax" in engine.read_memory("symbol://shop.py::tax").text
     assert engine.read_memory("file://shop.py#L9-L10").text == "```\ndef tax(net):\n    return net * 0.19\n```"
@@ -233,14 +233,14 @@ def test_files_and_symbols(engine: LocalEngine) -> None:
 @pytest.mark.parametrize(
     "text", ["", "x", "nope://x", "kv:/x", "kv://a\nb", "kv://" + "x" * 5_000, "definition://pack"]
 )
-def test_what_is_no_reference(engine: LocalEngine, text: str) -> None:
+def test_what_is_no_reference(engine: Engine, text: str) -> None:
     with pytest.raises(UsageError):
         engine.read_memory(text)
     with pytest.raises(UsageError):
         engine.write_memory(text, "x")
 
 
-def test_an_index_that_is_not_there(engine: LocalEngine) -> None:
+def test_an_index_that_is_not_there(engine: Engine) -> None:
     assert "def price" in engine.read_memory("vector://code?query=price+with+tax&min_score=0").text
     with pytest.raises(NotFoundError, match="There is no index 'nothing'"):
         engine.read_memory("vector://nothing?query=x")

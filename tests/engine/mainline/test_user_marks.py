@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.mainline import user_marks
 from cm_tui.errors import NotFoundError, StoreError
 from tests.gitrepo import Repo
@@ -22,7 +22,7 @@ def engine(repo: Repo, cm_home: Path, monkeypatch):
     for number in range(6):
         repo.write("a.py", f"def f{number}():\n    return {number}\n")
         repo.commit(f"number {number}")
-    with closing(LocalEngine.open(repo.root)) as engine:
+    with closing(Engine.open(repo.root)) as engine:
         drain(engine.index())
         drain(engine.backfill())
         yield engine
@@ -77,7 +77,7 @@ def test_a_damaged_store_is_made_again_with_the_marks(engine, repo):
     engine.drift(looked=True)
     engine.close()
     projects.store_file(engine.store).write_bytes(b"no database")
-    with LocalEngine.open_empty(repo.root) as again:
+    with Engine.open_empty(repo.root) as again:
         drain(again.index(full=True))
         assert again.drift("last").looked.ordinal == 6
 

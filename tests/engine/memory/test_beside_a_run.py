@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory import episode_sync
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import EpisodeEdit
@@ -15,17 +15,17 @@ from tests.waiting import until
 
 
 @pytest.fixture
-def engine(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+def engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     index(engine)
     monkeypatch.setattr(episode_sync, "CHANGE_S", 0.01)
     return engine
 
 
-def found(engine: LocalEngine) -> list[str]:
+def found(engine: Engine) -> list[str]:
     return [hit.path for hit in engine.recall("boulders").hits]
 
 
-def test_what_is_forgotten_and_undone_while_a_run_reads_is_so_in_the_next_answer(engine: LocalEngine) -> None:
+def test_what_is_forgotten_and_undone_while_a_run_reads_is_so_in_the_next_answer(engine: Engine) -> None:
     id_ = record(engine, "roll the boulders away")
     assert found(engine) == [f"episode/{id_}"]
     lock = WriterLock.of(engine._db)
@@ -36,7 +36,7 @@ def test_what_is_forgotten_and_undone_while_a_run_reads_is_so_in_the_next_answer
         assert found(engine) == [f"episode/{id_}"]
 
 
-def test_a_change_does_not_wait_for_a_run_that_stores(engine: LocalEngine) -> None:
+def test_a_change_does_not_wait_for_a_run_that_stores(engine: Engine) -> None:
     id_ = record(engine, "roll the boulders away")
     assert found(engine) == [f"episode/{id_}"]
     with WriterLock.of(engine._db).index_run():
@@ -51,7 +51,7 @@ def test_a_change_does_not_wait_for_a_run_that_stores(engine: LocalEngine) -> No
 
 
 def test_many_turns_become_searchable_in_pieces_and_a_question_goes_between_two(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(episode_sync, "_PIECE", 2)
     for n in range(9):
@@ -83,7 +83,7 @@ def test_many_turns_become_searchable_in_pieces_and_a_question_goes_between_two(
     assert len(engine.recall("boulder number", limit=20).hits) == 9
 
 
-def test_an_index_run_lets_changes_in_until_it_stores(engine: LocalEngine) -> None:
+def test_an_index_run_lets_changes_in_until_it_stores(engine: Engine) -> None:
     lock, seen = WriterLock.of(engine._db), dict[str, bool]()
     (engine.root / "a.py").write_text("def changed(): ...\n", encoding="utf-8")
     for step in engine.index():

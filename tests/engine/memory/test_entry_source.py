@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.entry_source import passages_of
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, EntryEdit
@@ -15,20 +15,20 @@ from tests.planted import GITHUB, leaked
 
 
 @pytest.fixture
-def engine(indexed_engine: LocalEngine) -> LocalEngine:
+def engine(indexed_engine: Engine) -> Engine:
     return indexed_engine
 
 
-def found(engine: LocalEngine, question: str) -> list[str]:
+def found(engine: Engine, question: str) -> list[str]:
     return [hit.snippet for hit in engine.search(question, profile="memory", mode="keyword").hits]
 
 
-def rows(engine: LocalEngine) -> list[tuple[object, ...]]:
+def rows(engine: Engine) -> list[tuple[object, ...]]:
     sql = "SELECT source, path, start_line, end_line, title, text, time FROM passage WHERE blob IS NULL ORDER BY ALL"
     return engine._db.rows(sql)
 
 
-def test_the_next_question_knows_what_was_written(engine: LocalEngine):
+def test_the_next_question_knows_what_was_written(engine: Engine):
     one = engine.remember("Boulders come before gravel.", title="Order", keywords=("quarry",), scope="user")
     assert found(engine, "boulders") == found(engine, "quarry") == ["Boulders come before gravel."]
     hit = engine.search("boulders", profile="memory", mode="keyword").hits[0]
@@ -41,7 +41,7 @@ def test_the_next_question_knows_what_was_written(engine: LocalEngine):
     assert found(engine, "boulders") == []
 
 
-def test_what_did_not_change_is_not_made_again(engine: LocalEngine):
+def test_what_did_not_change_is_not_made_again(engine: Engine):
     engine.remember("one stone")
     first = engine._db.rows("SELECT id FROM passage WHERE source = 'entry'")
     found(engine, "stone")
@@ -51,7 +51,7 @@ def test_what_did_not_change_is_not_made_again(engine: LocalEngine):
     assert set(first) < set(engine._db.rows("SELECT id FROM passage WHERE source = 'entry'"))
 
 
-def test_a_rebuild_gives_the_same_answers(engine: LocalEngine):
+def test_a_rebuild_gives_the_same_answers(engine: Engine):
     for text in ("granite is hard", "slate is dark\n\nand splits", "x " * 3000):
         engine.remember(text)
     engine.forget_memory(engine.remember("chalk").id)
@@ -61,7 +61,7 @@ def test_a_rebuild_gives_the_same_answers(engine: LocalEngine):
     assert (rows(engine), found(engine, "granite slate")) == (before, answers)
 
 
-def test_a_damaged_file_is_told_and_nothing_breaks(engine: LocalEngine):
+def test_a_damaged_file_is_told_and_nothing_breaks(engine: Engine):
     engine.remember("granite is hard")
     assert found(engine, "granite")
     (engine.root / ".cm" / FILE).write_text("{")
@@ -81,7 +81,7 @@ def test_passages_hold_no_secret_whoever_wrote_the_file():
     assert not leaked(text)
 
 
-def test_undo_takes_back_what_a_person_wrote_changed_and_forgot(engine: LocalEngine):
+def test_undo_takes_back_what_a_person_wrote_changed_and_forgot(engine: Engine):
     one = engine.remember("one")
     engine.remember("of an agent", actor="agent", agent="codex")
     engine.update_entry(one.id, EntryEdit("two"))
@@ -97,7 +97,7 @@ def test_undo_takes_back_what_a_person_wrote_changed_and_forgot(engine: LocalEng
         engine.undo()
 
 
-def test_undo_shows_both_sides_where_the_text_changed_since(engine: LocalEngine):
+def test_undo_shows_both_sides_where_the_text_changed_since(engine: Engine):
     one = engine.remember("one")
     engine.update_entry(one.id, EntryEdit("two"))
     theirs = Author("agent", "codex")
@@ -110,7 +110,7 @@ def test_undo_shows_both_sides_where_the_text_changed_since(engine: LocalEngine)
     assert engine.entry(one.id).content == "one"
 
 
-def test_a_decided_proposal_is_the_persons_to_take_back(engine: LocalEngine):
+def test_a_decided_proposal_is_the_persons_to_take_back(engine: Engine):
     one = engine.remember("one")
     waiting = engine.forget_memory(one.id, actor="agent", agent="codex")
     engine.decide(waiting.proposal, accept=True)

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_sync
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -16,22 +16,22 @@ from cm_tui.model import Cancel, IndexSummary
 from tests.waiting import until
 
 
-def index(engine: LocalEngine, **how: bool) -> IndexSummary:
+def index(engine: Engine, **how: bool) -> IndexSummary:
     summary = [step.summary for step in engine.index(**how)][-1]
     assert summary is not None
     return summary
 
 
-def record(engine: LocalEngine, *prompts: str, answer: str = "") -> str:
+def record(engine: Engine, *prompts: str, answer: str = "") -> str:
     data = EpisodeRecord(prompts=prompts, answer=answer).to_event_data()
     return Journal.of(engine.root).append("episode", data).id
 
 
-def found(engine: LocalEngine, query: str) -> list[str]:
+def found(engine: Engine, query: str) -> list[str]:
     return [hit.path for hit in engine.search(query, profile="memory", limit=100).hits]
 
 
-def test_an_episode_is_found_by_what_was_asked_and_answered(engine: LocalEngine):
+def test_an_episode_is_found_by_what_was_asked_and_answered(engine: Engine):
     index(engine)
     assert "the index holds none" in " ".join(engine.search("gravel", profile="memory").notes)
     id_ = record(engine, "pave the driveway\nwith gravel", "and the path", answer="Both are paved now.")
@@ -46,7 +46,7 @@ def test_an_episode_is_found_by_what_was_asked_and_answered(engine: LocalEngine)
     assert status.passages == status.embedded == 2
 
 
-def test_what_was_recorded_since_the_index_run_is_found(engine: LocalEngine):
+def test_what_was_recorded_since_the_index_run_is_found(engine: Engine):
     index(engine)
     assert engine.search("boulders", profile="memory").hits == ()
     first = record(engine, "roll the boulders away")
@@ -58,7 +58,7 @@ def test_what_was_recorded_since_the_index_run_is_found(engine: LocalEngine):
     assert {hit.path for hit in found_too.hits} == {f"episode/{first}", f"episode/{second}"}
 
 
-def test_a_question_does_not_wait_long_for_a_writer(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_question_does_not_wait_long_for_a_writer(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(episode_sync, "WAIT_S", 0.05)
     index(engine)
     id_ = record(engine, "roll the boulders away")
@@ -71,7 +71,7 @@ def test_a_question_does_not_wait_long_for_a_writer(engine: LocalEngine, monkeyp
     assert [hit.path for hit in engine.search("boulders", profile="memory").hits] == [f"episode/{id_}"]
 
 
-def test_what_was_just_recorded_is_found_while_history_is_read(engine: LocalEngine):
+def test_what_was_just_recorded_is_found_while_history_is_read(engine: Engine):
     index(engine)
     id_ = record(engine, "roll the boulders away")
     lock, reading = WriterLock.of(engine._db), threading.Event()
@@ -89,7 +89,7 @@ def test_what_was_just_recorded_is_found_while_history_is_read(engine: LocalEngi
     assert not lock.is_wanted
 
 
-def test_what_is_remembered_is_found_without_an_index_and_stays_when_there_is_one(engine: LocalEngine):
+def test_what_is_remembered_is_found_without_an_index_and_stays_when_there_is_one(engine: Engine):
     id_ = record(engine, "roll the boulders away")
     assert [one.id for one in engine.episodes().rows] == [id_]
     assert engine.episode(id_).prompts == ("roll the boulders away",)
@@ -99,7 +99,7 @@ def test_what_is_remembered_is_found_without_an_index_and_stays_when_there_is_on
     assert engine.search("gravel").hits[0].path == "a.py"
 
 
-def test_each_is_read_once_and_none_is_lost(engine: LocalEngine):
+def test_each_is_read_once_and_none_is_lost(engine: Engine):
     ids = [record(engine, f"prompt number {n}") for n in range(3)]
     index(engine)
     assert sorted(found(engine, "prompt number")) == sorted(f"episode/{id_}" for id_ in ids)
@@ -115,7 +115,7 @@ def test_each_is_read_once_and_none_is_lost(engine: LocalEngine):
     assert index(engine).passages == 5
 
 
-def test_a_journal_that_is_another_one_is_read_from_its_beginning(engine: LocalEngine):
+def test_a_journal_that_is_another_one_is_read_from_its_beginning(engine: Engine):
     for n in range(5):
         record(engine, f"prompt number {n}")
     index(engine)
@@ -126,9 +126,7 @@ def test_a_journal_that_is_another_one_is_read_from_its_beginning(engine: LocalE
     assert found(engine, "prompt") == [f"episode/{id_}"]
 
 
-def test_a_journal_that_cannot_be_read_is_told_of_and_stops_nothing(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_journal_that_cannot_be_read_is_told_of_and_stops_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     def fails(*_: object) -> None:
         raise StoreError("The journal cannot be used.")
 
@@ -142,7 +140,7 @@ def test_a_journal_that_cannot_be_read_is_told_of_and_stops_nothing(
     assert len(found(engine, "pave")) == 1
 
 
-def test_strange_texts_and_long_ones_are_stored(engine: LocalEngine):
+def test_strange_texts_and_long_ones_are_stored(engine: Engine):
     journal = Journal.of(engine.root)
     journal.append("episode", {"prompts": ["\x1b[2J\x00\udcff strange", 7], "answer": None})
     journal.append("episode", {})

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_source, episode_sync
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.search import passages
@@ -19,7 +19,7 @@ FEW = 4
 
 
 @pytest.fixture
-def grown(indexed_engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+def grown(indexed_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """An engine that has not seen many turns yet, of which it reads a few at once; two of them are forgotten."""
     monkeypatch.setattr(episode_source, "MOST", FEW)
     journal = Journal.of(indexed_engine.root)
@@ -32,20 +32,20 @@ def grown(indexed_engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> Local
     return indexed_engine
 
 
-def _held(engine: LocalEngine) -> list[Any]:
+def _held(engine: Engine) -> list[Any]:
     return engine._db.rows("SELECT path, title, text, time FROM passage WHERE source = 'episode' ORDER BY ALL")
 
 
-def _texts(engine: LocalEngine) -> list[str]:
+def _texts(engine: Engine) -> list[str]:
     return [row[2] for row in _held(engine)]
 
 
-def _index(engine: LocalEngine, cancel: Cancel | None = None) -> None:
+def _index(engine: Engine, cancel: Cancel | None = None) -> None:
     for _ in engine.index(cancel=cancel):
         pass
 
 
-def test_what_is_read_in_pieces_is_what_is_read_at_once(grown: LocalEngine):
+def test_what_is_read_in_pieces_is_what_is_read_at_once(grown: Engine):
     shown = []
     for _ in range(MANY):
         shown += [number for number in range(MANY) if any(f"number{number}?" in text for text in _texts(grown))]
@@ -58,7 +58,7 @@ def test_what_is_read_in_pieces_is_what_is_read_at_once(grown: LocalEngine):
     assert _held(grown) == pieces
 
 
-def test_a_question_reads_on_as_long_as_it_can_wait_and_says_what_it_has_not_read(grown: LocalEngine):
+def test_a_question_reads_on_as_long_as_it_can_wait_and_says_what_it_has_not_read(grown: Engine):
     said = episode_sync.sync_before_question(grown._db, grown.root, grown._read_text)
     assert said == episode_sync.PARTLY
     # The one that is forgotten later is never there.
@@ -68,7 +68,7 @@ def test_a_question_reads_on_as_long_as_it_can_wait_and_says_what_it_has_not_rea
     assert "number20" in grown.source(grown.recall("bed number20").hits[0].path).text
 
 
-def test_what_was_read_before_a_run_is_stopped_stays(grown: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_what_was_read_before_a_run_is_stopped_stays(grown: Engine, monkeypatch: pytest.MonkeyPatch):
     cancel, sync = Cancel(), passages.sync
 
     def stopped(*args: Any) -> passages.PassageDelta:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.freshness.changes import Changes
 from cm_tui.engine.freshness.scheduler import Scheduler
 from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
@@ -128,7 +128,7 @@ def test_a_run_that_fails_does_not_end_the_next(repo: Repo, processor: JournalCo
 
 
 def test_a_real_index_follows_the_edits(repo: Repo):
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory import note_source
 from cm_tui.engine.notes import known_scan
 from cm_tui.engine.notes.known_scan import known_notes, places_of
@@ -22,18 +22,18 @@ def no_agents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, str(tmp_path / "agents"))
 
 
-def write(engine: LocalEngine, path: str, text: str) -> Path:
+def write(engine: Engine, path: str, text: str) -> Path:
     file = engine.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
 
 
-def found(engine: LocalEngine, question: str) -> list[str]:
+def found(engine: Engine, question: str) -> list[str]:
     return [f"{hit.path}:{hit.start_line}" for hit in engine.search_notes(question, min_score=0.0).hits]
 
 
-def test_a_note_is_found_when_it_is_saved_and_gone_when_it_is_deleted(engine: LocalEngine):
+def test_a_note_is_found_when_it_is_saved_and_gone_when_it_is_deleted(engine: Engine):
     file = write(engine, ".cm/notes/topics/router.md", "# Router\n\nThe gateway listens on port 8123.\n")
     assert found(engine, "gateway port") == ["note/.cm/notes/topics/router.md:1"]
     file.write_text("# Router\n\nNothing.\n\n## Ports\n\nThe gateway listens on port 9000.\n")
@@ -43,13 +43,13 @@ def test_a_note_is_found_when_it_is_saved_and_gone_when_it_is_deleted(engine: Lo
     assert engine.notes().total == 0
 
 
-def test_without_an_index_notes_are_found(engine: LocalEngine):
+def test_without_an_index_notes_are_found(engine: Engine):
     engine.append_note("Deploys go through the blue gate.")
     assert len(found(engine, "blue gate")) == 1
     assert [hit.source for hit in engine.recall("blue gate").hits] == ["note"]
 
 
-def test_a_secret_is_in_no_passage(engine: LocalEngine):
+def test_a_secret_is_in_no_passage(engine: Engine):
     write(engine, "MEMORY.md", f"# Deploy\n\nThe deploy token is {GITHUB}, from the vault.\n")
     hits = engine.search_notes("deploy token vault", min_score=0.0).hits
     assert hits
@@ -57,7 +57,7 @@ def test_a_secret_is_in_no_passage(engine: LocalEngine):
     assert GITHUB not in engine.note("MEMORY.md").text
 
 
-def test_many_notes_are_read_some_at_a_time(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_many_notes_are_read_some_at_a_time(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(note_source, "MOST", 3)
     for number in range(8):
         write(engine, f"memory/2026-02-{number + 1:02}.md", f"# Day\n\nOn day {number} the gateway was restarted.\n")
@@ -65,7 +65,7 @@ def test_many_notes_are_read_some_at_a_time(engine: LocalEngine, monkeypatch: py
     assert len(engine.search_notes("gateway restarted", limit=20, min_score=0.0).hits) == 8
 
 
-def test_a_rebuild_gives_the_same(indexed_engine: LocalEngine):
+def test_a_rebuild_gives_the_same(indexed_engine: Engine):
     engine = indexed_engine
     for number in range(4):
         write(
@@ -85,7 +85,7 @@ def test_a_rebuild_gives_the_same(indexed_engine: LocalEngine):
 
 
 def test_a_process_that_stays_is_told_instead_of_looking(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
     request.addfinalizer(lambda: known_scan.forget(engine.root))
     monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
@@ -104,7 +104,7 @@ def test_a_process_that_stays_is_told_instead_of_looking(
 
 @pytest.mark.parametrize("removed", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("elsewhere"))])
 def test_a_folder_in_place_of_a_watched_one_is_watched_too(
-    engine: LocalEngine,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
     removed: Callable[[Path], object],

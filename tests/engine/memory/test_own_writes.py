@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import overwritten
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_changes import NoteChanges
@@ -132,7 +132,7 @@ def test_what_was_in_a_file_that_was_removed_does_not_come_back(root: Path, file
 def test_a_request_writes_no_file_of_the_user(root: Path):
     root.rmdir()
     repository(root, "first")
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         engine.append_note("first", name="router")
         engine.append_note("second", name="router")
         engine.remember("third")

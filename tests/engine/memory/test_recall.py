@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EpisodeFilter, Step
@@ -36,18 +36,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEngine]:
+def opened(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
         root = _recorded(tmp_path_factory.mktemp("recall"))
-        with LocalEngine.open(root) as engine:
+        with Engine.open(root) as engine:
             for _ in engine.index():
                 pass
             yield engine
 
 
 @pytest.fixture
-def engine(opened: LocalEngine, home: Path, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+def engine(opened: Engine, home: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """One index for all questions: each test asks in the home that it was made in."""
     monkeypatch.setenv("CM_HOME", str(home))
     return opened
@@ -69,11 +69,11 @@ def _recorded(folder: Path) -> Path:
     return repo.root
 
 
-def texts(engine: LocalEngine, question: str, limit: int = 10, where: EpisodeFilter | None = None) -> list[str]:
+def texts(engine: Engine, question: str, limit: int = 10, where: EpisodeFilter | None = None) -> list[str]:
     return [engine.source(hit.path).text for hit in engine.recall(question, limit=limit, where=where).hits]
 
 
-def test_what_was_said_is_found_by_meaning(engine: LocalEngine):
+def test_what_was_said_is_found_by_meaning(engine: Engine):
     result = engine.recall("why did we undo remembering where customers live")
     assert result.mode == "hybrid"
     assert result.profile == "recall"
@@ -83,14 +83,14 @@ def test_what_was_said_is_found_by_meaning(engine: LocalEngine):
         assert sum(part.contribution for part in hit.parts) == pytest.approx(hit.score)
 
 
-def test_a_turn_says_who_spoke_and_what_was_done(engine: LocalEngine):
+def test_a_turn_says_who_spoke_and_what_was_done(engine: Engine):
     text = texts(engine, "which queue for webhooks", 1)[0]
     assert text.startswith("User: Which queue shall we use for webhooks?\n\ncodex: Postgres with SKIP LOCKED")
     assert "[Bash failed] make labels → exit 1" in text
     assert "zygote" not in text
 
 
-def test_the_turns_around_lend_weight(engine: LocalEngine):
+def test_the_turns_around_lend_weight(engine: Engine):
     first, hit = engine.recall("webhooks queue", limit=2).hits
     assert engine.source(hit.path).text.startswith("User: Write the worker.")
     assert any(part.name == "context" and "as a turn of" in part.detail for part in hit.parts)
@@ -99,18 +99,18 @@ def test_the_turns_around_lend_weight(engine: LocalEngine):
     assert scores.get(hit.path, 0.0) / scores[first.path] < hit.score / first.score
 
 
-def test_more_results_never_change_the_first(engine: LocalEngine):
+def test_more_results_never_change_the_first(engine: Engine):
     for question in ("cache of addresses", "worker", "labels 标签"):
         every = [hit.path for hit in engine.recall(question, limit=50).hits]
         for limit in range(1, len(every)):
             assert [hit.path for hit in engine.recall(question, limit=limit).hits] == every[:limit]
 
 
-def test_scripts_without_spaces_are_found(engine: LocalEngine):
+def test_scripts_without_spaces_are_found(engine: Engine):
     assert "ZPL" in texts(engine, "尺寸", 1)[0]
 
 
-def test_only_what_fits_is_asked(engine: LocalEngine):
+def test_only_what_fits_is_asked(engine: Engine):
     assert all("codex:" in text for text in texts(engine, "labels", where=EpisodeFilter(agents=("codex",))))
     assert len(texts(engine, "labels", where=EpisodeFilter(session="cache"))) == 2
     assert len(texts(engine, "the", where=EpisodeFilter(tags=("bug",)))) == 3
@@ -120,7 +120,7 @@ def test_only_what_fits_is_asked(engine: LocalEngine):
         engine.recall("address", where=EpisodeFilter(session="no such"))
 
 
-def test_what_was_said_comes_beside_code_and_moves_none_of_it(engine: LocalEngine):
+def test_what_was_said_comes_beside_code_and_moves_none_of_it(engine: Engine):
     with_memory = engine.search("webhooks queue", limit=1)
     assert [hit.path for hit in with_memory.hits] == ["worker.py"]
     assert 1 <= len(with_memory.beside) <= 5
@@ -133,19 +133,19 @@ def test_what_was_said_comes_beside_code_and_moves_none_of_it(engine: LocalEngin
     assert (again.hits, again.beside) == (with_memory.hits, with_memory.beside)
 
 
-def test_what_has_nothing_to_do_with_it_stays_away(engine: LocalEngine):
+def test_what_has_nothing_to_do_with_it_stays_away(engine: Engine):
     assert engine.recall("quaternion interpolation").hits == ()
     assert engine.search("quaternion interpolation").beside == ()
 
 
-def test_a_pack_brings_what_was_said(engine: LocalEngine):
+def test_a_pack_brings_what_was_said(engine: Engine):
     pack = engine.pack("how are webhooks delivered from the queue", budget=2000)
     assert "SKIP LOCKED" in pack.markdown
     assert "episode, " in pack.markdown
     assert "worker.py" in pack.markdown
 
 
-def test_what_is_recorded_now_is_recalled_now(engine: LocalEngine):
+def test_what_is_recorded_now_is_recalled_now(engine: Engine):
     data = EpisodeRecord(agent="codex", session="late", prompts=("Paint the depot violet.",)).to_event_data()
     id_ = Journal.of(engine.root).append("episode", data).id
     assert engine.recall("violet depot", limit=1).hits[0].path == f"episode/{id_}"
@@ -153,7 +153,7 @@ def test_what_is_recorded_now_is_recalled_now(engine: LocalEngine):
     assert all(hit.path != f"episode/{id_}" for hit in engine.recall("violet depot").hits)
 
 
-def _without(engine: LocalEngine):
+def _without(engine: Engine):
     return replace(engine.profiles()["code"], beside="")
 
 

@@ -7,30 +7,30 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal import integrity
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError
 
 
-def index(engine: LocalEngine, **how: bool) -> None:
+def index(engine: Engine, **how: bool) -> None:
     for _ in engine.index(**how):
         pass
 
 
-def record(engine: LocalEngine, prompt: str) -> str:
+def record(engine: Engine, prompt: str) -> str:
     return Journal.of(engine.root).append("episode", EpisodeRecord(prompts=(prompt,)).to_event_data()).id
 
 
-def shown(engine: LocalEngine) -> tuple[set[str], set[str]]:
+def shown(engine: Engine) -> tuple[set[str], set[str]]:
     """Ids in the list, and in the search."""
     hits = engine.search("prompt", profile="memory", limit=100).hits
     return {one.id for one in engine.episodes().rows}, {hit.path.removeprefix("episode/") for hit in hits}
 
 
-def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: LocalEngine):
+def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: Engine):
     ids = [record(engine, f"prompt number {n}") for n in range(3)]
     index(engine)
     assert engine.forget(ids[1][:20]) == ids[1]
@@ -54,7 +54,7 @@ def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: LocalEn
     assert shown(engine) == (left, left)
 
 
-def test_what_was_forgotten_before_the_first_index_is_not_shown(engine: LocalEngine):
+def test_what_was_forgotten_before_the_first_index_is_not_shown(engine: Engine):
     ids = [record(engine, f"prompt number {n}") for n in range(3)]
     engine.forget(ids[0])
     engine.forget(ids[1])
@@ -63,7 +63,7 @@ def test_what_was_forgotten_before_the_first_index_is_not_shown(engine: LocalEng
     assert shown(engine) == ({ids[1], ids[2]}, {ids[1], ids[2]})
 
 
-def test_a_longer_journal_in_the_place_of_another_is_noticed_by_all_who_follow_it(engine: LocalEngine, tmp_path: Path):
+def test_a_longer_journal_in_the_place_of_another_is_noticed_by_all_who_follow_it(engine: Engine, tmp_path: Path):
     for n in range(3):
         record(engine, f"prompt number {n}")
     index(engine)

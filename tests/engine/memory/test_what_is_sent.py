@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 
@@ -28,7 +28,7 @@ def test_episodes_stay_on_this_machine(repo: Repo, endpoint: Endpoint):
     file = paths.config_file()
     file.parent.mkdir(parents=True)
     file.write_text(f'[embedding]\nprovider = "openai"\nmodel = "m"\nbase_url = "{endpoint.url}"\napi_key = "k"\n')
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         summary = list(engine.index())[-1].summary
         assert any("def pay" in text for text in endpoint.heard)
         assert not any("Ruritania" in text for text in endpoint.heard)
@@ -45,7 +45,7 @@ def test_a_time_that_is_damage_hurts_no_index_run(repo: Repo):
     for file in journal.folder.glob("*.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         file.write_text("".join(json.dumps({**line, "time": 1e300}) + "\n" for line in lines))
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         assert engine.search("tax", profile="memory").hits[0].source == "episode"
@@ -57,7 +57,7 @@ def test_secrets_are_looked_for_once_more(repo: Repo):
     token = "ghp_" + "a1B2" * 9
     said = {"agent": "codex", "session": "s", "prompts": [f"use {token} for the tax"], "root": str(repo.root)}
     Journal.of(repo.root).append("episode", said, head=None)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass
         (hit,) = [hit for hit in engine.search("tax", profile="memory").hits if hit.source == "episode"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.gitrepo import Repo
 
 CONFIG = '''"""Settings."""
@@ -48,11 +48,11 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 
 @pytest.fixture
-def brought_up(repo: Repo) -> Callable[[], LocalEngine]:
+def brought_up(repo: Repo) -> Callable[[], Engine]:
     """Opens the engine with index and history brought up to the files."""
 
-    def opened() -> LocalEngine:
-        engine = LocalEngine.open(repo.root)
+    def opened() -> Engine:
+        engine = Engine.open(repo.root)
         list(engine.index())
         list(engine.backfill(depth=10_000))
         return engine

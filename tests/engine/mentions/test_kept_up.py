@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from tests.gitrepo import Repo
 from tests.tiers import examples
 
@@ -22,7 +22,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-def told(engine: LocalEngine) -> list[tuple[Any, ...]]:
+def told(engine: Engine) -> list[tuple[Any, ...]]:
     """All that is kept of mentions, without numbers that are given anew."""
     engine._mentions.sync()
     return engine._db.rows(
@@ -31,7 +31,7 @@ def told(engine: LocalEngine) -> list[tuple[Any, ...]]:
     )
 
 
-def do(step: str, repo: Repo, engine: LocalEngine, chance: random.Random) -> None:
+def do(step: str, repo: Repo, engine: Engine, chance: random.Random) -> None:
     file = chance.choice(FILES)
     if step == "write":
         body = "".join(
@@ -70,7 +70,7 @@ def test_kept_up_they_are_those_of_a_store_made_anew(
     repo.write("src/a.py", "def load_one(x):\n    return x\n")
     repo.write(".gitignore", ".cm\n")
     repo.commit("begin")
-    with closing(LocalEngine.open(repo.root)) as engine:
+    with closing(Engine.open(repo.root)) as engine:
         list(engine.index())
         for step in steps:
             do(step, repo, engine, chance)

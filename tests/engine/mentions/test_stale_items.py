@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Cancel, Mention, MentionState, StaleItem
@@ -16,7 +16,7 @@ from tests.engine.mentions.conftest import CONFIG
 from tests.gitrepo import Repo
 from tests.waiting import until
 
-Opened = Callable[[], LocalEngine]
+Opened = Callable[[], Engine]
 
 
 def of(item: StaleItem, text: str) -> Mention:
@@ -118,7 +118,7 @@ def test_a_file_with_another_name_was_renamed_and_one_in_another_folder_moved() 
 def test_without_history_nothing_is_flagged_and_it_is_said(repo: Repo, brought_up: Opened) -> None:
     repo.write("src/config.py", "")
     repo.commit("Empty it")
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         list(engine.index())
         entry = engine.remember("`parse_config` is slow, SomeThing.else_where too")
         found = engine.mentions_of(entry.id)

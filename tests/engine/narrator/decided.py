@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.entries import entry_file
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import note_file
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import (
@@ -42,43 +42,43 @@ def taught(root: Path, *sayings: str, sessions: int = 3, first: int = 0) -> list
     return put(root, turns)
 
 
-def opened_project(root: Path, *sayings: str) -> Iterator[LocalEngine]:
+def opened_project(root: Path, *sayings: str) -> Iterator[Engine]:
     """Yield the engine of a project in which something was said, and looked at."""
     if not root.exists():
         new_project(root)
     taught(root, *sayings)
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         passed(engine)
         yield engine
 
 
-def one_of(engine: LocalEngine, text: str = "", state: NarratedState = "waiting") -> NarratedProposal:
+def one_of(engine: Engine, text: str = "", state: NarratedState = "waiting") -> NarratedProposal:
     """Return the only proposal in a state with some words, as it is listed."""
     rows = [one for one in engine.narrated(NarratedFilter((state,)), limit=1_000).rows if text in one.text]
     assert len(rows) == 1, [(one.id, one.text, one.state) for one in engine.narrated(NarratedFilter(EVERY)).rows]
     return rows[0]
 
 
-def decided(engine: LocalEngine, name: str, verdict: Verdict = "approve", **more: Any) -> NarratedChange:
+def decided(engine: Engine, name: str, verdict: Verdict = "approve", **more: Any) -> NarratedChange:
     """Decide on one proposal; returns what became of it."""
     (done,) = engine.decide_narrated([name], NarratedDecision(verdict, **more))
     return done
 
 
-def approved(engine: LocalEngine, name: str, **more: Any) -> NarratedChange:
+def approved(engine: Engine, name: str, **more: Any) -> NarratedChange:
     """Approve a proposal, which has to be possible."""
     done = decided(engine, name, **more)
     assert done.done, done.problem
     return done
 
 
-def note_of(engine: LocalEngine, id_: str = NOTE) -> str:
+def note_of(engine: Engine, id_: str = NOTE) -> str:
     """Return what a note's file holds, to the byte; nothing where there is none."""
     file = engine.root / id_
     return file.read_bytes().decode() if file.exists() else ""
 
 
-def states(engine: LocalEngine) -> dict[str, NarratedState]:
+def states(engine: Engine) -> dict[str, NarratedState]:
     """Return the state of every proposal, by its text."""
     return {one.text: one.state for one in engine.narrated(NarratedFilter(EVERY), limit=1_000).rows}
 
@@ -105,13 +105,13 @@ def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
         engine.decide_narrated([name], NarratedDecision("approve", as_rule=bool(as_rule)))
 
 
-def _waited_for(root: Path) -> LocalEngine:
+def _waited_for(root: Path) -> Engine:
     """Open a project once the process that has it open lets go of it."""
-    opened: list[LocalEngine] = []
+    opened: list[Engine] = []
 
     def is_open() -> bool:
         with suppress(StoreBusyError):
-            opened.append(LocalEngine.open(root))
+            opened.append(Engine.open(root))
         return bool(opened)
 
     until(is_open, "the other process to let go")

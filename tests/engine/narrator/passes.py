@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.event import line_of
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator import pass_run, processes
 from cm_tui.engine.narrator.observation import Observation
@@ -81,7 +81,7 @@ def narrate_and_die(root: str, statements: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return execute(cursor, sql, parameters)
 
-    with pytest.MonkeyPatch.context() as patch, LocalEngine.open(Path(root)) as engine:
+    with pytest.MonkeyPatch.context() as patch, Engine.open(Path(root)) as engine:
         use(patch, Sayings())
         patch.setattr(pass_run, "_BATCH", 20)
         patch.setattr(processes, "_START", WORKER)
@@ -117,14 +117,14 @@ def said(prompt: str, session: str, days_ago: float = 1.0, *, also: str = "", **
     return EpisodeRecord(agent="codex", session=session, prompts=prompts, at=time.time() - days_ago * DAY, **more)
 
 
-def passed(engine: LocalEngine, **options: Any) -> NarratorReport:
+def passed(engine: Engine, **options: Any) -> NarratorReport:
     """Make a pass; returns its report."""
     report = list(engine.narrate(**options))[-1].narrated
     assert report is not None
     return report
 
 
-def proposed(engine: LocalEngine) -> list[NarratedProposal]:
+def proposed(engine: Engine) -> list[NarratedProposal]:
     """Return what waits, whole."""
     rows = engine.narrated(limit=1_000).rows
     # How sure something is grows old with each second.
@@ -139,7 +139,7 @@ def new_project(root: Path) -> Path:
     return root
 
 
-def opened(root: Path) -> Iterator[LocalEngine]:
+def opened(root: Path) -> Iterator[Engine]:
     """Yield the engine of a project."""
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         yield engine

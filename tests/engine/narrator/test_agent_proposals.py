@@ -12,8 +12,8 @@ import pytest
 from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.backup import back_up, restore_backup
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.narrated import PROPOSED
 from cm_tui.engine.narrator import agent_proposals, agent_words
 from cm_tui.engine.narrator.agent_proposals import AgentProposals, Wish, candidate_of
@@ -28,20 +28,20 @@ BLUE = "Deploys go through the blue cluster."
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened(new_project(tmp_path / "project"))
 
 
-def agents(engine: LocalEngine, **more: Any) -> AgentProposals:
+def agents(engine: Engine, **more: Any) -> AgentProposals:
     return AgentProposals(engine.root, engine._episodes, lambda: engine.topics().topics, **more)
 
 
-def written(engine: LocalEngine) -> list[dict[str, Any]]:
+def written(engine: Engine) -> list[dict[str, Any]]:
     return [dict(event.data) for event in Journal.of(engine.root).read() if event.kind == PROPOSED]
 
 
-def test_what_an_agent_proposes_waits_with_its_evidence(engine: LocalEngine):
+def test_what_an_agent_proposes_waits_with_its_evidence(engine: Engine):
     ids = put(engine.root, [(n, said("deploy it", f"s{n % 2}", 9 - n, title=f"Deployed {n}")) for n in range(3)])
     part = agents(engine)
     assert part.all() == []
@@ -57,7 +57,7 @@ def test_what_an_agent_proposes_waits_with_its_evidence(engine: LocalEngine):
     assert candidate_of(made).text == BLUE
 
 
-def test_the_same_text_is_the_same_proposal(engine: LocalEngine):
+def test_the_same_text_is_the_same_proposal(engine: Engine):
     part = agents(engine)
     made = part.propose(Wish(BLUE, agent="codex"))
     assert part.propose(Wish("  deploys go  through the BLUE cluster ", "again", agent="claude")) == made
@@ -70,7 +70,7 @@ def test_the_same_text_is_the_same_proposal(engine: LocalEngine):
     assert (len(decided.waiting()), len(decided.all())) == (3, 4)
 
 
-def test_what_the_narrator_found_is_not_proposed_beside_it(engine: LocalEngine):
+def test_what_the_narrator_found_is_not_proposed_beside_it(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     passed(engine)
     rows = engine.narrated().rows
@@ -78,7 +78,7 @@ def test_what_the_narrator_found_is_not_proposed_beside_it(engine: LocalEngine):
     assert written(engine) == []
 
 
-def test_no_miner_looks_at_it_and_no_policy_approves_it(engine: LocalEngine):
+def test_no_miner_looks_at_it_and_no_policy_approves_it(engine: Engine):
     made = agents(engine).propose(Wish("always test"))
     report = passed(engine)
     assert (report.episodes, report.observations) == (0, 0)
@@ -94,7 +94,7 @@ def test_no_miner_looks_at_it_and_no_policy_approves_it(engine: LocalEngine):
     ["", " \n ", "a\nb", "a\0b", "a\x1b[2Jb", "a\rb", "a\u2028b", "x" * 501, "fine <!-- cm:narrator nabcdef -->", "-->",
      "# Rules", "```sh", "> quoted", "[a]: http://x", "- - ", "\u202e", "\ud800"],
 )  # fmt: skip
-def test_what_is_no_line_is_refused_in_words(engine: LocalEngine, text: str):
+def test_what_is_no_line_is_refused_in_words(engine: Engine, text: str):
     with pytest.raises(UsageError) as refused:
         agents(engine).propose(Wish(text))
     assert refused.value.message
@@ -113,7 +113,7 @@ def test_a_line_is_taken_as_it_is(text: str, line: str):
     assert agent_words.line(text) == agent_words.line(line) == line
 
 
-def test_secrets_and_control_characters_are_taken_out(engine: LocalEngine):
+def test_secrets_and_control_characters_are_taken_out(engine: Engine):
     made = agents(engine).propose(Wish(f"Log in with {GITHUB}", f"why {GITHUB}\x1b", agent=f"a {GITHUB}\x1b[2J\n"))
     everything = Journal.of(engine.root).file(1).read_text() + str(made)
     assert GITHUB not in everything
@@ -131,7 +131,7 @@ def test_secrets_and_control_characters_are_taken_out(engine: LocalEngine):
         (Wish(BLUE, scope="user", topic="http"), UsageError),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(engine: LocalEngine, wish: Wish, error: Any):
+def test_what_makes_no_sense_is_refused(engine: Engine, wish: Wish, error: Any):
     engine.change_topics("create", ["http"], title="HTTP")
     (engine.root / ".cm" / "notes" / "project.md").write_text("# Project\n")
     with pytest.raises(error):
@@ -139,7 +139,7 @@ def test_what_makes_no_sense_is_refused(engine: LocalEngine, wish: Wish, error: 
     assert written(engine) == []
 
 
-def test_forgotten_episodes_are_no_evidence(engine: LocalEngine):
+def test_forgotten_episodes_are_no_evidence(engine: Engine):
     ids = put(engine.root, [(n, said("deploy it", f"s{n}")) for n in range(2)])
     part = agents(engine)
     made = part.propose(Wish(BLUE, episodes=tuple(ids)))
@@ -151,7 +151,7 @@ def test_forgotten_episodes_are_no_evidence(engine: LocalEngine):
         part.propose(Wish("Something else.", episodes=(ids[0],)))
 
 
-def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: LocalEngine):
+def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: Engine):
     engine.change_topics("create", ["deploys"], title="Deploys", tags=("cluster", "deploy", "blue"))
     engine.change_topics("create", ["http"], title="HTTP", tags=("router",))
     part = agents(engine)
@@ -169,7 +169,7 @@ def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: LocalEngine):
     assert now[named.id].target == PROJECT_NOTE, "a topic that is gone takes nothing"
 
 
-def test_in_a_pause_nothing_is_written_down(engine: LocalEngine):
+def test_in_a_pause_nothing_is_written_down(engine: Engine):
     recording.pause(engine.root)
     with pytest.raises(RefusedError, match="Nothing was written down"):
         agents(engine).propose(Wish(BLUE))
@@ -178,7 +178,7 @@ def test_in_a_pause_nothing_is_written_down(engine: LocalEngine):
     assert agents(engine).propose(Wish(BLUE)).text == BLUE
 
 
-def test_too_many_are_not_taken(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_too_many_are_not_taken(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(agent_proposals, "MOST_WAITING", 3)
     part = agents(engine)
     made = [part.propose(Wish(f"Part {number} is slow.")) for number in range(3)]
@@ -188,7 +188,7 @@ def test_too_many_are_not_taken(engine: LocalEngine, monkeypatch: pytest.MonkeyP
     assert agents(engine, is_decided=lambda one: one == made[0]).propose(Wish(BLUE)).text == BLUE
 
 
-def test_it_is_read_once_for_each_state_of_the_journal(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_it_is_read_once_for_each_state_of_the_journal(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     part = agents(engine)
     part.propose(Wish(BLUE))
     before = part.waiting()
@@ -207,7 +207,7 @@ def test_it_is_read_once_for_each_state_of_the_journal(engine: LocalEngine, monk
         {"text": BLUE, "scope": "project", "why": 3}, {"text": BLUE, "scope": "project", "agent": ["codex"]},
     ],
 )  # fmt: skip
-def test_what_stands_in_a_strangers_journal_is_looked_at(engine: LocalEngine, data: dict[str, Any]):
+def test_what_stands_in_a_strangers_journal_is_looked_at(engine: Engine, data: dict[str, Any]):
     Journal.of(engine.root).append(PROPOSED, data)
     assert agents(engine).waiting() == []
     kept = {"text": "Fine.", "scope": "project", "agent": "x\x1b[2J" * 999, "topic": "../..", "stands_on": 3}
@@ -219,7 +219,7 @@ def test_what_stands_in_a_strangers_journal_is_looked_at(engine: LocalEngine, da
 
 
 @pytest.mark.parametrize("named_by", ["event", "proposal", "episode"])
-def test_what_was_erased_is_gone(engine: LocalEngine, named_by: str):
+def test_what_was_erased_is_gone(engine: Engine, named_by: str):
     (episode,) = put(engine.root, [(1, said("feed it", "s1"))])
     part = agents(engine)
     gone = part.propose(Wish("The quokka is fed on mondays.", agent="codex", episodes=(episode,)))
@@ -236,7 +236,7 @@ def test_what_was_erased_is_gone(engine: LocalEngine, named_by: str):
     assert [file for file in home.rglob("*") if file.is_file() and b"quokka" in file.read_bytes()] == []
 
 
-def test_what_was_decided_of_it_stays_where_its_words_are_erased(engine: LocalEngine):
+def test_what_was_decided_of_it_stays_where_its_words_are_erased(engine: Engine):
     made = engine.propose_fact("The quokka is fed on mondays.", agent="codex")
     (done,) = engine.decide_narrated([made.id], NarratedDecision("reject", "on tuesdays"))
     assert done.done, done.problem
@@ -246,7 +246,7 @@ def test_what_was_decided_of_it_stays_where_its_words_are_erased(engine: LocalEn
     assert (again.state, again.reason, engine.narrated().total) == ("rejected", "on tuesdays", 0)
 
 
-def test_it_comes_back_with_a_backup_once(engine: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_it_comes_back_with_a_backup_once(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made = agents(engine).propose(Wish(BLUE, "It is so.", agent="codex"))
     file = tmp_path / "kept"
     back_up(file, engine.root)
@@ -254,12 +254,12 @@ def test_it_comes_back_with_a_backup_once(engine: LocalEngine, tmp_path: Path, m
     assert agents(engine).waiting() == [made]
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     restore_backup(file, engine.root, into_here=True)
-    with LocalEngine.open(engine.root) as other:
+    with Engine.open(engine.root) as other:
         (one,) = agents(other).waiting()
         assert replace(one, first=0, last=0) == replace(made, first=0, last=0)
 
 
-def test_undo_leaves_it_alone(engine: LocalEngine):
+def test_undo_leaves_it_alone(engine: Engine):
     made = agents(engine).propose(Wish(BLUE))
     with pytest.raises(NotFoundError):
         engine.undo()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.narrator import note_lines
 from cm_tui.engine.notes.marked_lines import Written, digest_of, marked, take_back
 from cm_tui.engine.notes.notes import Notes
@@ -40,12 +40,12 @@ NOTES = {
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
 
 
-def write(engine: LocalEngine, text: str) -> Path:
+def write(engine: Engine, text: str) -> Path:
     file = engine.root / NOTE
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode())
@@ -54,7 +54,7 @@ def write(engine: LocalEngine, text: str) -> Path:
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", NOTES)
-def test_placed_and_taken_out_to_the_byte(engine: LocalEngine, name: str):
+def test_placed_and_taken_out_to_the_byte(engine: Engine, name: str):
     before = NOTES[name]
     if before:
         write(engine, before)
@@ -89,14 +89,14 @@ def test_nobodys_lines_are_lost_by_placing(text: str):
     assert len(rest) <= len(before) + 3
 
 
-def test_below_its_heading_and_no_other(engine: LocalEngine):
+def test_below_its_heading_and_no_other(engine: Engine):
     write(engine, "# Project\n\n## Commands\n\n- x\n\n## Rules\n\n- Be kind.\n\n## Rules of chess\n\n- e4\n")
     approved(engine, one_of(engine, "quokka").id)
     text = note_of(engine)
     assert text.index("- Be kind.") < text.index("quokka") < text.index("## Rules of chess")
 
 
-def test_what_a_person_edits_meanwhile_changes_the_digest_and_is_not_overwritten(engine: LocalEngine):
+def test_what_a_person_edits_meanwhile_changes_the_digest_and_is_not_overwritten(engine: Engine):
     file = write(engine, "# Project\n\n## Rules\n\n- Be kind.\n")
     one = engine.narrated_proposal(one_of(engine, "quokka").id)
     assert one_of(engine, "quokka").digest == one.digest
@@ -111,14 +111,14 @@ def test_what_a_person_edits_meanwhile_changes_the_digest_and_is_not_overwritten
     assert "- Be brief.\n- always boil the quokka <!--" in file.read_text()
 
 
-def test_what_was_approved_meanwhile_changes_no_digest(engine: LocalEngine):
+def test_what_was_approved_meanwhile_changes_no_digest(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     approved(engine, f"{one.id}@{one.digest}")
     approved(engine, f"{other.id}@{other.digest}")
     assert note_of(engine).count("cm:narrator") == 2
 
 
-def test_what_stands_there_already_is_not_written_twice(engine: LocalEngine):
+def test_what_stands_there_already_is_not_written_twice(engine: Engine):
     file = write(engine, "# Project\n\n## Rules\n\n- always boil  the quokka\n")
     one = engine.narrated_proposal(one_of(engine, "quokka").id)
     assert (one.diff, one.problem, one.relation) == ("", "", "redundant")
@@ -129,7 +129,7 @@ def test_what_stands_there_already_is_not_written_twice(engine: LocalEngine):
     assert file.read_bytes() == before
 
 
-def test_lines_between_and_around_it_stay_when_it_is_taken_back(engine: LocalEngine):
+def test_lines_between_and_around_it_stay_when_it_is_taken_back(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     engine.decide_narrated([one.id, other.id], NarratedDecision("approve"))
     file = engine.root / NOTE
@@ -141,7 +141,7 @@ def test_lines_between_and_around_it_stay_when_it_is_taken_back(engine: LocalEng
     assert file.read_text().count(other.id) == 1
 
 
-def test_a_line_that_was_moved_is_found_by_its_mark(engine: LocalEngine):
+def test_a_line_that_was_moved_is_found_by_its_mark(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     line = note_of(engine).splitlines()[-1]
@@ -154,7 +154,7 @@ def test_a_line_that_was_moved_is_found_by_its_mark(engine: LocalEngine):
     assert note_of(engine) == "# Project\n\n## Rules\n\n- Mine.\n"
 
 
-def test_a_line_that_was_deleted_is_gone(engine: LocalEngine):
+def test_a_line_that_was_deleted_is_gone(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     write(engine, "# Project\n")
@@ -168,7 +168,7 @@ def test_a_line_that_was_deleted_is_gone(engine: LocalEngine):
 
 
 @pytest.mark.parametrize("change", ["words", "below"])
-def test_a_line_that_a_person_changed_is_shown_and_stays(engine: LocalEngine, change: str):
+def test_a_line_that_a_person_changed_is_shown_and_stays(engine: Engine, change: str):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     file = engine.root / NOTE
@@ -190,7 +190,7 @@ def test_a_line_that_a_person_changed_is_shown_and_stays(engine: LocalEngine, ch
     assert states(engine)["always boil the quokka"] == "waiting"
 
 
-def test_targets_that_may_not_be_written(engine: LocalEngine, tmp_path: Path):
+def test_targets_that_may_not_be_written(engine: Engine, tmp_path: Path):
     file = write(engine, "# Project\n")
     one = one_of(engine, "quokka")
 
@@ -221,7 +221,7 @@ def test_targets_that_may_not_be_written(engine: LocalEngine, tmp_path: Path):
     assert decided(engine, one.id, "reject").done, "nothing is written of what is rejected"
 
 
-def test_a_note_that_becomes_read_only_keeps_its_line_until_it_can_be_taken_out(engine: LocalEngine):
+def test_a_note_that_becomes_read_only_keeps_its_line_until_it_can_be_taken_out(engine: Engine):
     if os.geteuid() == 0:
         pytest.skip("whoever may do everything is refused nothing")
     one = one_of(engine, "quokka")
@@ -236,7 +236,7 @@ def test_a_note_that_becomes_read_only_keeps_its_line_until_it_can_be_taken_out(
     assert states(engine)["always boil the quokka"] == "approved"
 
 
-def test_a_line_of_a_note_that_was_made_read_only_is_not_taken_out(engine: LocalEngine):
+def test_a_line_of_a_note_that_was_made_read_only_is_not_taken_out(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     file, before = engine.root / NOTE, note_of(engine)
@@ -253,7 +253,7 @@ def test_a_line_of_a_note_that_was_made_read_only_is_not_taken_out(engine: Local
 
 
 @pytest.mark.parametrize("there", ["Something else.", "always boil the quokka"])
-def test_a_mark_that_somebody_else_wrote_is_no_approved_line(engine: LocalEngine, there: str):
+def test_a_mark_that_somebody_else_wrote_is_no_approved_line(engine: Engine, there: str):
     one = one_of(engine, "quokka")
     before = f"# Project\n\n## Rules\n\n- {there} <!-- cm:narrator {one.id} -->\n"
     write(engine, before)
@@ -266,7 +266,7 @@ def test_a_mark_that_somebody_else_wrote_is_no_approved_line(engine: LocalEngine
     assert note_of(engine) == before, "nobody approved what stood there"
 
 
-def test_a_mark_that_was_copied_is_told_apart_by_what_it_says(engine: LocalEngine):
+def test_a_mark_that_was_copied_is_told_apart_by_what_it_says(engine: Engine):
     said = "Boil it."
     text = f"# P\n\n- Other. {LINE[9:]}\n- {LINE}\n- Third. {LINE[9:]}\n"
     write(engine, text)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.narrated import DECIDED, WORDED
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import NarratedDecision, NarratedFilter
@@ -29,19 +29,19 @@ from tests.planted import GITHUB, leaked
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
 
 
-def evidence_of(engine: LocalEngine) -> list[tuple[str, bool, bool]]:
+def evidence_of(engine: Engine) -> list[tuple[str, bool, bool]]:
     rows = engine._episodes.tables.rows(
         "SELECT id, settled, evidence FROM episode WHERE settled OR evidence ORDER BY id"
     )
     return [tuple(row) for row in rows]
 
 
-def test_approved_is_written_as_shown_and_marks_what_it_stands_on(engine: LocalEngine):
+def test_approved_is_written_as_shown_and_marks_what_it_stands_on(engine: Engine):
     one = engine.narrated_proposal(one_of(engine, "quokka").id)
     assert f"+- {one.text} <!-- cm:narrator {one.id} -->" in one.diff
     done = approved(engine, f"{one.id}@{one.digest}", reason="yes\nof course")
@@ -60,7 +60,7 @@ def test_approved_is_written_as_shown_and_marks_what_it_stands_on(engine: LocalE
     assert evidence_of(engine) == []
 
 
-def test_what_was_decided_is_decided(engine: LocalEngine):
+def test_what_was_decided_is_decided(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     for verdict in ("approve", "reject", "defer"):
@@ -72,7 +72,7 @@ def test_what_was_decided_is_decided(engine: LocalEngine):
     assert "was rejected" in decided(engine, other.id).problem
 
 
-def test_rejected_is_never_proposed_again_in_any_wording(engine: LocalEngine):
+def test_rejected_is_never_proposed_again_in_any_wording(engine: Engine):
     one = one_of(engine, "quokka")
     done = decided(engine, one.id, "reject", reason="we are vegetarians")
     assert (done.done, done.proposal.state, done.change) == (True, "rejected", "")
@@ -90,7 +90,7 @@ def test_rejected_is_never_proposed_again_in_any_wording(engine: LocalEngine):
     assert not note_of(engine)
 
 
-def test_a_fact_with_another_name_is_known_by_its_claims(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_fact_with_another_name_is_known_by_its_claims(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     from cm_tui.engine.narrator import facts
 
     first, second = one_of(engine, "quokka"), one_of(engine, "sign")
@@ -98,13 +98,13 @@ def test_a_fact_with_another_name_is_known_by_its_claims(engine: LocalEngine, mo
     approved(engine, second.id)
     monkeypatch.setattr(facts, "_id_of", lambda group, taken: f"nother{len(taken)}")
     engine.close()
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         assert states(again) == {"always boil the quokka": "rejected", "always sign tags": "approved"}
         assert one_of(again, "quokka", "rejected").id == first.id
         assert again.narrated().total == 0
 
 
-def test_deferred_is_out_of_the_way_until_something_new_speaks_for_it(engine: LocalEngine):
+def test_deferred_is_out_of_the_way_until_something_new_speaks_for_it(engine: Engine):
     one = one_of(engine, "quokka")
     assert decided(engine, one.id, "defer", reason="later").done
     assert states(engine)["always boil the quokka"] == "deferred"
@@ -119,7 +119,7 @@ def test_deferred_is_out_of_the_way_until_something_new_speaks_for_it(engine: Lo
     assert engine.undo_narrated(one.id).proposal.state == "waiting", "not put off again"
 
 
-def test_deferred_then_decided_then_taken_back_waits(engine: LocalEngine):
+def test_deferred_then_decided_then_taken_back_waits(engine: Engine):
     one = one_of(engine, "quokka")
     decided(engine, one.id, "defer")
     approved(engine, one.id)
@@ -130,7 +130,7 @@ def test_deferred_then_decided_then_taken_back_waits(engine: LocalEngine):
         engine.undo_narrated(one.id)
 
 
-def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engine: LocalEngine):
+def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id, text="Boil no quokka.")
     for id_ in one.evidence_ids:
@@ -145,7 +145,7 @@ def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engin
     assert not note_of(engine)
 
 
-def test_the_last_decision_comes_first(engine: LocalEngine):
+def test_the_last_decision_comes_first(engine: Engine):
     first, second = one_of(engine, "quokka"), one_of(engine, "sign")
     decided(engine, second.id, "reject")
     decided(engine, first.id, "reject")
@@ -153,7 +153,7 @@ def test_the_last_decision_comes_first(engine: LocalEngine):
     assert [one.id for one in rows] == [first.id, second.id]
 
 
-def test_one_that_cannot_be_decided_hinders_no_other(engine: LocalEngine):
+def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     names = ["nzzzzzz", f"{one.id}@00000000", other.id, "", "n", f"{other.id[:4]}"]
     done = engine.decide_narrated(names, NarratedDecision("approve"))
@@ -174,14 +174,14 @@ def test_one_that_cannot_be_decided_hinders_no_other(engine: LocalEngine):
         (["a"], NarratedDecision("approve", text="<!-- -->")), (["a"], NarratedDecision("approve", text="x" * 20_000)),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(engine: LocalEngine, names: list[str], decision: NarratedDecision):
+def test_what_does_not_go_together_is_refused(engine: Engine, names: list[str], decision: NarratedDecision):
     before = len(list(Journal.of(engine.root).read()))
     with pytest.raises(UsageError):
         engine.decide_narrated(names, decision)
     assert len(list(Journal.of(engine.root).read())) == before
 
 
-def test_names_that_are_none(engine: LocalEngine):
+def test_names_that_are_none(engine: Engine):
     for name in ("", "nzzzzzz", "@", "../x", "n\0"):
         with pytest.raises((NotFoundError, UsageError)):
             engine.undo_narrated(name)
@@ -197,7 +197,7 @@ def test_names_that_are_none(engine: LocalEngine):
         ("kept <!-- cm:narrator nabcdef --> words", "kept words"), ("<!-- x --> y -->", "y"), ("a <!-- open", "a"),
     ],
 )  # fmt: skip
-def test_a_text_is_one_plain_line(engine: LocalEngine, text: str, written: str):
+def test_a_text_is_one_plain_line(engine: Engine, text: str, written: str):
     one = one_of(engine, "quokka")
     approved(engine, one.id, text=text)
     assert note_of(engine).splitlines()[-1] == f"- {written} <!-- cm:narrator {one.id} -->"
@@ -205,7 +205,7 @@ def test_a_text_is_one_plain_line(engine: LocalEngine, text: str, written: str):
     assert not note_of(engine)
 
 
-def test_a_secret_in_a_text_is_written_nowhere(engine: LocalEngine):
+def test_a_secret_in_a_text_is_written_nowhere(engine: Engine):
     one = one_of(engine, "quokka")
     done = approved(engine, one.id, text=f"Use {GITHUB}.", reason=f"because {GITHUB}")
     assert not leaked(note_of(engine) + str(done))
@@ -214,7 +214,7 @@ def test_a_secret_in_a_text_is_written_nowhere(engine: LocalEngine):
     assert [str(file) for file in home.rglob("*") if file.is_file() and GITHUB.encode() in file.read_bytes()] == []
 
 
-def test_into_another_note_and_taken_back_from_there(engine: LocalEngine):
+def test_into_another_note_and_taken_back_from_there(engine: Engine):
     one = one_of(engine, "quokka")
     done = approved(engine, one.id, target="topics/cooking.md")
     note = ".cm/notes/topics/cooking.md"
@@ -231,7 +231,7 @@ def test_into_another_note_and_taken_back_from_there(engine: LocalEngine):
     assert one.text in note_of(engine), "no note is named: the one that was proposed"
 
 
-def test_several_are_decided_and_taken_back_by_the_general_undo(engine: LocalEngine):
+def test_several_are_decided_and_taken_back_by_the_general_undo(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     engine.decide_narrated([one.id, other.id], NarratedDecision("approve"))
     assert engine.undo(dry_run=True).ids == (other.id,)
@@ -252,7 +252,7 @@ def test_several_are_decided_and_taken_back_by_the_general_undo(engine: LocalEng
         engine.undo()
 
 
-def test_an_approved_command_is_not_proposed_again(engine: LocalEngine):
+def test_an_approved_command_is_not_proposed_again(engine: Engine):
     (engine.root / "Makefile").write_text("all:\n\ttrue\n")
     put(engine.root, [(n + 700, said("why?", f"c{n}", steps=ran("make all"))) for n in range(4)])
     passed(engine)
@@ -264,7 +264,7 @@ def test_an_approved_command_is_not_proposed_again(engine: LocalEngine):
     assert one_of(engine, "make", "approved").support == 8
 
 
-def test_the_journal_tells_of_words_and_decisions_apart(engine: LocalEngine):
+def test_the_journal_tells_of_words_and_decisions_apart(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     decided(engine, one_of(engine, "sign").id, "reject")

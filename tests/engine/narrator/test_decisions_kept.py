@@ -16,9 +16,9 @@ import pytest
 
 from cm_tui.daemon import open_engine
 from cm_tui.engine.api import links
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.backup import make, restore
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.narrated import DECIDED, WORDED
 from cm_tui.engine.narrator.facts import Made
 from cm_tui.engine.narrator.proposals import Proposals
@@ -44,7 +44,7 @@ DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; de
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
 
@@ -54,12 +54,12 @@ def stored(words: bytes) -> list[str]:
     return [str(file.relative_to(home)) for file in home.rglob("*") if file.is_file() and words in file.read_bytes()]
 
 
-def rows(engine: LocalEngine) -> list[tuple[str, ...]]:
+def rows(engine: Engine) -> list[tuple[str, ...]]:
     found = engine.narrated(NarratedFilter(EVERY), limit=100).rows
     return [(one.id, one.state, one.text, one.reason, one.decided_by, one.change) for one in found]
 
 
-def test_a_rebuilt_store_knows_all_decisions(engine: LocalEngine):
+def test_a_rebuilt_store_knows_all_decisions(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     approved(engine, one.id, text="Boil no quokka.")
     decided(engine, other.id, "reject", reason="no")
@@ -67,7 +67,7 @@ def test_a_rebuilt_store_knows_all_decisions(engine: LocalEngine):
     assert len(marks) == 3
     engine.close()
     assert list(open_engine.rebuild(engine.root))[-1].stage == "done"
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         passed(again)
         assert rows(again) == before
         assert again._episodes.tables.rows("SELECT id FROM episode WHERE settled ORDER BY id") == marks
@@ -76,7 +76,7 @@ def test_a_rebuilt_store_knows_all_decisions(engine: LocalEngine):
         assert states(again) == {"always boil the quokka": "waiting", "always sign tags": "rejected"}
 
 
-def test_a_backup_brings_them_to_another_machine(engine: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_backup_brings_them_to_another_machine(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     approved(engine, one.id)
     decided(engine, other.id, "reject", reason="no")
@@ -90,7 +90,7 @@ def test_a_backup_brings_them_to_another_machine(engine: LocalEngine, tmp_path: 
     (root / NOTE).write_text(text)
     here = restore.Here(root, Journal.of(root).folder.name, "")
     restore.restore(tmp_path / "all.zst", restore.Wish(here, into_here=True))
-    with LocalEngine.open(root) as again:
+    with Engine.open(root) as again:
         passed(again)
         assert rows(again) == before
         # Nothing of it was done here: the general undo has nothing to take back, and by its id it is.
@@ -100,7 +100,7 @@ def test_a_backup_brings_them_to_another_machine(engine: LocalEngine, tmp_path: 
         assert set(states(again).values()) == {"waiting"}
 
 
-def test_restored_where_it_was_made_nothing_is_there_twice(engine: LocalEngine, tmp_path: Path):
+def test_restored_where_it_was_made_nothing_is_there_twice(engine: Engine, tmp_path: Path):
     approved(engine, one_of(engine, "quokka").id)
     before, text = rows(engine), note_of(engine)
     name = Journal.of(engine.root).folder.name
@@ -120,7 +120,7 @@ def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytes
         before = rows(engine)
     moved = root.rename(tmp_path / "renamed")
     links.link(links.memory_link(moved))
-    with LocalEngine.open(moved) as again:
+    with Engine.open(moved) as again:
         assert rows(again) == before
         assert again.undo_narrated(one.id).done
         assert not note_of(again)
@@ -128,14 +128,14 @@ def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("as_rule", ["", "rule"])
-def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(engine: LocalEngine, as_rule: str):
+def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(engine: Engine, as_rule: str):
     one = one_of(engine, "quokka")
     engine.close()
     left, seen = 0, set[str]()
     while True:
         command = [sys.executable, "-c", DIES, str(engine.root), one.id, str(left), as_rule]
         code = subprocess.run(command, check=False, cwd=Path(__file__).parents[3]).returncode
-        with LocalEngine.open(engine.root) as again:
+        with Engine.open(engine.root) as again:
             again.undo_narrated(one_of(again, "sign", "rejected").id) if left else None
             # Whoever decides next does what is left.
             decided(again, one_of(again, "sign").id, "reject")
@@ -157,7 +157,7 @@ def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(eng
     assert seen == {"waiting", "approved"}
 
 
-def test_a_failed_decision_is_not_done_later(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     from cm_tui.engine.notes import note_saves
     from cm_tui.errors import StoreError
 
@@ -177,7 +177,7 @@ def test_a_failed_decision_is_not_done_later(engine: LocalEngine, monkeypatch: p
     assert note_of(engine).count("cm:narrator") == 1
 
 
-def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: LocalEngine):
+def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     decided(engine, one.id, "reject", reason="no")
     approved(engine, other.id)
@@ -206,7 +206,7 @@ def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: Lo
     assert engine.undo_narrated(one.id).done
 
 
-def test_what_is_to_be_erased_is_told_by_the_text_of_the_proposal(engine: LocalEngine):
+def test_what_is_to_be_erased_is_told_by_the_text_of_the_proposal(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id)
     report = engine.erase([one.evidence_ids[0]], dry_run=True)
@@ -214,7 +214,7 @@ def test_what_is_to_be_erased_is_told_by_the_text_of_the_proposal(engine: LocalE
     assert worded.words == one.text
 
 
-def test_what_an_approved_line_stands_on_is_archived_by_its_age(engine: LocalEngine):
+def test_what_an_approved_line_stands_on_is_archived_by_its_age(engine: Engine):
     old = put(
         engine.root, [(n + 600, said("always run goldfish before a commit", f"w{n}", 100.0 + n)) for n in range(3)]
     )
@@ -232,7 +232,7 @@ def test_what_an_approved_line_stands_on_is_archived_by_its_age(engine: LocalEng
     assert (engine.retention().archived, engine.retention().waiting) == (0, 3)
 
 
-def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     met, seen, every = threading.Barrier(4), threading.local(), Proposals.all
 
@@ -258,7 +258,7 @@ def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: LocalEngi
 
 
 @pytest.mark.deep
-def test_two_processes_decide_beside_each_other(engine: LocalEngine):
+def test_two_processes_decide_beside_each_other(engine: Engine):
     (engine.root / "Makefile").write_text("a:\n\ttrue\nb:\n\ttrue\n")
     turns = [(20_000 + n, said("why?", f"p{n}", steps=(*ran("make a"), *ran("make b")))) for n in range(4)]
     put(engine.root, turns)
@@ -270,13 +270,13 @@ def test_two_processes_decide_beside_each_other(engine: LocalEngine):
         subprocess.Popen([*command, name, "1000"], cwd=Path(__file__).parents[3]) for name in (*names[:3], names[0])
     ]
     assert [each.wait() for each in running] == [0] * 4
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         assert list(states(again).values()).count("approved") == 3
         assert note_of(again).count("cm:narrator") == 3
         assert kinds(engine.root).count(DECIDED) == 3
 
 
-def test_what_a_journal_may_say_is_no_news_to_anybody(engine: LocalEngine):
+def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
     journal = Journal.of(engine.root)
     one = one_of(engine, "quokka")
     for data in (
@@ -300,7 +300,7 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: LocalEngine):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.deep)])
-def test_very_many_in_one_call(engine: LocalEngine, count: int):
+def test_very_many_in_one_call(engine: Engine, count: int):
     (engine.root / "Makefile").write_text("".join(f"part{number}:\n\ttrue\n" for number in range(count)))
     turns = [
         (30_000 + number * 3 + session, said("why?", f"m{number}-{session}", steps=ran(f"make part{number}")))

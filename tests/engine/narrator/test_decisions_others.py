@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.narrated import STANDS_ON
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, NarratedDecision, NarratedFilter, NarratedProposal
@@ -23,13 +23,13 @@ LINES = "# Project\n\n## Rules\n\n- Call `parse_config()` once. <!-- cm:narrator
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
 
 
 @pytest.fixture
-def outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A project with notes that name what is gone."""
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
     use(monkeypatch, Sayings())
@@ -40,14 +40,14 @@ def outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalE
     repo.commit("begin")
     repo.write(NOTE, LINES)
     take_out(repo)
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         list(engine.index())
         list(engine.backfill(depth=10_000))
         engine.stale_items()
         yield engine
 
 
-def stale(engine: LocalEngine, words: str) -> NarratedProposal:
+def stale(engine: Engine, words: str) -> NarratedProposal:
     rows = [one for one in engine.narrated(NarratedFilter(kinds=("stale",))).rows if words in one.old]
     assert len(rows) == 1, rows
     return rows[0]
@@ -56,7 +56,7 @@ def stale(engine: LocalEngine, words: str) -> NarratedProposal:
 # --- Rules ---
 
 
-def test_as_a_rule_it_is_approved_given_to_agents_and_taken_back(engine: LocalEngine):
+def test_as_a_rule_it_is_approved_given_to_agents_and_taken_back(engine: Engine):
     one = one_of(engine, "quokka")
     done = approved(engine, one.id, as_rule=True)
     (entry,) = engine.entries().rows
@@ -75,7 +75,7 @@ def test_as_a_rule_it_is_approved_given_to_agents_and_taken_back(engine: LocalEn
     assert states(engine)["always boil the quokka"] == "waiting"
 
 
-def test_a_rule_that_a_person_changed_is_shown_and_stays(engine: LocalEngine):
+def test_a_rule_that_a_person_changed_is_shown_and_stays(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id, as_rule=True)
     (entry,) = engine.entries().rows
@@ -90,7 +90,7 @@ def test_a_rule_that_a_person_changed_is_shown_and_stays(engine: LocalEngine):
     assert states(engine)["always boil the quokka"] == "waiting"
 
 
-def test_a_rule_that_is_there_already_is_not_written_twice_nor_taken_away(engine: LocalEngine):
+def test_a_rule_that_is_there_already_is_not_written_twice_nor_taken_away(engine: Engine):
     engine.remember("always boil the quokka", category="Rule")
     one = one_of(engine, "quokka")
     done = approved(engine, one.id, as_rule=True)
@@ -100,7 +100,7 @@ def test_a_rule_that_is_there_already_is_not_written_twice_nor_taken_away(engine
     assert engine.entries().total == 1
 
 
-def test_what_says_nothing_to_be_done_is_no_rule(engine: LocalEngine):
+def test_what_says_nothing_to_be_done_is_no_rule(engine: Engine):
     (engine.root / "Makefile").write_text("all:\n\ttrue\n")
     from tests.engine.narrator.decided import ran
 
@@ -115,7 +115,7 @@ def test_what_says_nothing_to_be_done_is_no_rule(engine: LocalEngine):
 # --- lines that the code contradicts ---
 
 
-def test_a_line_is_corrected_and_comes_back(outdated: LocalEngine):
+def test_a_line_is_corrected_and_comes_back(outdated: Engine):
     one = stale(outdated, "parse_config")
     assert (one.action, one.problem) == ("replace", "")
     whole = outdated.narrated_proposal(one.id)
@@ -132,7 +132,7 @@ def test_a_line_is_corrected_and_comes_back(outdated: LocalEngine):
     assert note_of(outdated) == LINES
 
 
-def test_a_line_is_removed_and_comes_back(outdated: LocalEngine):
+def test_a_line_is_removed_and_comes_back(outdated: Engine):
     one = stale(outdated, "Reader")
     assert one.action == "remove"
     approved(outdated, f"{one.id}@{one.digest}")
@@ -141,7 +141,7 @@ def test_a_line_is_removed_and_comes_back(outdated: LocalEngine):
     assert note_of(outdated) == LINES
 
 
-def test_a_line_that_was_edited_meanwhile_is_left_alone(outdated: LocalEngine):
+def test_a_line_that_was_edited_meanwhile_is_left_alone(outdated: Engine):
     one = stale(outdated, "Reader")
     note = outdated.root / NOTE
     note.write_text(LINES.replace("must be closed", "must be closed soon"))
@@ -152,7 +152,7 @@ def test_a_line_that_was_edited_meanwhile_is_left_alone(outdated: LocalEngine):
     assert "must be closed soon" in note.read_text()
 
 
-def test_a_rejected_correction_is_not_proposed_again(outdated: LocalEngine):
+def test_a_rejected_correction_is_not_proposed_again(outdated: Engine):
     one = stale(outdated, "Reader")
     decided(outdated, one.id, "reject", reason="it will come back")
     assert [each.id for each in outdated.narrated(NarratedFilter(kinds=("stale",))).rows] == [
@@ -162,7 +162,7 @@ def test_a_rejected_correction_is_not_proposed_again(outdated: LocalEngine):
     assert outdated.narrated_proposal(one.id).reason == "it will come back"
 
 
-def test_a_fact_that_names_what_is_gone_is_not_proposed(outdated: LocalEngine):
+def test_a_fact_that_names_what_is_gone_is_not_proposed(outdated: Engine):
     put(outdated.root, [(n, said("always call `Reader` twice", f"r{n}", 200.0)) for n in range(3)])
     put(outdated.root, [(n + 10, said("always mock `read_config` in slow tests", f"q{n}", 0.0)) for n in range(3)])
     passed(outdated)
@@ -174,7 +174,7 @@ def test_a_fact_that_names_what_is_gone_is_not_proposed(outdated: LocalEngine):
 # --- topics ---
 
 
-def test_topics_are_merged_as_shown_and_come_back(engine: LocalEngine):
+def test_topics_are_merged_as_shown_and_come_back(engine: Engine):
     folder = engine.root / TOPICS
     folder.mkdir(parents=True)
     (folder / "router.md").write_text("---\ntags: [net, http]\n---\n# Router\n\n- It routes quickly enough.\n")
@@ -204,7 +204,7 @@ def test_topics_are_merged_as_shown_and_come_back(engine: LocalEngine):
 # --- agents ---
 
 
-def test_what_an_agent_proposes_is_decided_like_anything_else(engine: LocalEngine):
+def test_what_an_agent_proposes_is_decided_like_anything_else(engine: Engine):
     id_ = one_of(engine, "quokka").evidence_ids[0]
     made = engine.propose_fact("Deploys take an hour.", why="It took one.", agent="codex", episodes=(id_,))
     assert (made.state, made.proposed_by) == ("waiting", "codex")
@@ -226,7 +226,7 @@ def test_what_an_agent_proposes_is_decided_like_anything_else(engine: LocalEngin
     assert [(one.id, one.text) for one in rejected] == [(made.id, "")]
 
 
-def test_events_name_what_they_stand_on(engine: LocalEngine):
+def test_events_name_what_they_stand_on(engine: Engine):
     one = one_of(engine, "quokka")
     engine.decide_narrated([one.id], NarratedDecision("approve"))
     told = {event.kind: event.data for event in Journal.of(engine.root).read() if STANDS_ON in event.data}

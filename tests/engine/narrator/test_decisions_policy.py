@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.narrator import policy
 from cm_tui.engine.narrator.observation import Observation
 from cm_tui.engine.narrator.turn import Turn
@@ -33,7 +33,7 @@ class Wishes(Sayings):
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Wishes())
     root = new_project(tmp_path / "project")
     taught(root, "boil the quokka", "sign tags")
@@ -46,12 +46,12 @@ def chosen(text: str) -> None:
     paths.config_file().write_text(text)
 
 
-def test_by_hand_nothing_is_approved(engine: LocalEngine):
+def test_by_hand_nothing_is_approved(engine: Engine):
     assert passed(engine).approved == ()
     assert set(states(engine).values()) == {"waiting"}
 
 
-def test_what_a_policy_names_is_approved_listed_and_taken_back_for_good(engine: LocalEngine):
+def test_what_a_policy_names_is_approved_listed_and_taken_back_for_good(engine: Engine):
     chosen(ALL)
     trial = passed(engine, dry_run=True)
     assert (trial.approved, trial.waiting, note_of(engine)) == ((), 3, "")
@@ -79,7 +79,7 @@ def test_what_a_policy_names_is_approved_listed_and_taken_back_for_good(engine: 
     assert passed(engine).approved == ()
 
 
-def test_what_a_person_took_back_is_not_approved_by_itself(engine: LocalEngine):
+def test_what_a_person_took_back_is_not_approved_by_itself(engine: Engine):
     passed(engine)
     for one in engine.narrated().rows:
         approved(engine, one.id)
@@ -92,7 +92,7 @@ def test_what_a_person_took_back_is_not_approved_by_itself(engine: LocalEngine):
 
 
 def test_a_policy_that_approves_everything_approves_nothing_of_a_persons(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     note = engine.root / ".cm/notes/project.md"
     note.parent.mkdir(parents=True)
@@ -110,7 +110,7 @@ def test_a_policy_that_approves_everything_approves_nothing_of_a_persons(
     assert note.read_text().startswith(before.rstrip())
 
 
-def test_a_note_that_cannot_be_written_waits(engine: LocalEngine):
+def test_a_note_that_cannot_be_written_waits(engine: Engine):
     note = engine.root / ".cm/notes/project.md"
     note.parent.mkdir(parents=True)
     note.write_text("# Project\n")

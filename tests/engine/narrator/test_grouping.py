@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator.observation import Observation
 from cm_tui.engine.narrator.tables import NarratorTables
@@ -55,17 +55,17 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Texts that got vectors, which are made up."""
     seen: list[str] = []
 
-    def embed(_: LocalEngine, texts: Sequence[str]) -> Any:
+    def embed(_: Engine, texts: Sequence[str]) -> Any:
         seen.extend(texts)
         return vectors(texts)
 
     use(monkeypatch, Sentences())
-    monkeypatch.setattr(LocalEngine, "_embed", embed)
+    monkeypatch.setattr(Engine, "_embed", embed)
     return seen
 
 
 @pytest.fixture
-def engine(tmp_path: Path, embedded: list[str]) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, embedded: list[str]) -> Iterator[Engine]:
     yield from opened(new_project(tmp_path / "project"))
 
 
@@ -80,7 +80,7 @@ def work(seed: int, count: int = 40) -> list[tuple[int, EpisodeRecord]]:
     return [(n, turn(60 - n, chance.choice(SAYINGS), f"s{chance.randrange(20)}")) for n in range(count)]
 
 
-def state(engine: LocalEngine) -> dict[str, object]:
+def state(engine: Engine) -> dict[str, object]:
     """Return what was put together, and what is proposed of it."""
     tables = NarratorTables(engine._episodes.tables)
     there = "(SELECT grp FROM narrator_group)"
@@ -97,7 +97,7 @@ def state(engine: LocalEngine) -> dict[str, object]:
     }
 
 
-def groups(engine: LocalEngine) -> set[frozenset[str]]:
+def groups(engine: Engine) -> set[frozenset[str]]:
     found: dict[int, set[str]] = {}
     for text, group in NarratorTables(engine._episodes.tables).rows("SELECT text, grp FROM narrator_fact"):
         found.setdefault(group, set()).add(text)
@@ -114,7 +114,7 @@ def anew(path: Path, records: Iterable[tuple[int, EpisodeRecord]]) -> dict[str, 
 
 
 def test_wordings_of_one_fact_are_put_together_and_each_has_its_vector_made_once(
-    engine: LocalEngine, embedded: list[str]
+    engine: Engine, embedded: list[str]
 ) -> None:
     put(engine.root, [(1, turn(9, SAYINGS[8])), (2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[4]))])
     passed(engine)
@@ -129,7 +129,7 @@ def test_wordings_of_one_fact_are_put_together_and_each_has_its_vector_made_once
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(2))
-def test_slices_come_to_the_same_as_all_at_once(tmp_path: Path, engine: LocalEngine, seed: int) -> None:
+def test_slices_come_to_the_same_as_all_at_once(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed)
     whole = anew(tmp_path / "whole", said)
     assert len(whole["proposals"]) > 1  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ def test_slices_come_to_the_same_as_all_at_once(tmp_path: Path, engine: LocalEng
 
 
 @pytest.mark.parametrize("seed", range(3, 4))
-def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: LocalEngine, seed: int) -> None:
+def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed)
     shuffled = random.Random(seed).sample(said, len(said))
     for start in range(0, len(said), 13):
@@ -149,7 +149,7 @@ def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: Lo
     assert state(engine) == anew(tmp_path / "whole", said)
 
 
-def test_an_older_wording_that_comes_to_light_leads(tmp_path: Path, engine: LocalEngine) -> None:
+def test_an_older_wording_that_comes_to_light_leads(tmp_path: Path, engine: Engine) -> None:
     later = [(2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[8]))]
     put(engine.root, later)
     passed(engine)
@@ -164,7 +164,7 @@ def test_an_older_wording_that_comes_to_light_leads(tmp_path: Path, engine: Loca
 
 
 @pytest.mark.parametrize("seed", range(5, 7))
-def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: LocalEngine, seed: int) -> None:
+def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed, 24)
     ids = put(engine.root, said)
     passed(engine)
@@ -181,7 +181,7 @@ def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: LocalEngine, 
     assert state(engine) == anew(tmp_path / "all", said)
 
 
-def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_path: Path, engine: Engine) -> None:
     first, between, last = "alpha beta gamma", "beta gamma delta epsilon", "delta epsilon zeta beta"
     said = [(1, turn(9, first)), (2, turn(8, between)), (3, turn(7, last))]
     ids = put(engine.root, said)
@@ -195,7 +195,7 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_what_was_kept_back_for_another_fact_counts_when_that_is_forgotten(
-    tmp_path: Path, engine: LocalEngine, is_first: bool
+    tmp_path: Path, engine: Engine, is_first: bool
 ) -> None:
     once, again = "alpha beta gamma delta", ("alpha eta theta iota", "alpha eta theta iota!")
     days = (20, 19, 5) if is_first else (20, 19, 30)
@@ -210,7 +210,7 @@ def test_what_was_kept_back_for_another_fact_counts_when_that_is_forgotten(
     assert state(engine) == anew(tmp_path / "whole", said[2:])
 
 
-def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(engine: LocalEngine) -> None:
+def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(engine: Engine) -> None:
     once, again = "alpha beta gamma delta", "alpha eta theta iota"
     _, _, id_ = put(
         engine.root, [(1, turn(20, once)), (2, turn(10, again)), (3, turn(9, again, prompts=("why?", again)))]
@@ -225,7 +225,7 @@ def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_of
     assert [one.text for one in proposed(engine)] == [again]
 
 
-def test_nothing_is_opposed_any_more_when_what_said_otherwise_is_forgotten(tmp_path: Path, engine: LocalEngine) -> None:
+def test_nothing_is_opposed_any_more_when_what_said_otherwise_is_forgotten(tmp_path: Path, engine: Engine) -> None:
     always, never, _, again = SAYINGS[:4]
     said = [(1, turn(20, never)), (2, turn(19, always)), (3, turn(18, again)), (4, turn(17, f"{never}!"))]
     ids = put(engine.root, said)
@@ -238,10 +238,8 @@ def test_nothing_is_opposed_any_more_when_what_said_otherwise_is_forgotten(tmp_p
     assert state(engine) == anew(tmp_path / "whole", said[1:3])
 
 
-def test_without_a_model_words_alone_tell_and_the_pass_says_so(
-    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(LocalEngine, "_embed", lambda *_: None)
+def test_without_a_model_words_alone_tell_and_the_pass_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "_embed", lambda *_: None)
     put(engine.root, [(1, turn(9, SAYINGS[8])), (2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[4]))])
     (note,) = passed(engine).notes
     assert "no model of prose" in note
@@ -250,9 +248,9 @@ def test_without_a_model_words_alone_tell_and_the_pass_says_so(
 
 
 def test_slices_come_to_the_same_without_a_model(
-    tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalEngine, "_embed", lambda *_: None)
+    monkeypatch.setattr(Engine, "_embed", lambda *_: None)
     said = work(10)
     for part in (said[:25], said[25:]):
         put(engine.root, part)
@@ -263,7 +261,7 @@ def test_slices_come_to_the_same_without_a_model(
 @pytest.mark.parametrize(
     ("rest", "occasions"), [("", 3), (("why is the export of this customer empty? " * 8).strip(), 1)]
 )
-def test_the_same_long_prompt_in_several_sessions_counts_once(engine: LocalEngine, rest: str, occasions: int) -> None:
+def test_the_same_long_prompt_in_several_sessions_counts_once(engine: Engine, rest: str, occasions: int) -> None:
     more = (rest,) if rest else ()
     put(engine.root, [(n, turn(9 - n, "", f"s{n}", (SAYINGS[8], *more))) for n in range(3)])
     passed(engine)
@@ -276,14 +274,14 @@ def test_the_same_long_prompt_in_several_sessions_counts_once(engine: LocalEngin
     assert engine._narrator._tables.rows(sql) == [(4, 4, occasions + 1)]
 
 
-def test_what_is_said_twice_in_one_session_was_said_in_one(engine: LocalEngine) -> None:
+def test_what_is_said_twice_in_one_session_was_said_in_one(engine: Engine) -> None:
     put(engine.root, [(1, turn(9, SAYINGS[8], "s")), (2, turn(8, SAYINGS[9], "s"))])
     passed(engine)
     ((_, support, sessions, *_),) = state(engine)["groups"]  # type: ignore[misc]
     assert (support, sessions) == (2, 1)
 
 
-def test_opposite_sayings_are_two_claims_and_neither_is_sure_while_both_are_said(engine: LocalEngine) -> None:
+def test_opposite_sayings_are_two_claims_and_neither_is_sure_while_both_are_said(engine: Engine) -> None:
     always, never, _, again = SAYINGS[:4]
     put(engine.root, [(1, turn(20, always)), (2, turn(19, again))])
     passed(engine)
@@ -296,7 +294,7 @@ def test_opposite_sayings_are_two_claims_and_neither_is_sure_while_both_are_said
     assert topic
 
 
-def test_the_last_word_counts_where_all_else_was_said_before(engine: LocalEngine) -> None:
+def test_the_last_word_counts_where_all_else_was_said_before(engine: Engine) -> None:
     always, never, _, again = SAYINGS[:4]
     put(
         engine.root,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.narrator.known import compare
 from cm_tui.engine.narrator.known_lines import KnownLines
 from cm_tui.engine.narrator.tables import NarratorTables
@@ -18,7 +18,7 @@ FACT = "always run the linter before a commit"
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     for engine in opened(new_project(tmp_path / "project")):
         put(engine.root, [(n, said(FACT, f"s{n}")) for n in range(3)])
@@ -26,32 +26,32 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEng
         yield engine
 
 
-def one(engine: LocalEngine) -> NarratedProposal:
+def one(engine: Engine) -> NarratedProposal:
     (found,) = engine.narrated().rows
     return found
 
 
-def write(engine: LocalEngine, name: str, text: str) -> None:
+def write(engine: Engine, name: str, text: str) -> None:
     file = engine.root / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
 
 
-def test_what_nobody_wrote_is_new(engine: LocalEngine):
+def test_what_nobody_wrote_is_new(engine: Engine):
     write(engine, "AGENTS.md", "# Work\n\nThe tax is a share of the sum.\n")
     assert (one(engine).relation, one(engine).other) == ("new", "")
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", ".cm/notes/project.md", ".cm/memory/MEMORY.md"])
-def test_what_stands_in_a_file_is_redundant_with_its_place(engine: LocalEngine, name: str):
+def test_what_stands_in_a_file_is_redundant_with_its_place(engine: Engine, name: str):
     write(engine, name, "# Work\n\n- Write tests.\n- Always run the linter\n  before a commit.\n")
     found = one(engine)
     assert (found.relation, found.other) == ("redundant", "Always run the linter before a commit.")
     assert found.other_place == f"{name}:4"
 
 
-def test_an_entry_counts_too_and_what_is_redundant_comes_last(engine: LocalEngine):
+def test_an_entry_counts_too_and_what_is_redundant_comes_last(engine: Engine):
     entry = engine.remember("Always run the linter before a commit.", category="rule")
     assert (one(engine).relation, one(engine).other_place) == ("redundant", f"entry/{entry.id}")
     put(engine.root, [(n + 9, said("always squash", f"t{n}")) for n in range(2)])
@@ -59,7 +59,7 @@ def test_an_entry_counts_too_and_what_is_redundant_comes_last(engine: LocalEngin
     assert [row.relation for row in engine.narrated().rows] == ["new", "redundant"]
 
 
-def test_what_changes_in_a_file_counts_at_once(engine: LocalEngine):
+def test_what_changes_in_a_file_counts_at_once(engine: Engine):
     write(engine, "AGENTS.md", "Always run the linter before a commit.\n")
     assert one(engine).relation == "redundant"
     write(engine, "AGENTS.md", "Never run the linter before a commit.\n")
@@ -68,7 +68,7 @@ def test_what_changes_in_a_file_counts_at_once(engine: LocalEngine):
     assert one(engine).relation == "new"
 
 
-def test_only_what_changed_is_read_again(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_only_what_changed_is_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     for number in range(5):
         write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
     assert one(engine).relation == "new"
@@ -104,7 +104,7 @@ def test_a_command_that_stands_in_a_block_of_code_is_known():
     assert compare("command", "The tests run with `pytest -q`.", "`pytest -qx`")[0] == "new"
 
 
-def test_lines_are_read_as_sentences(engine: LocalEngine):
+def test_lines_are_read_as_sentences(engine: Engine):
     text = "---\ntags: [a]\n---\n# Title\n\n> quoted\n\n1. One thing. Two things.\n\n```sh\n$ make all\n```\n\n- [x] Done. <!-- cm:narrator nabcdef -->\n"
     write(engine, ".cm/notes/topics/t.md", text)
     tables = NarratorTables(engine._episodes.tables)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.episodes import retention
 from cm_tui.engine.episodes.changes import CONSOLIDATED
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator import pass_run, processes, reading
 from cm_tui.engine.narrator.tables import TABLES, NarratorTables
@@ -26,7 +26,7 @@ from tests.tiers import is_full_size
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened(new_project(tmp_path / "project"))
 
@@ -49,11 +49,11 @@ def some_work(seed: int, count: int = 120) -> list[tuple[int, EpisodeRecord]]:
     return records
 
 
-def tables(engine: LocalEngine) -> NarratorTables:
+def tables(engine: Engine) -> NarratorTables:
     return NarratorTables(engine._episodes.tables)
 
 
-def test_what_is_new_is_looked_at_once(engine: LocalEngine):
+def test_what_is_new_is_looked_at_once(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     first = passed(engine)
     assert (first.episodes, first.observations, first.proposed, first.waiting) == (3, 3, 1, 1)
@@ -66,7 +66,7 @@ def test_what_is_new_is_looked_at_once(engine: LocalEngine):
     assert [found.quote for found in one.evidence] == ["“always test”"] * 4
 
 
-def test_before_a_pass_it_says_so(engine: LocalEngine):
+def test_before_a_pass_it_says_so(engine: Engine):
     assert "cm narrate" in engine.narrated().note
     passed(engine)
     assert engine.narrated().note == ""
@@ -75,7 +75,7 @@ def test_before_a_pass_it_says_so(engine: LocalEngine):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_slices_in_whatever_order_come_to_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: LocalEngine, seed: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int
 ):
     work = some_work(seed)
     put(engine.root, work)
@@ -91,7 +91,7 @@ def test_slices_in_whatever_order_come_to_the_same(
         assert proposed(other) == whole
 
 
-def test_old_ones_that_nobody_consolidated_are_looked_at_first(engine: LocalEngine):
+def test_old_ones_that_nobody_consolidated_are_looked_at_first(engine: Engine):
     ids = put(engine.root, [(n, said("why?", f"s{n}", days)) for n, days in enumerate((1, 50, 2, 40, 60))])
     Journal.of(engine.root).append(CONSOLIDATED, {"ids": [ids[1]], "actor": "narrator"})
     engine._episodes.index.follow()
@@ -99,7 +99,7 @@ def test_old_ones_that_nobody_consolidated_are_looked_at_first(engine: LocalEngi
     assert [item.at.id for item in items] == [ids[4], ids[3], ids[1], ids[2], ids[0]]
 
 
-def test_a_turn_is_looked_at_with_the_one_before_it_in_its_session(engine: LocalEngine):
+def test_a_turn_is_looked_at_with_the_one_before_it_in_its_session(engine: Engine):
     put(
         engine.root,
         [(n, said("why?", f"s{n}", 3, answer="yes")) for n in range(3)]
@@ -113,7 +113,7 @@ def test_a_turn_is_looked_at_with_the_one_before_it_in_its_session(engine: Local
     assert {one.text for one in proposed(engine)} == {"yes ", "no a"}
 
 
-def test_what_is_forgotten_supports_nothing_and_is_not_quoted(engine: LocalEngine):
+def test_what_is_forgotten_supports_nothing_and_is_not_quoted(engine: Engine):
     ids = put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     passed(engine)
     engine.forget(ids[0])
@@ -132,7 +132,7 @@ def test_what_is_forgotten_supports_nothing_and_is_not_quoted(engine: LocalEngin
     assert [tables(engine).rows(f"SELECT count(*) FROM {name}")[0][0] for name in TABLES[:5]] == [0] * 5
 
 
-def test_what_is_archived_counts_and_is_quoted_from_there(engine: LocalEngine):
+def test_what_is_archived_counts_and_is_quoted_from_there(engine: Engine):
     ids = put(engine.root, [(n, said("always test", f"s{n}", 100)) for n in range(3)])
     passed(engine)
     Journal.of(engine.root).append(CONSOLIDATED, {"ids": ids, "actor": "narrator"})
@@ -143,18 +143,18 @@ def test_what_is_archived_counts_and_is_quoted_from_there(engine: LocalEngine):
     assert {found.quote for found in before[0].evidence} == {"“always test”"}
 
 
-def test_what_the_narrator_recorded_is_no_evidence(engine: LocalEngine):
+def test_what_the_narrator_recorded_is_no_evidence(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}", actor="narrator")) for n in range(4)])
     assert passed(engine).episodes == 0
     assert proposed(engine) == []
 
 
-def test_what_was_redacted_is_no_fact(engine: LocalEngine):
+def test_what_was_redacted_is_no_fact(engine: Engine):
     put(engine.root, [(n, said("always use [redacted: slack token]", f"s{n}")) for n in range(4)])
     assert passed(engine).observations == 0
 
 
-def test_a_trial_keeps_nothing(engine: LocalEngine):
+def test_a_trial_keeps_nothing(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     trial = passed(engine, dry_run=True)
     assert (trial.dry_run, trial.episodes, trial.proposed, trial.proposals[0].text) == (True, 4, 1, "always test")
@@ -163,14 +163,14 @@ def test_a_trial_keeps_nothing(engine: LocalEngine):
     assert passed(engine).episodes == 4
 
 
-def test_only_what_stands_on_something_recent_is_reported_where_that_is_asked(engine: LocalEngine):
+def test_only_what_stands_on_something_recent_is_reported_where_that_is_asked(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}", 20)) for n in range(3)])
     put(engine.root, [(n + 9, said("always lint", f"t{n}", 2)) for n in range(3)])
     report = passed(engine, since=time.time() - 7 * DAY)
     assert ([one.text for one in report.proposals], report.waiting) == (["always lint"], 2)
 
 
-def test_a_miner_that_fails_hinders_no_other_and_is_told(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_miner_that_fails_hinders_no_other_and_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)] + [(9, said("break", "s9"))])
     report = passed(engine)
     assert report.episodes == 4
@@ -178,7 +178,7 @@ def test_a_miner_that_fails_hinders_no_other_and_is_told(engine: LocalEngine, mo
     assert report.waiting == 1
 
 
-def test_other_miners_look_at_everything_anew(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_other_miners_look_at_everything_anew(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     passed(engine)
     use(monkeypatch, version=2)
@@ -195,7 +195,7 @@ def processes_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("processes_of_tests")
-def test_what_was_looked_at_by_a_pass_that_is_cancelled_is_kept(engine: LocalEngine):
+def test_what_was_looked_at_by_a_pass_that_is_cancelled_is_kept(engine: Engine):
     put(engine.root, some_work(1, 100))
     cancel = Cancel()
     steps = engine.narrate(cancel=cancel)
@@ -210,7 +210,7 @@ def test_what_was_looked_at_by_a_pass_that_is_cancelled_is_kept(engine: LocalEng
 
 
 @pytest.mark.usefixtures("processes_of_tests")
-def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine: LocalEngine):
+def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(30)] + [(99, said("die", "s99"))])
     report = passed(engine)
     assert (report.episodes, report.waiting) == (31, 1)
@@ -220,7 +220,7 @@ def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine
 
 
 def test_kill_9_at_any_moment_then_a_pass_comes_to_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: LocalEngine
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ):
     work = some_work(4, 100)
     put(engine.root, work)
@@ -240,7 +240,7 @@ def test_kill_9_at_any_moment_then_a_pass_comes_to_the_same(
         assert [tables(other).rows(sql) for sql in counts] == [tables(engine).rows(sql) for sql in counts]
 
 
-def test_another_journal_is_looked_at_anew(engine: LocalEngine):
+def test_another_journal_is_looked_at_anew(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     passed(engine)
     journal = Journal.of(engine.root)

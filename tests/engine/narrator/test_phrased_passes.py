@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api import recording
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import NarratedDecision, NarratedFilter
 from tests.engine.narrator.model.chat_server import ChatServer, serving, tidy
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
@@ -27,7 +27,7 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     for engine in opened(new_project(tmp_path / "project")):
         put(engine.root, [(n, said(FACT, f"s{n}", 3 - n)) for n in range(3)])
@@ -41,11 +41,11 @@ def mean(url: str, name: str = "tiny") -> None:
     file.write_text(f'[narrator.model]\nenabled = true\nname = "{name}"\nbase_url = "{url}"\ntimeout_seconds = 0.5\n')
 
 
-def texts(engine: LocalEngine, *states: Any) -> list[str]:
+def texts(engine: Engine, *states: Any) -> list[str]:
     return [one.text for one in engine.narrated(NarratedFilter(states or ("waiting",))).rows]
 
 
-def test_a_pass_asks_once_and_tells_what_it_took(engine: LocalEngine, server: ChatServer):
+def test_a_pass_asks_once_and_tells_what_it_took(engine: Engine, server: ChatServer):
     mean(server.url)
     trial = passed(engine, dry_run=True)
     assert (server.heard, trial.cost.calls, trial.cost.used, trial.cost.model) == ([], 0, 0, "tiny")
@@ -61,7 +61,7 @@ def test_a_pass_asks_once_and_tells_what_it_took(engine: LocalEngine, server: Ch
     assert [each.quote for each in engine.narrated_proposal(one.id).evidence] == [f"“{FACT}”"] * 3
 
 
-def test_what_was_phrased_is_decided_and_taken_back(engine: LocalEngine, server: ChatServer):
+def test_what_was_phrased_is_decided_and_taken_back(engine: Engine, server: ChatServer):
     passed(engine)
     (plain,) = engine.narrated().rows
     mean(server.url)
@@ -80,7 +80,7 @@ def test_what_was_phrased_is_decided_and_taken_back(engine: LocalEngine, server:
     assert texts(engine) == [FACT]
 
 
-def test_a_rejection_holds_for_whatever_words(engine: LocalEngine, server: ChatServer):
+def test_a_rejection_holds_for_whatever_words(engine: Engine, server: ChatServer):
     mean(server.url)
     passed(engine)
     (one,) = engine.narrated().rows
@@ -99,7 +99,7 @@ def test_a_rejection_holds_for_whatever_words(engine: LocalEngine, server: ChatS
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("failure", ["offline", "slow", "nonsense", "refused"])
-def test_a_model_that_fails_hinders_nothing(engine: LocalEngine, server: ChatServer, failure: str):
+def test_a_model_that_fails_hinders_nothing(engine: Engine, server: ChatServer, failure: str):
     mean("http://127.0.0.1:9/v1" if failure == "offline" else server.url)
     server.slow = failure == "slow"
     server.raw = b"<html>" if failure == "nonsense" else None
@@ -110,7 +110,7 @@ def test_a_model_that_fails_hinders_nothing(engine: LocalEngine, server: ChatSer
     assert "without the model" in note
 
 
-def test_in_a_pause_nothing_is_sent(engine: LocalEngine, server: ChatServer):
+def test_in_a_pause_nothing_is_sent(engine: Engine, server: ChatServer):
     mean(server.url)
     recording.pause(engine.root)
     report = passed(engine)
@@ -118,7 +118,7 @@ def test_in_a_pause_nothing_is_sent(engine: LocalEngine, server: ChatServer):
     assert report.cost.notes == ("recording is paused: nothing is sent to tiny meanwhile",)
 
 
-def test_a_repository_names_no_model(engine: LocalEngine, server: ChatServer):
+def test_a_repository_names_no_model(engine: Engine, server: ChatServer):
     (engine.root / ".cm").mkdir(exist_ok=True)
     named = f'[narrator.model]\nenabled = true\nname = "tiny"\nbase_url = "{server.url}"\n'
     (engine.root / ".cm" / "config.toml").write_text(named)

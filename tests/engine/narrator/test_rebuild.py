@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui.daemon import open_engine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.episodes import retention
 from cm_tui.engine.episodes.changes import CONSOLIDATED
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.narrator.tables import NarratorTables
 from cm_tui.engine.store import database
 from cm_tui.model import Step
@@ -20,7 +20,7 @@ from tests.engine.narrator.passes import Sayings, new_project, opened, passed, p
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
     yield from opened(new_project(tmp_path / "project"))
 
@@ -31,7 +31,7 @@ def stored(words: bytes) -> list[str]:
     return [str(file.relative_to(home)) for file in home.rglob("*") if file.is_file() and words in file.read_bytes()]
 
 
-def test_a_rebuilt_store_proposes_the_same(engine: LocalEngine):
+def test_a_rebuilt_store_proposes_the_same(engine: Engine):
     root = engine.root
     # What an index tells is missing is not proposed.
     (root / "Makefile").write_text("all:\n\ttrue\n")
@@ -46,13 +46,13 @@ def test_a_rebuilt_store_proposes_the_same(engine: LocalEngine):
     retention.retention(engine._episodes, apply=True, older_than=None)
     engine.close()
     assert list(open_engine.rebuild(root))[-1].stage == "done"
-    with LocalEngine.open(root) as again:
+    with Engine.open(root) as again:
         assert again.narrated().total == 0
         assert passed(again).episodes == 8
         assert proposed(again) == before
 
 
-def test_of_what_was_erased_nothing_is_left(engine: LocalEngine):
+def test_of_what_was_erased_nothing_is_left(engine: Engine):
     root = engine.root
     ids = put(root, [(n, said("always boil the quokka", f"s{n}")) for n in range(3)])
     put(root, [(n + 9, said("always test", f"t{n}")) for n in range(3)])
@@ -66,7 +66,7 @@ def test_of_what_was_erased_nothing_is_left(engine: LocalEngine):
     assert [one.text for one in proposed(engine)] == ["always test"]
 
 
-def test_what_another_process_erased_is_gone_with_the_next_look(engine: LocalEngine):
+def test_what_another_process_erased_is_gone_with_the_next_look(engine: Engine):
     from cm_tui.engine.journal.event import ERASURE
 
     ids = put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
@@ -77,13 +77,13 @@ def test_what_another_process_erased_is_gone_with_the_next_look(engine: LocalEng
     assert NarratorTables(engine._episodes.tables).rows("SELECT count(*) FROM narrator_fact") == [(0,)]
 
 
-def test_a_store_that_can_only_be_read_is_looked_at_in_memory(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_store_that_can_only_be_read_is_looked_at_in_memory(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     passed(engine)
     before = proposed(engine)
     engine.close()
     monkeypatch.setattr(database, "can_only_be_read", lambda _: True)
-    with LocalEngine.open(engine.root) as readable:
+    with Engine.open(engine.root) as readable:
         assert readable.read_only_note
         assert passed(readable).episodes == 3
         assert proposed(readable) == before

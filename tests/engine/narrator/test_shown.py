@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.daemon import open_engine
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.narrator.miners.cochange import Cochange
 from cm_tui.engine.narrator.miners.commands import Commands
 from cm_tui.engine.narrator.miners.conventions import Conventions
@@ -22,20 +22,20 @@ ERROR = "OSError: Address already in use"
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Commands(), Workflows(), Fixes(), Cochange(), Conventions())
     yield from opened(new_project(tmp_path / "project"))
 
 
-def texts(engine: LocalEngine) -> list[str]:
+def texts(engine: Engine) -> list[str]:
     return [one.text for one in proposed(engine)]
 
 
-def done(engine: LocalEngine, first: int, times: int, *steps: Step, **fields: object) -> None:
+def done(engine: Engine, first: int, times: int, *steps: Step, **fields: object) -> None:
     put(engine.root, [(first + n, said("go on", f"s{first + n}", 20 - n, steps=steps, **fields)) for n in range(times)])
 
 
-def test_what_is_shown_is_proposed_once(engine: LocalEngine) -> None:
+def test_what_is_shown_is_proposed_once(engine: Engine) -> None:
     done(engine, 0, 5, bash("buf lint"), bash("buf generate"), bash("pytest -q"), files=("a.proto", "b.md"))
     done(engine, 10, 8, bash("pytest -q"), bash("git status"))
     done(
@@ -57,7 +57,7 @@ def test_what_is_shown_is_proposed_once(engine: LocalEngine) -> None:
     ]  # fmt: skip
 
 
-def test_one_session_shows_no_habit(engine: LocalEngine) -> None:
+def test_one_session_shows_no_habit(engine: Engine) -> None:
     put(
         engine.root,
         [(n, said("go on", "s", 9 - n, steps=(bash("make x"), bash("make y")), files=("a", "b"))) for n in range(8)],
@@ -66,7 +66,7 @@ def test_one_session_shows_no_habit(engine: LocalEngine) -> None:
     assert texts(engine) == []
 
 
-def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: LocalEngine) -> None:
+def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: Engine) -> None:
     (engine.root / "Makefile").write_text("gen fmt:\n\ttrue\n")
     done(engine, 0, 5, bash("make gen"), bash("make fmt"), files=("a", "b"))
     passed(engine)
@@ -79,12 +79,12 @@ def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: L
     assert not set(together) & {one.text for one in after}
     engine.close()
     assert list(open_engine.rebuild(engine.root))[-1].stage == "done"
-    with LocalEngine.open(engine.root) as again:
+    with Engine.open(engine.root) as again:
         passed(again)
         assert proposed(again) == after
 
 
-def test_a_command_that_the_project_no_longer_has_is_not_proposed_without_an_index(engine: LocalEngine) -> None:
+def test_a_command_that_the_project_no_longer_has_is_not_proposed_without_an_index(engine: Engine) -> None:
     (engine.root / "Makefile").write_text("lint:\n\ttrue\n")
     done(engine, 0, 5, bash("make lint"))
     done(engine, 10, 5, bash("make mocks"))
@@ -93,7 +93,7 @@ def test_a_command_that_the_project_no_longer_has_is_not_proposed_without_an_ind
     assert texts(engine) == ["The code is linted with `make lint`"]
 
 
-def test_why_says_what_speaks_against_it(engine: LocalEngine) -> None:
+def test_why_says_what_speaks_against_it(engine: Engine) -> None:
     done(engine, 0, 6, files=("a", "b"))
     done(engine, 10, 1, files=("a",))
     passed(engine)

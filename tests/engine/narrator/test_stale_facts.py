@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.narrator.candidate import Candidate, Tally
 from cm_tui.engine.narrator.stale_facts import Code, contradicted_by_code, proposals
 from cm_tui.model import NarratedProposal
@@ -18,7 +18,7 @@ from tests.engine.mentions.conftest import CONFIG, JUSTFILE
 from tests.gitrepo import Repo
 from tests.planted import GITHUB
 
-Opened = Callable[[], LocalEngine]
+Opened = Callable[[], Engine]
 PROJECT = ".cm/notes/project.md"
 
 
@@ -37,8 +37,8 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
 def brought_up(repo: Repo) -> Opened:
     """Opens the engine with index and history brought up to the files."""
 
-    def opened() -> LocalEngine:
-        engine = LocalEngine.open(repo.root)
+    def opened() -> Engine:
+        engine = Engine.open(repo.root)
         list(engine.index())
         list(engine.backfill(depth=10_000))
         return engine
@@ -46,14 +46,14 @@ def brought_up(repo: Repo) -> Opened:
     return opened
 
 
-def code_of(engine: LocalEngine) -> Code:
+def code_of(engine: Engine) -> Code:
     engine.stale_items()
     code = engine._code()
     assert code is not None
     return code
 
 
-def found(engine: LocalEngine) -> dict[str, NarratedProposal]:
+def found(engine: Engine) -> dict[str, NarratedProposal]:
     return {one.old: one for one in proposals(engine.root, code_of(engine))}
 
 
@@ -187,5 +187,5 @@ def test_a_fact_that_names_what_is_gone_is_not_reinforced(repo: Repo, brought_up
 
 
 def test_without_an_index_nothing_is_known_of_the_code(repo: Repo):
-    with LocalEngine.open(repo.root) as engine:
+    with Engine.open(repo.root) as engine:
         assert engine._code() is None

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.narrator import topic_text
 from cm_tui.engine.narrator.lifecycle import proposals
 from cm_tui.engine.narrator.topic_changes import apply, change, preview
@@ -138,7 +138,7 @@ def test_what_is_retired_is_found_by_a_person_and_recalled_by_nobody(project: Pr
     project.topic("a", "---\ntags: [x]\n---\n# A\n\nThe gateway listens on 8081.\n")
     project.note("user:topics/mine.md", "# Mine\n\nPrefers tabs.\n")
     before = project.all()
-    with LocalEngine.open(project.root) as engine:
+    with Engine.open(project.root) as engine:
         assert engine.search_notes("gateway listens", min_score=0.0).hits
         gone = change(project.root, "retire", [A, "mine"])
         assert project.file(".cm/archive/topics/a.md").exists()
@@ -159,7 +159,7 @@ def test_cm_undo_takes_the_last_change_back(project: Project):
     project.topic("b", "# B\n\n- two\n")
     before = project.all()
     change(project.root, "merge", ["a", "b"])
-    with LocalEngine.open(project.root) as engine:
+    with Engine.open(project.root) as engine:
         assert engine.undo(dry_run=True).words == f"taken back: merged {B} into {A}"
         project.file(A).write_text(project.text(A).replace("- two", "- 2"))
         left = engine.undo()
@@ -318,7 +318,7 @@ def test_kill_9_is_completed_by_the_next_change_or_taken_back(project: Project, 
     assert b"- two\n" in lines
     told = project.changes()
     if step % 4 == 0 and told:
-        with LocalEngine.open(project.root) as engine:
+        with Engine.open(project.root) as engine:
             assert engine.undo().words == f"taken back: merged {B} into {A}"
         assert project.all() == before
     made = change(project.root, "create", [], "Other")
@@ -425,7 +425,7 @@ def test_bullets_keep_their_headings_in_a_topic_of_their_own(project: Project):
 
 def test_the_engine_shows_and_changes_topics(project: Project):
     project.topic("a", "# A\n\nThe gateway listens on 8081.\n")
-    with LocalEngine.open(project.root) as engine:
+    with Engine.open(project.root) as engine:
         assert [topic.id for topic in engine.topics().topics] == [A]
         done = engine.change_topics("retire", ["a"])
         assert done.done

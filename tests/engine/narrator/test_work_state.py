@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.budget import tokens
 from cm_tui.engine.context.work_brief import TOKENS, work_brief
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator.session_turns import RECENT_S, last_turns
 from cm_tui.engine.narrator.turn import Turn
@@ -147,7 +147,7 @@ def test_after_a_compaction_the_block_has_all_that_counts(machine: Machine, writ
         machine.repo.write(case.file, "changed\n")
     machine.run()
     whole, missing = 0, []
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         for case in SESSIONS:
             state = engine.work_state(session=case.session)
             assert state.session == case.session
@@ -246,7 +246,7 @@ def test_hostile_and_long_texts_are_cut_redacted_and_stay_on_their_line():
 
 def test_the_last_session_of_this_week_that_is_shown_is_taken(machine: Machine):
     root = machine.root
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         assert last_turns(engine._episodes, root, "", NOW) == []
         old = record(root, "long ago", session="old", at=NOW - RECENT_S - 60)
         assert last_turns(engine._episodes, root, "", NOW) == []
@@ -280,7 +280,7 @@ def test_a_turn_under_way_counts_with_what_its_transcript_has(machine: Machine, 
     journal.append("hook.prompt", {**who, "prompt": case.request})
     journal.append("hook.edit", {**who, "paths": [case.file]})
     machine.repo.write(case.file, "changed\n")
-    with LocalEngine.open(machine.root) as engine:
+    with Engine.open(machine.root) as engine:
         state = engine.work_state()
         assert (state.session, state.episode, state.request) == (case.session, "", case.request)
         assert (state.files, state.command, state.steps) == ((case.file,), case.command, ("write tests",))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.recording import pause, resume
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recalls import recall_log
 from cm_tui.engine.recalls.recall_log import RecallLog
 from tests.waiting import until
@@ -108,7 +108,7 @@ def test_whatever_the_file_says_is_a_count_or_nothing(log: RecallLog, junk: byte
 def test_counts_outlive_the_index_and_go_with_what_is_erased(tmp_path: Path):
     root = tmp_path / "shop"
     root.mkdir()
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         list(engine.index())
         one, two = engine.remember("Tests need redis."), engine.remember("Round half up.")
         engine.note_recalled([f"entry/{one.id}", f"entry/{two.id}"], actor="agent", agent="codex")
@@ -126,7 +126,7 @@ def test_counts_outlive_the_index_and_go_with_what_is_erased(tmp_path: Path):
 def test_nothing_is_counted_in_a_pause(tmp_path: Path):
     root = tmp_path / "shop"
     root.mkdir()
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         pause(root)
         engine.note_recalled(["entry/a"])
         resume(root)

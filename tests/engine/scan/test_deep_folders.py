@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.folders import folders_of, folders_to
 from cm_tui.engine.scan.skip_rules import SkipRules
@@ -75,6 +75,6 @@ def test_folders_come_from_the_outermost_in():
 def test_a_commit_with_them_is_indexed(deep: Repo):
     deep.git("add", "-A")
     deep.git("commit", "-q", "-m", "deep")
-    with LocalEngine.open(deep.root) as engine:
+    with Engine.open(deep.root) as engine:
         list(engine.index())
         assert f"{FOLDERS}/f.py" in {entry.path for entry in engine.files().rows}

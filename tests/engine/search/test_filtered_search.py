@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.search import passing
 from cm_tui.engine.search.near_names import NearNames, fold
 from cm_tui.model import SearchResult
@@ -39,7 +39,7 @@ def retry_request(url):
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEngine]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = tmp_path_factory.mktemp("several")
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEngine]:
     git(root, "commit", "-q", "-m", "first")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(tmp_path_factory.mktemp("home")))
-        engine = LocalEngine.open(root)
+        engine = Engine.open(root)
         list(engine.index())
         yield engine
         engine.close()
@@ -87,7 +87,7 @@ def paths(result: SearchResult) -> set[str]:
         ("lang:rust in:docs", set()),
     ],
 )
-def test_only_what_passes_is_found(engine: LocalEngine, filters: str, found: set[str], mode: str) -> None:
+def test_only_what_passes_is_found(engine: Engine, filters: str, found: set[str], mode: str) -> None:
     for words in (f"{filters} request", f"request {filters}"):
         result = engine.search(words, mode=mode, limit=50)
         assert paths(result) == found
@@ -96,7 +96,7 @@ def test_only_what_passes_is_found(engine: LocalEngine, filters: str, found: set
         assert not result.beside
 
 
-def test_what_passes_is_counted_by_itself(engine: LocalEngine) -> None:
+def test_what_passes_is_counted_by_itself(engine: Engine) -> None:
     # `request` is everywhere, so it says little; below a folder it is ranked as if there were no other.
     everything = engine.search("request retry", mode="keyword", limit=50)
     narrowed = engine.search("request retry path:src/net/client.py", mode="keyword", limit=50)
@@ -107,7 +107,7 @@ def test_what_passes_is_counted_by_itself(engine: LocalEngine) -> None:
 
 
 @pytest.mark.parametrize("kind", ["class", "method", "function", "struct", "section"])
-def test_hits_are_named_by_symbols_of_the_kind(engine: LocalEngine, kind: str) -> None:
+def test_hits_are_named_by_symbols_of_the_kind(engine: Engine, kind: str) -> None:
     for words in ("request", "retry_request", ""):
         hits = engine.search(f"kind:{kind} {words}", limit=50).hits
         assert hits
@@ -115,7 +115,7 @@ def test_hits_are_named_by_symbols_of_the_kind(engine: LocalEngine, kind: str) -
 
 
 @pytest.mark.parametrize("profile", ["code", "any"])
-def test_filters_alone_list_what_passes_by_path_and_line(engine: LocalEngine, profile: str) -> None:
+def test_filters_alone_list_what_passes_by_path_and_line(engine: Engine, profile: str) -> None:
     code = engine.profiles()["code"]
     asked = (
         code
@@ -150,13 +150,13 @@ def test_filters_alone_list_what_passes_by_path_and_line(engine: LocalEngine, pr
         ("lang:zig", "Nothing passes lang:zig."),
     ],
 )
-def test_where_nothing_passes_it_is_said(engine: LocalEngine, query: str, note: str) -> None:
+def test_where_nothing_passes_it_is_said(engine: Engine, query: str, note: str) -> None:
     result = engine.search(query)
     assert result.hits == ()
     assert result.notes == (note,)
 
 
-def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_are_named(engine: LocalEngine) -> None:
+def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_are_named(engine: Engine) -> None:
     result = engine.search("request lang:rsut")
     assert len(result.hits) > 3
     assert result.filters == ()
@@ -173,14 +173,14 @@ def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_a
      "path:src\\net", "-lang:python " * 50 + "request", 'path:"%_" request'],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
-def test_hostile_filters_get_an_answer(engine: LocalEngine, query: str, mode: str) -> None:
+def test_hostile_filters_get_an_answer(engine: Engine, query: str, mode: str) -> None:
     result = engine.search(query, mode=mode)
     assert len(result.hits) <= 10
     assert all(note for note in result.notes)
     assert len(engine.search("request").hits) > 3
 
 
-def test_a_root_lets_everything_pass(engine: LocalEngine) -> None:
+def test_a_root_lets_everything_pass(engine: Engine) -> None:
     assert engine.search("path:. request", limit=50).hits == engine.search("request", limit=50).hits
     assert (
         engine.search(f"path:{engine.root}/src/net request", limit=50).hits
@@ -189,13 +189,13 @@ def test_a_root_lets_everything_pass(engine: LocalEngine) -> None:
     assert engine.search("-path:. request").hits == ()
 
 
-def test_a_profile_without_code_reads_no_filters(engine: LocalEngine) -> None:
+def test_a_profile_without_code_reads_no_filters(engine: Engine) -> None:
     result = engine.search("path:src lang:rsut", profile="recall")
     assert result.filters == ()
     assert not any("lang:rsut" in note for note in result.notes)
 
 
-def test_what_passes_is_found_once_a_generation(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_passes_is_found_once_a_generation(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     resolved = []
     original = passing.Filters._resolve
     monkeypatch.setattr(passing.Filters, "_resolve", lambda *a, **k: resolved.append(a) or original(*a, **k))
@@ -210,7 +210,7 @@ def test_what_passes_is_found_once_a_generation(engine: LocalEngine, monkeypatch
     assert "src/net/more.py" not in paths(engine.search("path:src/net send"))
 
 
-def test_a_pack_says_what_it_was_made_of(engine: LocalEngine) -> None:
+def test_a_pack_says_what_it_was_made_of(engine: Engine) -> None:
     pack = engine.pack("how is a request retried path:src/net lang:python", neighbours=False)
     assert {item.path for item in pack.items} == {"src/net/client.py"}
     assert "Only what passes path:src/net lang:python was searched." in pack.notes
@@ -234,7 +234,7 @@ def test_a_pack_says_what_it_was_made_of(engine: LocalEngine) -> None:
 )
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 def test_a_name_that_is_nowhere_has_a_suggestion(
-    engine: LocalEngine, query: str, meant: str, corrected: str, mode: str
+    engine: Engine, query: str, meant: str, corrected: str, mode: str
 ) -> None:
     result = engine.search(query, mode=mode)
     assert result.suggestions[0].name == meant
@@ -249,17 +249,17 @@ def test_a_name_that_is_nowhere_has_a_suggestion(
     ["ClientSession", "client_session", "request", "how is a requst sent", "lang:rust ClientSession", "xq", "zzzzzzzzzz",
      "", "検索", "x" * 3000, "Retry", "How a request"],
 )  # fmt: skip
-def test_what_is_somewhere_or_near_to_nothing_has_none(engine: LocalEngine, query: str) -> None:
+def test_what_is_somewhere_or_near_to_nothing_has_none(engine: Engine, query: str) -> None:
     result = engine.search(query)
     assert result.suggestions == ()
     assert not any("Did you mean" in note for note in result.notes)
 
 
-def test_a_pasted_page_has_suggestions_in_time(engine: LocalEngine) -> None:
+def test_a_pasted_page_has_suggestions_in_time(engine: Engine) -> None:
     assert len(engine.search(" ".join(f"unknown_name_{n}x" for n in range(200))).hits) <= 10
 
 
-def test_nearest_first_then_what_is_used_most(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_first_then_what_is_used_most(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("getItem", 3), ("get_items", 90), ("getTime", 5), ("getltem", 7), ("set_item", 50), ("unrelated", 999)]
     monkeypatch.setattr("cm_tui.engine.search.near_names._USED", _values(rows))
     near = NearNames(engine._db)

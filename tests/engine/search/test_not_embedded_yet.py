@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.vectors.by_source import ProjectVectors
 from tests.priced_shop import engine, root
 
 __all__ = ["engine", "root"]
 
-WRITE: dict[str, Callable[[LocalEngine, str], object]] = {
+WRITE: dict[str, Callable[[Engine, str], object]] = {
     "entry": lambda engine, text: engine.remember(text),
     "note": lambda engine, text: engine.append_note(text),
     "episode": lambda engine, text: engine.record_episode(text),
@@ -20,7 +20,7 @@ WRITE: dict[str, Callable[[LocalEngine, str], object]] = {
 
 
 @pytest.fixture
-def without_new_vectors(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+def without_new_vectors(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """An engine whose memories have vectors; those that are written from now on get none."""
     for write in WRITE.values():
         write(engine, "An earlier sentence about the weather")
@@ -31,7 +31,7 @@ def without_new_vectors(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("source", sorted(WRITE))
-def test_what_was_just_written_is_the_first_hit_of_its_own_words(without_new_vectors: LocalEngine, source: str):
+def test_what_was_just_written_is_the_first_hit_of_its_own_words(without_new_vectors: Engine, source: str):
     engine = without_new_vectors
     WRITE[source](engine, "Decision: the cache uses write-through because of the audit")
     for profile in ("memory", "recall", *(["notes"] if source == "note" else [])):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.search.relevance import KNOTS
 
 POOL = '''class ConnectionPool:
@@ -34,12 +34,12 @@ PARSER = '''def parse_header(line):
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalEngine]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = tmp_path_factory.mktemp("relevance") / "project"
     root.mkdir()
     (root / "pool.py").write_text(POOL)
     (root / "header.py").write_text(PARSER)
-    opened = LocalEngine(root, root.parent / "store", Config())
+    opened = Engine(root, root.parent / "store", Config())
     list(opened.index())
     yield opened
     opened.close()
@@ -52,7 +52,7 @@ def test_the_counted_numbers_never_fall() -> None:
     assert 0 <= min(share) <= max(share) <= 1
 
 
-def test_a_question_about_the_project_is_more_relevant_than_a_foreign_one(engine: LocalEngine) -> None:
+def test_a_question_about_the_project_is_more_relevant_than_a_foreign_one(engine: Engine) -> None:
     own = engine.search("close idle connections after some seconds")
     foreign = engine.search("colour of a sprite in the third level of the game")
     assert own.hits[0].path == "pool.py"
@@ -65,7 +65,7 @@ def test_a_question_about_the_project_is_more_relevant_than_a_foreign_one(engine
     assert any("The best hit is weak" in note for note in foreign.notes)
 
 
-def test_a_least_score_is_a_least_relevance(engine: LocalEngine) -> None:
+def test_a_least_score_is_a_least_relevance(engine: Engine) -> None:
     profile = engine.profiles()["code"]
     found = engine.search("close idle connections").hits
     relevances = [hit.relevance for hit in found]
@@ -77,12 +77,12 @@ def test_a_least_score_is_a_least_relevance(engine: LocalEngine) -> None:
 
 
 @pytest.mark.parametrize("mode", ["keyword", "vector"])
-def test_one_side_alone_has_no_relevance(engine: LocalEngine, mode: str) -> None:
+def test_one_side_alone_has_no_relevance(engine: Engine, mode: str) -> None:
     found = engine.search("close idle connections", mode=mode)  # type: ignore[arg-type]
     assert found.hits
     assert {hit.relevance for hit in found.hits} == {None}
 
 
-def test_a_profile_that_was_not_counted_has_none(engine: LocalEngine) -> None:
+def test_a_profile_that_was_not_counted_has_none(engine: Engine) -> None:
     profile = replace(engine.profiles()["code"], calibrated=False)
     assert {hit.relevance for hit in engine.search("close idle connections", profile=profile).hits} == {None}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Hit
 
 STEPS = "".join(
@@ -64,7 +64,7 @@ Install it from the registry, and set the environment variable that says where t
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+def engine(tmp_path: Path) -> Iterator[Engine]:
     root = tmp_path / "project"
     files = {
         "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
@@ -73,7 +73,7 @@ def engine(tmp_path: Path) -> Iterator[LocalEngine]:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    opened = LocalEngine(root, tmp_path / "store", Config())
+    opened = Engine(root, tmp_path / "store", Config())
     list(opened.index())
     yield opened
     opened.close()
@@ -88,11 +88,11 @@ def shows(hit: Hit, path: str, line: int) -> bool:
 
 
 @pytest.mark.parametrize("query", ["ClientSession._request", "_request", "ClientSession::_request", "_request()"])
-def test_a_long_method_is_first_by_its_exact_name_at_its_beginning(engine: LocalEngine, query: str) -> None:
+def test_a_long_method_is_first_by_its_exact_name_at_its_beginning(engine: Engine, query: str) -> None:
     assert shows(engine.search(query).hits[0], "shop/client.py", line_of(CLIENT, "def _request"))
 
 
-def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: LocalEngine) -> None:
+def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: Engine) -> None:
     client, server = (
         ("shop/client.py", line_of(CLIENT, "def close")),
         ("shop/server.py", line_of(SERVER, "def close")),
@@ -103,29 +103,29 @@ def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: L
         assert shows(hits[1], *order[1])
 
 
-def test_a_function_of_several_pieces_is_one_hit(engine: LocalEngine) -> None:
+def test_a_function_of_several_pieces_is_one_hit(engine: Engine) -> None:
     hits = engine.search("reuse a connection of the pool with retries", limit=50).hits
     assert hits[0].symbol == "ClientSession._request"
     assert [hit.symbol for hit in hits].count("ClientSession._request") == 1
 
 
-def test_what_stands_between_the_methods_of_a_class_is_no_hit_of_its_own(engine: LocalEngine) -> None:
+def test_what_stands_between_the_methods_of_a_class_is_no_hit_of_its_own(engine: Engine) -> None:
     hits = engine.search("ClientSession", limit=50).hits
     assert [hit.symbol for hit in hits].count("ClientSession") == 1
     assert shows(hits[0], "shop/client.py", line_of(CLIENT, "class ClientSession"))
 
 
-def test_the_body_that_does_the_work_is_before_imports_and_heads(engine: LocalEngine) -> None:
+def test_the_body_that_does_the_work_is_before_imports_and_heads(engine: Engine) -> None:
     first = engine.search("how are connections shut when a session is closed").hits[0]
     assert shows(first, "shop/client.py", line_of(CLIENT, "Shut everything"))
 
 
-def test_a_question_about_use_finds_the_section(engine: LocalEngine) -> None:
+def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
     first = engine.search("how do I install it and where are certificates configured").hits[0]
     assert (first.path, first.kind) == ("docs/guide.md", "section")
 
 
-def test_names_of_tests_come_after_those_of_the_code(engine: LocalEngine) -> None:
+def test_names_of_tests_come_after_those_of_the_code(engine: Engine) -> None:
     code, test = engine.search("request").hits[:2]
     assert shows(code, "shop/client.py", line_of(CLIENT, "def request"))
     assert (test.path, test.symbol) == ("tests/test_client.py", "request")
@@ -140,7 +140,7 @@ def test_names_of_tests_come_after_those_of_the_code(engine: LocalEngine) -> Non
         ("__inti__", "__init__"),
     ],
 )
-def test_a_mistyped_name_has_what_was_meant_first(engine: LocalEngine, typed: str, meant: str) -> None:
+def test_a_mistyped_name_has_what_was_meant_first(engine: Engine, typed: str, meant: str) -> None:
     found = engine.search(typed)
     first = found.hits[0]
     assert found.suggestions[0].name == meant
@@ -148,6 +148,6 @@ def test_a_mistyped_name_has_what_was_meant_first(engine: LocalEngine, typed: st
     assert [part.contribution for part in first.parts if part.name == "near-name"] == [pytest.approx(1.5)]
 
 
-def test_a_known_name_lends_nothing_to_its_neighbours(engine: LocalEngine) -> None:
+def test_a_known_name_lends_nothing_to_its_neighbours(engine: Engine) -> None:
     found = engine.search("request")
     assert not any(part.name == "near-name" for hit in found.hits for part in hit.parts)

@@ -11,9 +11,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.config import load_config
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor import installation
 from cm_tui.engine.embed import prose as prose_model
-from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.vectors import by_source, in_use
 from cm_tui.tui.modes.health.texts import index_text
 from tests.embedding_endpoint import Endpoint, listening
@@ -60,7 +60,7 @@ def refuse(endpoint: Endpoint) -> None:
 
 
 def run(root: Path) -> Any:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return list(engine.index())[-1].summary
 
 
@@ -69,7 +69,7 @@ def test_without_a_fallback_it_is_keyword_only_as_before(shop: Repo, endpoint: E
     refuse(endpoint)
     summary = run(shop.root)
     assert summary.mode == "keyword"
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         assert engine.status().fallback == ""
         assert engine.search("pay").mode == "keyword"
 
@@ -81,7 +81,7 @@ def test_it_takes_over_questions_and_passages_and_says_why(shop: Repo, endpoint:
     assert any("is used instead of openai" in note and "Incorrect API key" in note for note in summary.notes)
     heard = endpoint.connections
     # Another process, which asks only what is there.
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         found = engine.search("where is money taken")
         status = engine.status()
         checks = {check.name: check for check in engine.doctor()}
@@ -106,7 +106,7 @@ def test_it_gives_way_when_the_first_choice_answers_again(shop: Repo, endpoint: 
     refuse(endpoint)
     shop.write("more.py", "def refund(amount):\n    return -amount\n")
     run(shop.root)
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         assert engine.status().model.startswith("bundled/")
         endpoint.fails = lambda _: None
         notes = list(engine.index())[-1].summary.notes
@@ -124,7 +124,7 @@ def test_it_gives_way_when_the_first_choice_answers_again(shop: Repo, endpoint: 
 
 
 def status_folder(root: Path) -> Path:
-    with LocalEngine.open(root) as engine:
+    with Engine.open(root) as engine:
         return Path(engine.status().store)
 
 
@@ -134,7 +134,7 @@ def test_the_fallback_serves_until_the_first_choice_has_every_vector(shop: Repo,
     run(shop.root)
     answered = iter(range(2))
     endpoint.fails = lambda _: None if next(answered, None) is not None else (429, {"Retry-After": "9999"}, "quota")
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         list(engine.index())
         assert engine.search("pay").mode == "hybrid"
         assert "quota" in engine.status().fallback
@@ -147,7 +147,7 @@ def test_a_failing_question_does_not_switch_by_itself(shop: Repo, endpoint: Endp
     settings()
     run(shop.root)
     refuse(endpoint)
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         found = engine.search("where is money taken")
         assert found.mode == "keyword"
         assert any("HTTP 401" in note for note in found.notes)
@@ -165,7 +165,7 @@ def test_a_model_on_this_machine_never_gives_way_to_an_endpoint_unasked(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     settings('path = "/nowhere"\n', provider="fastembed")
     assert run(shop.root).mode == "keyword"
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         engine.search("pay")
     assert endpoint.connections == 0
 
@@ -195,7 +195,7 @@ def test_a_remote_fallback_that_is_named_has_its_own_address_and_key_and_gets_co
 
 def test_trust_that_was_taken_back_is_no_failure(shop: Repo, endpoint: Endpoint, settings: Write):
     settings()
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         list(engine.index())
         settings('fallback = "local"\ndimensions = 3\n')
         shop.write("more.py", "def refund(amount):\n    return -amount\n")
@@ -237,7 +237,7 @@ def test_a_damaged_note_is_made_anew(shop: Repo, endpoint: Endpoint, settings: W
 def test_doctor_says_what_is_used_and_since_when(shop: Repo, endpoint: Endpoint, settings: Write):
     settings()
     run(shop.root)
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         checks = {check.name: check for check in engine.doctor()}
     assert checks["embedding"].state == "ok"
     assert checks["embedding"].message.startswith("openai:")
@@ -261,7 +261,7 @@ async def test_agents_and_the_application_are_told(shop: Repo, endpoint: Endpoin
     assert found["fallback"]
     assert found["provider"].startswith("bundled/")
     assert any("HTTP 401" in note for note in found["notes"])
-    with LocalEngine.open(shop.root) as engine:
+    with Engine.open(shop.root) as engine:
         shown = index_text(engine.status(), 100).plain
     assert "as a fallback" in shown
     assert "is used instead of openai" in shown

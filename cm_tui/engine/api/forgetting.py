@@ -1,23 +1,25 @@
-"""Forgetting entries and episodes, and bringing them back, in this process."""
+"""Forgetting entries and episodes, and bringing them back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cm_tui.engine.local.memory import LocalMemory
+from cm_tui import model
+from cm_tui.engine.api.memory import MemoryMethods
+from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model import EPISODES, Actor, Entry, EpisodeEdit, MemoryChange, Proposal
-from cm_tui.model.ids import kind_and_id, where_ids_are
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries.entries import Entries
     from cm_tui.engine.entries.proposals import Proposals
+    from cm_tui.model import Actor, Entry, MemoryChange, Proposal
     from cm_tui.model.author import Author
 
 
-class LocalForgetting(LocalMemory):
+class ForgettingMethods(MemoryMethods):
     """Leaves out what is remembered, of either kind; what only a person forgets is proposed."""
 
+    @needs("nothing", writes=("memory",))
     def forget_memory(
         self,
         name: str,
@@ -29,13 +31,30 @@ class LocalForgetting(LocalMemory):
         session: str = "",
         reason: str = "",
     ) -> MemoryChange:
-        """Forget an entry or an episode, or bring it back."""
+        """Forget an entry or an episode, or bring it back; what is forgotten stays in the journal.
+
+        Args:
+            name: its id, or a beginning that no other has.
+            undo: bring one back that was forgotten.
+            scope: only an entry of this one, where both scopes have one of that id.
+            actor: who forgets it; anyone but a person only proposes it where a person wrote or chose it, of what holds in
+                all projects, and of what was imported or something approved stands on.
+            agent: name of the agent, where one does.
+            session: id of its session.
+            reason: why, for whoever decides on a proposal.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several.
+            StoreError: it cannot be written.
+        """
         from cm_tui.model.author import Author
+        from cm_tui.model.ids import kind_and_id
 
         who, kind = Author(actor, agent, session), kind_and_id(name)[0]
         if undo:
             return self._bring_back(name, who)
-        if kind == EPISODES:
+        if kind == model.EPISODES:
             return self._forget_episode(name, who, reason)
         try:
             entry = self._entries().named(name, scope, held=actor == "person")
@@ -62,10 +81,11 @@ class LocalForgetting(LocalMemory):
             return waits_as(self._proposals().add_change(entry, None, who, reason))
         change = self._entries().put([State(entry, None)], who, reason=reason)
         self._sync_memory()
-        return MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
+        return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
 
     def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
         from cm_tui.engine.episodes import edits
+        from cm_tui.model.ids import where_ids_are
 
         try:
             id_ = self._episodes.named(name, hidden=False)
@@ -77,27 +97,28 @@ class LocalForgetting(LocalMemory):
                 hint=where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
             ) from error
         try:
-            wish = EpisodeEdit(forgotten=True)
+            wish = model.EpisodeEdit(forgotten=True)
             done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
             self._read_soon()
         except RefusedError:
             episode = self.episode(id_)
             words = episode.title or next(iter(episode.prompts), "")
             return waits_as(self._proposals().add_forgetting(id_, words, who, reason))
-        return MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
+        return model.MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
 
     def _forgotten_before(self, name: str) -> MemoryChange | None:
         """Return what is said of something that was forgotten already; None where nothing of that name was."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
+        from cm_tui.model.ids import kind_and_id
 
-        entry = None if kind_and_id(name)[0] == EPISODES else forgotten_named(self._entries(), name)
+        entry = None if kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
         if entry is not None:
-            return MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
+            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
         try:
             id_ = self._episodes.named(name, hidden=True)
         except NotFoundError:
             return None
-        return MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
+        return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
 
     def _bring_back(self, name: str, who: Author) -> MemoryChange:
         from cm_tui.engine.entries.entry_undo import restore
@@ -108,10 +129,10 @@ class LocalForgetting(LocalMemory):
             entry, event = restore(self._entries(), name, who)
         except NotFoundError:
             id_ = self._forgotten_episode(name)
-            done = self.edit_episodes([id_], EpisodeEdit(forgotten=False))
-            return MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
+            done = self.edit_episodes([id_], model.EpisodeEdit(forgotten=False))
+            return model.MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
         self._sync_memory()
-        return MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
+        return model.MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
 
     def _forgotten_episode(self, name: str) -> str:
         try:
@@ -133,4 +154,4 @@ def waits_as(made: Proposal) -> MemoryChange:
     """Return what is said of a change that only a person makes, and that was proposed instead."""
     doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
     words = f"only a person does that: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
-    return MemoryChange(made.target, made.of, words, proposal=made.id)
+    return model.MemoryChange(made.target, made.of, words, proposal=made.id)

@@ -1,4 +1,4 @@
-"""Memory by reference, in this process."""
+"""Memory by reference: every layer through one interface."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cm_tui import model
+from cm_tui.engine.api.context import ContextMethods
+from cm_tui.engine.api.needs import in_process, needs
+from cm_tui.engine.api.notes import NoteMethods
+from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.lazy import shared_property
-from cm_tui.engine.local.context import LocalContext
-from cm_tui.engine.local.notes import LocalNotes
-from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.errors import ConfigError, ModelError, NotFoundError
-from cm_tui.model import CODE, INGESTED, RECALL, Episode, EpisodeFilter, MemoryValue, Pack, SearchResult
 
 if TYPE_CHECKING:
     from cm_tui.engine.assembly.reader import MemoryReader
     from cm_tui.engine.layers.item import Reading
     from cm_tui.engine.layers.layers import Layers
     from cm_tui.engine.layers.working import WorkingMemory
+    from cm_tui.model import Episode, MemoryValue, Pack, SearchResult
+
 
 _SOURCES = {"episodes": "episode", "entries": "entry", "notes": "note"}
 """Indexes of what is remembered, by the name of their source."""
@@ -29,20 +32,43 @@ _MOST_FORGOTTEN = 10_000
 _MOST_NOTES = 5_000
 
 
-class LocalLayers(LocalContext, LocalNotes):
+class LayerMethods(ContextMethods, NoteMethods):
     """Every layer of the memory through one interface."""
 
+    @needs("nothing")
     def read_memory(self, reference: str, *, session: str = "") -> MemoryValue:
-        """Return what one memory reference leads to."""
-        self._read_what_was_recorded(CODE)
+        """Return what one memory reference leads to.
+
+        Args:
+            reference: such as `kv://release`, `markdown://architecture-notes`, `graph://callers?name=main`.
+            session: of the agent, for its working memory and history.
+
+        Raises:
+            UsageError: it is no reference, or a parameter is wrong.
+            NotFoundError: there is nothing.
+            CmError: the layer cannot be read.
+        """
+        self._read_what_was_recorded(model.CODE)
         return self._read_memory(reference, session)
 
     @of_one_generation
     def _read_memory(self, reference: str, session: str) -> MemoryValue:
         return _value(reference, self._layers.read(reference, session=session))
 
+    @needs("nothing", writes=("memory",))
     def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
-        """Write one value of a layer that keeps values."""
+        """Write one value of a layer that keeps values: `kv://`, `json://` and `working://`.
+
+        Args:
+            reference: whose value.
+            value: JSON, else taken as text; an empty one removes it.
+            ttl: seconds that it lives; None: for ever. Of `kv://` and `working://` alone.
+            session: whose working memory.
+
+        Raises:
+            UsageError: the layer takes no values, or the value does not fit the schema.
+            StoreError: it cannot be written.
+        """
         return _value(reference, self._layers.write(reference, value, ttl=ttl, session=session))
 
     @shared_property
@@ -95,34 +121,37 @@ class LocalLayers(LocalContext, LocalNotes):
 
     # --- what layers ask: each is answered from the generation that the thread reads ---
 
+    @in_process
     def find(self, query: str, index: str, limit: int) -> SearchResult:
         """Return what an index has that answers a question."""
         searcher = self._searcher
-        if index == CODE:
-            profile = replace(searcher.profile(CODE), beside="", min_score=0.0)
+        if index == model.CODE:
+            profile = replace(searcher.profile(model.CODE), beside="", min_score=0.0)
             return searcher.search(query, profile=profile, limit=limit)
-        source = _SOURCES.get(index, INGESTED)
-        recall = searcher.profile("notes" if index == "notes" else RECALL)
+        source = _SOURCES.get(index, model.INGESTED)
+        recall = searcher.profile("notes" if index == "notes" else model.RECALL)
         profile = replace(recall, sources=(source,), quotas={}, min_score=0.0)
-        if source != INGESTED:
+        if source != model.INGESTED:
             return searcher.search(query, profile=profile, limit=limit)
         if index not in self._ingested_indexes():
             raise NotFoundError(
                 f"There is no index {index!r}.",
-                hint=f"There are {', '.join([CODE, *_SOURCES, *self._ingested_indexes()])}; pipelines write others.",
+                hint=f"There are {', '.join([model.CODE, *_SOURCES, *self._ingested_indexes()])}; pipelines write others.",
             )
         found = searcher.search(query, profile=profile, limit=limit * _DEEPER)
         mine = tuple(hit for hit in found.hits if hit.path.startswith(f"vector/{index}/"))
         return replace(found, hits=mine[:limit])
 
     def _ingested_indexes(self) -> list[str]:
-        rows = self._db.rows("SELECT DISTINCT split_part(path, '/', 2) FROM passage WHERE source = ?", [INGESTED])
+        rows = self._db.rows("SELECT DISTINCT split_part(path, '/', 2) FROM passage WHERE source = ?", [model.INGESTED])
         return sorted(str(row[0]) for row in rows)
 
+    @in_process
     def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
         """Return a pack of code."""
         return self._auto_pack(question, budget, neighbours=neighbours, profile=profile)
 
+    @in_process
     def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
         """Return files that commits changed with this one: path, commits with both, commits with that one."""
         rows = self._db.rows(
@@ -135,6 +164,7 @@ class LocalLayers(LocalContext, LocalNotes):
         )
         return [(str(name), int(times), int(alone)) for name, times, alone in rows]
 
+    @in_process
     def note_names(self) -> Sequence[tuple[str, str]]:
         """Return id and title of every note."""
         from cm_tui.engine.notes import note_table
@@ -142,16 +172,18 @@ class LocalLayers(LocalContext, LocalNotes):
         rows, _ = note_table.page(self._db, [], "", "", _MOST_NOTES)
         return [(one.id, one.title) for one in rows]
 
+    @in_process
     def episodes_of(self, session: str, limit: int) -> Sequence[Episode]:
         """Return the latest episodes of a session, the newest first."""
-        return self._episodes.page("", EpisodeFilter(session=session), None, limit).rows
+        return self._episodes.page("", model.EpisodeFilter(session=session), None, limit).rows
 
+    @in_process
     def hidden_from_log(self) -> Collection[str]:
         """Return ids and sessions of what was forgotten."""
-        rows = self._episodes.page("", EpisodeFilter(state="forgotten"), None, _MOST_FORGOTTEN).rows
+        rows = self._episodes.page("", model.EpisodeFilter(state="forgotten"), None, _MOST_FORGOTTEN).rows
         return {one.id for one in rows} | {one.session for one in rows if one.session}
 
 
 def _value(reference: str, found: Reading) -> MemoryValue:
     value = "" if found.value is None else json.dumps(found.value, ensure_ascii=False)
-    return MemoryValue(reference, found.text, value, found.expires, found.paths)
+    return model.MemoryValue(reference, found.text, value, found.expires, found.paths)

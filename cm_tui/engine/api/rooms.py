@@ -1,4 +1,8 @@
-"""What the rooms of a local engine share: root, store and settings, and the parts that are built when first needed."""
+"""What the engine's methods share: root, store and settings, and the parts that are built when first needed.
+
+The daemon's clients import the engine's methods for their signatures alone: bodies import what they need, and make
+records as `model.NAME`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,13 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from cm_tui.config import Config
+from cm_tui import model
 from cm_tui.engine.api import projects
+from cm_tui.engine.api.needs import in_process
 from cm_tui.engine.lazy import is_built, shared_property
-from cm_tui.engine.store import memory
-from cm_tui.model import EPISODES, Cancel, SearchResult
 
 if TYPE_CHECKING:
+    from cm_tui.config import Config
     from cm_tui.engine.embed.provider import Provider
     from cm_tui.engine.episodes.episodes import Episodes
     from cm_tui.engine.git.repository import Repository
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.tuning.mark_file import MarkFile
     from cm_tui.engine.vectors.by_source import ProjectVectors
+    from cm_tui.model import Cancel, SearchResult
     from cm_tui.model.freshness import LayerState
 
 
@@ -60,7 +65,7 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
     return ask
 
 
-class LocalRooms:
+class Rooms:
     """An open store, and what answers from it.
 
     Args:
@@ -125,6 +130,7 @@ class LocalRooms:
         """Return nothing: without a daemon there are no jobs."""
         return set()
 
+    @in_process
     def close(self) -> None:
         """Let go of the store; one that was made for questions alone and holds nothing leaves no trace."""
         if self._closed:
@@ -142,8 +148,11 @@ class LocalRooms:
         if unused:
             projects.clear_store(self.store)
 
+    @in_process
     def rest(self) -> None:
         """Give back memory that the next question can do without."""
+        from cm_tui.engine.store import memory
+
         self._db.let_go_of_blocks()
         memory.give_back()
 
@@ -267,7 +276,7 @@ class LocalRooms:
         """Do the same for an index run or a reading of history, in pieces between which others write."""
         from cm_tui.engine.store.writer_lock import WriterLock
 
-        cancel = cancel or Cancel()
+        cancel = cancel or model.Cancel()
         until = time.monotonic() + _BESIDE_S
         is_whole = not self._mentions_are_due()
         while not is_whole and time.monotonic() < until:
@@ -279,7 +288,7 @@ class LocalRooms:
         """Return an answer without episodes that were forgotten while passages could not be written."""
         from cm_tui.engine.memory.episode_source import path_of
 
-        if not any(hit.source == EPISODES for hit in (*result.hits, *result.beside)):
+        if not any(hit.source == model.EPISODES for hit in (*result.hits, *result.beside)):
             return result
         gone = {path_of(id_) for id_ in self._episodes.forgotten()}
         hits, beside = (tuple(hit for hit in found if hit.path not in gone) for found in (result.hits, result.beside))

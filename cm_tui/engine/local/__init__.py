@@ -1,1 +1,0 @@
-"""The engine that goes straight to a project's store, one class a room."""
