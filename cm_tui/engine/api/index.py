@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,16 +163,18 @@ class IndexMethods(Rooms):
     ) -> Generator[Progress, None, IndexOutcome]:
         """Have what became of names looked at as soon as a run has stored its files: vectors may take long."""
         is_due = True
-        while True:
-            try:
-                step = next(run)
-            except StopIteration as end:
-                outcome: IndexOutcome = end.value
-                return outcome
-            if step.searchable and is_due:
-                is_due = False
-                self._follow_mentions_behind(cancel)
-            yield step
+        # Where it is cancelled in between, the run ends at once: another may begin.
+        with closing(run):
+            while True:
+                try:
+                    step = next(run)
+                except StopIteration as end:
+                    outcome: IndexOutcome = end.value
+                    return outcome
+                if step.searchable and is_due:
+                    is_due = False
+                    self._follow_mentions_behind(cancel)
+                yield step
 
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.store.database import Database

@@ -9,6 +9,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory import episode_sync
 from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.errors import CancelledError
 from cm_tui.model import EpisodeEdit
 from tests.engine.memory.test_episode_source import index, record
 from tests.waiting import until
@@ -34,6 +35,20 @@ def test_what_is_forgotten_and_undone_while_a_run_reads_is_so_in_the_next_answer
         assert found(engine) == []
         engine.undo()
         assert found(engine) == [f"episode/{id_}"]
+
+
+def test_a_run_that_is_cancelled_while_it_looks_at_names_ends_at_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancelled(_: object) -> None:
+        raise CancelledError("It was cancelled.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "_follow_mentions_behind", cancelled)
+        with pytest.raises(CancelledError) as kept:
+            index(engine)
+    index(engine)
+    assert kept.value.message == "It was cancelled."
 
 
 def test_a_change_does_not_wait_for_a_run_that_stores(engine: Engine) -> None:

@@ -16,15 +16,15 @@ from tests.shop import Project
 from tests.tiers import examples
 
 REPORT = """\
-Tax is wrong on Mondays
+The price is wrong on Mondays
 
 ### Describe the bug
 
-When I pay, `add_tax` gives the price without tax. See [the page](https://example.org/tax) and @someone.
+When I pay, `tax_of` gives the price without tax. See [the page](https://example.org/tax) and @someone.
 
 ```python
-from shop.money import add_tax
-add_tax(100)
+from shop.money import tax_of
+tax_of(100)
 ```
 
 >>> pay(100)
@@ -37,7 +37,7 @@ Traceback (most recent call last):
     cart.items.append(product)
   File "/home/x/src/shop/payment.py", line 3, in charge
     raise ValueError("no tax")
-ValueError: the price of 12 items has no tax
+ValueError: the price of 12 pears has no tax
 
 **Environment**
 - OS: Ubuntu 24.04
@@ -68,12 +68,12 @@ def test_the_places_of_a_trace_are_read_the_innermost_first(language: str) -> No
 
 def test_every_line_is_what_it_is() -> None:
     report = read(REPORT)
-    assert report.title == "Tax is wrong on Mondays"
-    assert report.texts("name") == ["add_tax"]
+    assert report.title == "The price is wrong on Mondays"
+    assert report.texts("name") == ["tax_of"]
     assert report.texts("heading") == ["### Describe the bug", "**Environment**"]
-    assert report.texts("error") == ["ValueError: the price of 12 items has no tax"]
+    assert report.texts("error") == ["ValueError: the price of 12 pears has no tax"]
     assert report.texts("environment") == ["- OS: Ubuntu 24.04\n- Python version: 3.12.1"]
-    assert report.texts("code") == ["from shop.money import add_tax\nadd_tax(100)\n>>> pay(100)"]
+    assert report.texts("code") == ["from shop.money import tax_of\ntax_of(100)\n>>> pay(100)"]
     assert report.texts("output") == ["0"]
     (prose,) = report.texts("prose")
     assert "the page" in prose
@@ -108,7 +108,7 @@ def test_questions_are_no_reports(text: str) -> None:
 def test_words_count_by_where_they_stand() -> None:
     query = Query(REPORT)
     weights = query.weights_in(CODE_WORDING)
-    assert weights["tax"] > weights["pric"] > weights["ubuntu"]
+    assert weights["wrong"] > weights["pay"] > weights["ubuntu"]
     assert "describe" not in weights
     assert not query.asks_for_use
 
@@ -138,15 +138,16 @@ def test_reading_takes_time_by_length_alone(piece: str) -> None:
     read(f"{piece * 400}\n" * 50)
 
 
-def test_the_place_that_a_trace_names_comes_first(searcher: Searcher) -> None:
+def test_the_place_that_a_trace_names_is_lifted(searcher: Searcher) -> None:
     found = searcher.search(REPORT)
-    first = found.hits[0]
-    assert first.path == "shop/payment.py"
-    (part,) = [part for part in first.parts if part.name == "frame"]
+    inner = next(hit for hit in found.hits if hit.path == "shop/payment.py")
+    (part,) = [part for part in inner.parts if part.name == "frame"]
     assert part.value == 1.0
+    assert all(part.value < 1 for hit in found.hits if hit != inner for part in hit.parts if part.name == "frame")
     assert any("from its title" in part.detail for hit in found.hits for part in hit.parts)
     assert any(note.startswith("Read as a report: 3 frames, 1 error, ") for note in found.notes)
     without = searcher.search(REPORT.partition("\nTraceback")[0])
+    assert inner.score > next((hit.score for hit in without.hits if hit.passage == inner.passage), 0.0) + 0.2
     assert not any(part.name == "frame" for hit in without.hits for part in hit.parts)
 
 
