@@ -34,23 +34,23 @@ def listed(engine: Engine) -> tuple[set[str], set[str]]:
 
 
 def test_a_run_ends_with_the_paths_that_the_index_holds_and_those_it_left_out(repo: Repo, engine: Engine) -> None:
-    outcome = run_to_end(engine.index())
+    outcome = run_to_end(engine.run_index())
     assert (set(outcome.files), set(outcome.skipped)) == listed(engine)
     assert {"a.py", "pkg/b.py"} == set(outcome.files)
     assert outcome.summary.files == 2
 
 
 def test_a_run_over_some_paths_ends_with_all_of_them_too(repo: Repo, engine: Engine) -> None:
-    run_to_end(engine.index())
+    run_to_end(engine.run_index())
     repo.write("pkg/new.py", "z = 1\n")
     (repo.root / "a.py").unlink()
-    outcome = run_to_end(engine.index(paths=["pkg/new.py", "a.py"]))
+    outcome = run_to_end(engine.run_index(paths=["pkg/new.py", "a.py"]))
     assert set(outcome.files) == {"pkg/b.py", "pkg/new.py"}
     assert (set(outcome.files), set(outcome.skipped)) == listed(engine)
 
 
 def test_a_run_that_finds_nothing_new_does_so_as_well(repo: Repo, engine: Engine) -> None:
-    first = run_to_end(engine.index())
-    again = run_to_end(engine.index())
+    first = run_to_end(engine.run_index())
+    again = run_to_end(engine.run_index())
     assert (set(again.files), set(again.skipped)) == (set(first.files), set(first.skipped))
     assert again.summary.changed == 0

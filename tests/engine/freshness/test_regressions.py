@@ -50,7 +50,7 @@ class Kept:
         self.engine.index = counted
         self.sync = ProjectSync(
             self.engine.root,
-            lambda paths: run_to_end(self.engine.index(paths=paths)),
+            lambda paths: run_to_end(self.engine.run_index(paths=paths)),
             partial(path_filter, self.engine.root, self.engine.store / "shadow", self.engine.config),
             self.engine.config.watch,
             debounce_s=0.3,
