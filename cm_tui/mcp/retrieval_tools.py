@@ -39,8 +39,8 @@ Query = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=4000,
-        description="Question, words or a symbol's name; may hold filters: path:src/net lang:rust kind:class in:tests -path:docs.",
+        max_length=20_000,
+        description="Question, symbol's name or whole bug report; may hold filters: path:src/net lang:rust kind:class in:tests -path:docs.",
     ),
     Text,
 ]

@@ -45,7 +45,7 @@ async def test_a_link_out_of_the_project_is_not_followed(own: Path):
 MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("codememory_retrieve", {}, "query: Field required"),
     ("codememory_retrieve", {"query": ""}, "query: String should have at least 1 character"),
-    ("codememory_retrieve", {"query": "x" * 4001}, "at most 4000 characters"),
+    ("codememory_retrieve", {"query": "x" * 20_001}, "at most 20000 characters"),
     ("codememory_retrieve", {"query": "x", "limit": 51}, "limit: Input should be less than or equal to 50"),
     ("codememory_retrieve", {"query": "x", "limt": 5}, "limt: There is no such argument. Did you mean limit?"),
     ("recall", {"questoin": "x", "question": "x"}, "questoin: There is no such argument. Did you mean question?"),

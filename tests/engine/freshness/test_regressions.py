@@ -41,13 +41,13 @@ class Kept:
         self.repo.commit("one")
         self.engine = Engine.open(root)
         self.indexed: list[tuple[str, ...]] = []
-        index = self.engine.index
+        index = self.engine.run_index
 
         def counted(**how):
             self.indexed.append(tuple(how["paths"]))
             return index(**how)
 
-        self.engine.index = counted
+        self.engine.run_index = counted
         self.sync = ProjectSync(
             self.engine.root,
             lambda paths: run_to_end(self.engine.run_index(paths=paths)),
