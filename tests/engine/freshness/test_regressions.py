@@ -181,14 +181,14 @@ def test_the_indexs_own_reads_and_writes_wake_no_layer(kept: Kept):
 
 def test_the_check_does_not_block_itself(kept: Kept):
     answers: list[bool] = []
-    index = kept.engine.index
+    index = kept.engine.run_index
 
     def asking(**how):
         # A run that asks a question, as an index run that searches would.
         answers.append(kept.sync.before_query(SECONDS).behind)
         return (yield from index(**how))
 
-    kept.engine.index = asking
+    kept.engine.run_index = asking
     kept.begin()
     kept.repo.write("shop/money.py", "x = 1\n")
     asker = threading.Thread(target=kept.fresh)
