@@ -20,7 +20,6 @@ from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.notifications import Notification
-from textual.pilot import Pilot
 
 from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
@@ -67,20 +66,10 @@ async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
             await asyncio.sleep(0)
 
 
-async def all_handled(pilot: Pilot[Any], timeout: float = LONGEST) -> bool:  # noqa: ASYNC109 - as Textual has it
-    """Wait until no message waits to be handled, in place of the pilot's `_wait_for_screen`."""
-    if pilot.app._exception is not None:
-        return False
-    await messages_handled()
-    return True
-
-
 def apply(patch: pytest.MonkeyPatch) -> None:
     """Wait for messages, not for the clock; parse a style once; draw what is read."""
     patch.setattr("textual.app.wait_for_idle", messages_handled)
     patch.setattr("textual.pilot.wait_for_idle", messages_handled)
-    # Before that, a pilot has every widget answer a message of its own: half of all messages.
-    patch.setattr("textual.pilot.Pilot._wait_for_screen", all_handled)
     # Words to the user stay until they are cleared, however slow the machine is.
     patch.setattr(Notification, "has_expired", False)
     # A mode that is gone to is not drawn for 50 ms, which a test would wait for at full speed.

@@ -141,8 +141,9 @@ _SENTENCE = re.compile(r"[.?!]\s*$|\w+ \w+ \w+ \w+")
 
 def is_report(text: str) -> bool:
     """Return whether a query is too long for a question: it is taken apart instead."""
-    lines = text.strip().count("\n") + 1
-    if lines == 1:
+    # Terminals paste lines that end with a carriage return.
+    lines = len(text.strip().splitlines())
+    if lines <= 1:
         return len(text) > 2 * _LONG
     return len(text) > (_LONG // 3 if lines >= _MANY_LINES else _LONG)
 

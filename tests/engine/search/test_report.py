@@ -105,6 +105,12 @@ def test_questions_are_no_reports(text: str) -> None:
     assert Query(text).report is None
 
 
+def test_lines_may_end_as_terminals_paste_them() -> None:
+    for end in ("\r", "\r\n"):
+        assert is_report(REPORT.replace("\n", end))
+        assert read(REPORT.replace("\n", end)) == read(REPORT)
+
+
 def test_words_count_by_where_they_stand() -> None:
     query = Query(REPORT)
     weights = query.weights_in(CODE_WORDING)
