@@ -116,8 +116,10 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         for term in terms:
             worth[term.postings.documents] += term.idf
         best = np.argsort(-worth, kind="stable")[:_COMPARED]
+        matcher = SequenceMatcher(None, b=words, autojunk=False)
         runs = {
-            one.id: _longest_run(words, one.text) for one in records.get(documents.ids[best[worth[best] > 0]].tolist())
+            one.id: _longest_run(matcher, one.text)
+            for one in records.get(documents.ids[best[worth[best] > 0]].tolist())
         }
         longest = max(runs.values(), default=0)
         holding = [id_ for id_, run in runs.items() if run == longest]
@@ -138,11 +140,12 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in tokens.words(text)]
 
 
-def _longest_run(words: Sequence[str], text: str) -> int:
-    """How many words stand in a text one after the other as in a message, only those between letters and digits counted."""
+def _longest_run(matcher: SequenceMatcher[str], text: str) -> int:
+    """How many words stand in a text one after the other as in a message; short ones alone are none."""
     own = _words(text)
-    match = SequenceMatcher(None, words, own, autojunk=False).find_longest_match(0, len(words), 0, len(own))
-    run = words[match.a : match.a + match.size]
+    matcher.set_seq1(own)
+    match = matcher.find_longest_match()
+    run = own[match.a : match.a + match.size]
     return match.size if any(len(word) > 3 for word in run) else 0
 
 

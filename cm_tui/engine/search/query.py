@@ -87,11 +87,18 @@ class Query:
         """Return index terms of a wording with what each counts, from 0 to 1: in a question all the same."""
         if self.report is None:
             return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
-        left: dict[str, float] = {}
-        for part in self.report.parts:
-            for term in _terms_of(part, wording):
-                left[term] = left.get(term, 1.0) * (1.0 - WEIGHTS[part.kind])
-        return {term: 1.0 - share for term, share in left.items()}
+        if wording not in self._weights:
+            left: dict[str, float] = {}
+            for part in self.report.parts:
+                for term in _terms_of(part, wording):
+                    left[term] = left.get(term, 1.0) * (1.0 - WEIGHTS[part.kind])
+            self._weights[wording] = {term: 1.0 - share for term, share in left.items()}
+        return self._weights[wording]
+
+    @cached_property
+    def _weights(self) -> dict[Wording, dict[str, float]]:
+        """What terms of a report count, by wording."""
+        return {}
 
     def parts_in(self, wording: Wording) -> dict[str, str]:
         """Return for each index term of a report the part of it that gives it most weight, as it is called; else nothing."""
