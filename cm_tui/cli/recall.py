@@ -55,6 +55,7 @@ def recall(
     with open_fresh_engine(project, of_memory=True) as engine:
         result = engine.recall(question, limit=limit, where=where)
         engine.note_recalled([hit.path for hit in result.hits])
+        is_empty = not result.total and not engine.episodes(limit=1).rows and not engine.entries(limit=1).rows
     if as_json:
         print_json(result_object(result))
         return
@@ -63,7 +64,7 @@ def recall(
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
-    if not result.total and where is None:
+    if is_empty and where is None:
         narrate("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
+QUESTION = "#question"
+"""Where jobs queue that read the history no further than a question needs: those that read all of it wait meanwhile."""
 IMPORT = "#import"
 """Where jobs that read agents' transcripts queue."""
 NARRATE = "#narrate"
@@ -262,11 +264,13 @@ class LongWork:
     def submit_history(self, where: ProjectRef, arguments: Mapping[str, Any] | None) -> Job:
         """Read the history as someone asked, or (no arguments) as far as the configuration wants it."""
         root, store = self._pool.locate(where)
+        is_question = arguments is not None and any(value is not None for value in arguments.values())
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._read(where, arguments, cancel.with_pauses(Slices(self._turns)))
+            return self._read(where, arguments, cancel.with_pauses(Slices(self._turns)), None if is_question else store)
 
-        return self._jobs.submit(store, root, "history" if arguments is None else "backfill", work, lane=HISTORY)
+        name, lane = "history" if arguments is None else "backfill", QUESTION if is_question else HISTORY
+        return self._jobs.submit(store, root, name, work, lane=lane)
 
     def catch_up(self, where: ProjectRef) -> None:
         """Have the history read in the background, unless that is waiting to be done already."""
@@ -281,16 +285,28 @@ class LongWork:
 
     def end_history(self, store: Path) -> None:
         """Stop what reads a store's history or looks at its episodes, and wait until it has."""
-        for lane in (HISTORY, NARRATE):
+        for lane in (QUESTION, HISTORY, NARRATE):
             for job in self._jobs.of(store, lane=lane):
                 job.cancel.set()
                 job.join()
 
-    def _read(self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
+    def _read(
+        self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel, waits_in: Path | None
+    ) -> Iterator[Progress]:
+        """Read on; `waits_in` is the store whose questions go first."""
+
+        def is_asked() -> bool:
+            return waits_in is not None and bool(self._jobs.of(waits_in, lane=QUESTION))
+
+        def wait() -> None:
+            while is_asked():
+                cancel.check()
+                self._clock.sleep(_PAUSE_S)
+
         def begin(engine: Engine) -> Steps:
             return engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
 
-        return self._in_slices(where, begin)
+        return self._in_slices(where, begin, wait=wait, gives_way=is_asked)
 
     def _in_slices(
         self,

@@ -56,6 +56,11 @@ def test_where_nothing_is_remembered_it_says_how_to_begin(own_shop: Shop):
     assert "`cm import`" not in own_shop.cm("recall", "cart", "--since", "30d").err
 
 
+def test_a_question_without_an_answer_does_not_offer_an_import_of_what_is_there(taxed: Shop, remembered: str):
+    done = taxed.cm("recall", "zzzzqq")
+    assert (done.code, done.out, "`cm import`" in done.err) == (0, "", False)
+
+
 def test_search_shows_it_beside_code(taxed: Shop, remembered: str):
     shown = taxed.cm("search", "total of the cart with tax", "--limit", "2")
     assert "What was said about it:" in shown.out

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
-from cm_tui.daemon.long_work import HISTORY
+from cm_tui.daemon.long_work import HISTORY, QUESTION, LongWork
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
 from tests.daemon.conftest import until
+from tests.fake_clock import FakeClock
 
 
 @pytest.fixture
@@ -57,6 +63,60 @@ def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None
     assert engine.history().known == 2
     assert [step.done for step in engine.backfill(depth=4)][-1] == 4
     engine.close()
+
+
+def test_a_question_does_not_wait_until_all_of_the_past_is_read(cm_home: Path, history: None, shop_root: Path):
+    grow(shop_root, 30)
+    jobs, projects = Jobs(events := Events()), ProjectPool()
+    dispatcher = Dispatcher(projects, jobs, events)
+    where = ProjectRef(str(shop_root))
+    go_on = threading.Event()
+
+    def reads_all(cancel: Cancel) -> Iterator[Progress]:
+        go_on.wait(20)
+        yield Progress("backfill", 0, 0)
+
+    try:
+        dispatcher.start("index", where, {}).wait()
+        root, store = projects.locate(where)
+        long = jobs.submit(store, root, "history", reads_all, lane=HISTORY)
+        asked = dispatcher.start("backfill", where, {"since": "HEAD~2"})
+        asked.wait(seconds=20)
+        assert (asked.state, long.state == "done") == ("done", False)
+        go_on.set()
+        long.join()
+    finally:
+        go_on.set()
+        jobs.close()
+        projects.close()
+
+
+def test_reading_all_of_the_past_gives_way_to_a_question() -> None:
+    """It reads nothing while a question does, and holds no project."""
+    asked = ["question", "question"]
+    seen: list[int] = []
+
+    @contextmanager
+    def acquire(_where: Any, *, run: bool) -> Iterator[Any]:
+        seen.append(len(asked))
+        steps = (step for step in [1, 2]) if len(seen) > 1 else read_until_asked()
+        yield SimpleNamespace(engine=SimpleNamespace(catch_up=lambda cancel: steps))
+
+    def read_until_asked() -> Iterator[int]:
+        yield 0
+        asked.append("question")
+        yield 0
+        pytest.fail("the question waits")
+
+    def of(_store: Path, *, lane: str) -> list[str]:
+        return [asked.pop()] if lane == QUESTION and asked else []
+
+    pool: Any = SimpleNamespace(acquire=acquire)
+    jobs: Any = SimpleNamespace(of=of)
+    nothing: Any = SimpleNamespace()
+    work = LongWork(pool, jobs, nothing, nothing, FakeClock())
+    assert list(work._read(nothing, None, Cancel(), Path("store"))) == [0, 0, 1, 2]
+    assert seen == [0, 0]
 
 
 def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):

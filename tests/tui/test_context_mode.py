@@ -146,6 +146,23 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
     assert "No snapshot fits" in driver.text
 
 
+@at((120, 40))
+async def what_is_missing_is_said(driver, project):
+    assert "What is handed over for a prompt is shown here." in driver.text
+    await driver.press("escape", "e")
+    assert any("there is no source under the cursor" in words for words in driver.told)
+    await driver.press("v", "v", "v")
+    assert "your own." in driver.text
+    await driver.press("v", "slash")
+    await driver.type("see @src/sto")
+    await driver.settle()
+    assert "⇥ @src/store.py" in driver.text
+    await driver.press("enter", "s")
+    await driver.settle()
+    assert "No snapshot yet" in driver.text
+    assert "⇥ @src/store.py" not in driver.text
+
+
 async def mentions_are_completed(driver, project):
     await driver.type("see @src/sto")
     await driver.settle()
@@ -187,6 +204,7 @@ async def what_fails_is_told_and_the_rest_is_there(driver, project):
 async def test_what_is_handed_over_is_shown_switched_and_kept(project):
     await each(
         project,
+        what_is_missing_is_said,
         mentions_are_completed,
         snapshots_are_listed_opened_and_compared,
         what_is_handed_over_at_every_size,

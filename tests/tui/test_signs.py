@@ -52,6 +52,29 @@ async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project:
         assert driver.app.tasks.engine.entries().total == 1
 
 
+async def test_assembling_that_takes_long_shows(project: Path, held):
+    async with driving(project, mode="C") as driver:
+        goes_on = held("assemble")
+        for key in ("l", "o", "a", "d"):
+            await driver.pilot.press(key)
+        await driver.until(lambda: driver.text.count("Assembling…") == 2)
+        assert "Type what an agent would be asked" not in driver.text
+        goes_on.set()
+        await driver.settle()
+        assert "Assembling…" not in driver.text
+        assert driver.app.screen.shown is not None
+
+
+async def test_what_was_said_goes_with_the_next_command(project: Path):
+    async def not_said_of_the_next(driver, _):
+        await driver.press("p")
+        assert bottom(driver).lstrip().startswith("Pin: ")
+        await driver.press("slash")
+        assert "Pin: " not in bottom(driver)
+
+    await each(project, not_said_of_the_next, mode="8")
+
+
 async def test_saving_a_profile_shows_and_is_not_asked_for_twice(project: Path, held):
     async with driving(project, mode="2") as driver:
         await driver.type("load")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from textwrap import shorten
 
 from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import ROUNDING, tokens, weight
@@ -18,6 +19,8 @@ from cm_tui.model.dates import kind_and_age
 from cm_tui.model.text import harmless, visible
 
 _BETWEEN = weight(render.BETWEEN)
+_TITLE = 60
+"""Characters of a title in a note."""
 
 SymbolAt = Callable[[str, int], Symbol | None]
 """The innermost symbol at a line of a file."""
@@ -165,6 +168,13 @@ def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budge
         smallest = min(item.tokens for item in cut)
         asked = f" beside the question ({tokens(question)})" if question.strip() else ""
         return [f"Nothing fits into {budget:,} tokens{asked}: the smallest piece costs {smallest:,}."]
-    names = [f"{item.path}:{item.start_line}-{item.end_line} ({item.tokens:,})" for item in cut[:5]]
+    names = [f"{_name(item)} ({item.tokens:,})" for item in cut[:5]]
     more = f" and {len(cut) - 5:,} more" if len(cut) > 5 else ""
     return [f"Left out, as they do not fit into {budget:,} tokens: {', '.join(names)}{more}."]
+
+
+def _name(item: PackItem) -> str:
+    """Return what people know a piece by: what was asked or written, or where its lines are."""
+    if item.remembered and item.title:
+        return shorten(visible(harmless(item.title)), _TITLE, placeholder="…")
+    return f"{item.path}:{item.start_line}-{item.end_line}"

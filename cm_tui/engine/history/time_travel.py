@@ -204,7 +204,9 @@ class HistoricalView:
                     yield self._progress(self.report.status())
         finally:
             self.compared += reading.compared
-            self.report.goal = None
+            if self.report.goal == goal:
+                # Another reading may have begun meanwhile.
+                self.report.goal = None
 
     @staticmethod
     def _progress(status: HistoryStatus) -> Progress:

@@ -221,12 +221,14 @@ class ModeApp(ThemedApp):
         self._said, self._said_style = text, style
         if self._said_timer is not None:
             self._said_timer.stop()
-        self._said_timer = self.set_timer(_SAID_S, self._forget_said)
+        self._said_timer = self.set_timer(_SAID_S, self.forget_said)
         self._draw_bottom_line()
 
-    def _forget_said(self) -> None:
-        self._said = ""
-        self._draw_bottom_line()
+    def forget_said(self) -> None:
+        """Take what was said out of the bottom line: it is not the answer to what is asked for next."""
+        if self._said:
+            self._said = ""
+            self._draw_bottom_line()
 
     def _draw_bottom_line(self) -> None:
         for bar in self.screen.query(KeyBar) if self.screen_stack else ():
@@ -235,7 +237,7 @@ class ModeApp(ThemedApp):
     def clear_notifications(self) -> None:
         """Take back what was said, in messages and in the bottom line."""
         super().clear_notifications()
-        self._forget_said()
+        self.forget_said()
 
     def tell(
         self,

@@ -76,6 +76,9 @@ class AppServices(Protocol):
     def report(self, text: str) -> None:
         """Say in the bottom line what was done."""
 
+    def forget_said(self) -> None:
+        """Take what was said out of the bottom line."""
+
     def show_undone(self) -> None:
         """Have every mode show what there is now: the engine undid or redid a change."""
 

@@ -117,6 +117,7 @@ class ModeScreen(Screen[None]):
         if reason := command.why_not(self):
             self.cm.refuse(f"{command.label}: {reason}")
             return
+        self.cm.forget_said()
         self.cm.running_command = command.label
         try:
             command.run(self)

@@ -115,6 +115,21 @@ def test_item_too_large_is_named_and_smaller_ones_after_it_stay():
     assert "a.py:1-100" in pack.notes[0]
 
 
+def test_what_is_remembered_is_named_by_what_was_asked():
+    def remembered(path: str, start: int, _end: int) -> Source:
+        return Source(path, start, "what was said " * 200, "markdown", source="episode", time=1_770_000_000)
+
+    title = "Why does the connector\x1b[2J leak? " + "And how. " * 20
+    asked = PackRequest("episode/18ec5032c524747f", 1, 8, title=title)
+    pack = manual_pack(
+        [asked, PackRequest("b.py", 1, 2)], 120, "", source=lambda *at: (remembered if "/" in at[0] else source)(*at)
+    )
+    assert "Why does the connector" in pack.notes[0]
+    assert "18ec5032c524747f" not in pack.notes[0]
+    assert "\x1b" not in pack.notes[0]
+    assert len(pack.notes[0]) < 130
+
+
 def test_nothing_fits():
     pack = manual_pack([PackRequest("a.py", 1, 100)], 5, "A question", source=source)
     assert (pack.markdown, pack.tokens) == ("", 0)

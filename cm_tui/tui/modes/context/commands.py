@@ -48,7 +48,9 @@ def _no_snapshot(screen: ContextView) -> str | None:
 
 def _no_file(screen: ContextView) -> str | None:
     row = screen.current
-    return None if row and row.source and row.source.file else "no file of the project says this"
+    if row is None:
+        return "there is no source under the cursor"
+    return None if row.source and row.source.file else "no file of the project says this"
 
 
 def _no_pair(screen: ContextView) -> str | None:

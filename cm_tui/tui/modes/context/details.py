@@ -140,10 +140,8 @@ def file_lines(found: Definitions, width: int) -> Lines:
             if item.state == "held"
         ]
     if not found.files:
-        lines += [
-            Content(""),
-            Content.styled("`cm context new retrieval NAME` writes the first one of your own.", "$muted"),
-        ]
+        words = wrapped("`cm context new retrieval NAME` writes the first one of your own.", max(20, width - 1))
+        lines += [Content(""), *(Content.styled(part, "$muted") for part in words)]
     return lines
 
 

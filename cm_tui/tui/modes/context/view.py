@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from textual.containers import Vertical
@@ -22,19 +23,24 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import elide_middle, one_line
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 Tab = Literal["text", "why", "time", "files"]
 TABS: tuple[Tab, ...] = ("text", "why", "time", "files")
 TITLES: dict[Tab, str] = {"text": "Text", "why": "Why", "time": "Latencies", "files": "Files"}
 TYPING = 0.25
 """Seconds that somebody who types is waited for."""
+DIM_AFTER = 0.15
+"""Seconds after which it shows that an answer is on its way."""
 DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
     "Type what an agent would be asked, and see what it is handed over. @ mentions files, symbols, notes and episodes. "
     "s lists what agents were handed over before."
 )
-NO_SNAPSHOTS = "No snapshot fits: each time something is handed over to an agent, one is kept. K keeps this one."
+ASSEMBLING = "Assembling…"
+NO_SNAPSHOTS = "No snapshot yet: each time something is handed over to an agent, one is kept. K keeps this one."
+NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words all are listed."
 
 
 class LineList(RowList[Content]):
@@ -67,6 +73,8 @@ class ContextView(ModeScreen):
         self.marked: list[str] = []
         self.lists_snapshots = False
         self._seen_status: object = None
+        self._asked = 0
+        """The question that is not answered yet, or 0."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Prompt and budget above; sources, or snapshots, and a panel below."""
@@ -164,20 +172,36 @@ class ContextView(ModeScreen):
             self.drop_question("assemble")
             self._show(None)
             return
-        self.ask(
+        self._asked = self.ask(
             "assemble", lambda engine: engine.assemble(prompt, budget=budget, without=off, keep=False), self._show,
             self._failed, delay=delay,
         )  # fmt: skip
+        self.set_timer(delay + DIM_AFTER, partial(self._dim, self._asked))
+
+    def _dim(self, asked: int) -> None:
+        """Dim what answers an older question, where the newer one takes longer than a moment."""
+        if asked != self._asked:
+            return
+        if not self.sources.rows:
+            self.sources.set_rows([], empty=ASSEMBLING)
+        if not self.lists_snapshots:
+            show_waiting(self.query_one("#context-list-panel"), ASSEMBLING)
 
     def show_past(self, one: Assembly) -> None:
         """Show a snapshot instead."""
+        self.drop_question("assemble")
         self.is_past, self.diff = True, None
         self.lists_snapshots = False
         self.show_lists()
         self._show(one)
         self.sources.focus()
 
+    def _answered(self) -> None:
+        self._asked = 0
+        end_waiting(self.query_one("#context-list-panel"))
+
     def _show(self, one: Assembly | None) -> None:
+        self._answered()
         self.shown = one
         cursor = self.sources.cursor
         rows = source_rows(one, self.off) if one is not None else []
@@ -200,6 +224,7 @@ class ContextView(ModeScreen):
         gauge.show(one.tokens, one.budget, cut, f"{count(len(handed), 'source')}, {one.ms:.0f} ms")
 
     def _failed(self, error: CmError) -> None:
+        self._answered()
         self.shown = None
         self.sources.set_rows([], empty=str(error))
         self._show_gauge()
@@ -229,6 +254,8 @@ class ContextView(ModeScreen):
         """Show the sources, or the snapshots with their filter."""
         self.set_class(self.lists_snapshots, "-snapshots")
         if self.lists_snapshots:
+            end_waiting(self.query_one("#context-list-panel"))
+            self.query_one("#context-mentions").display = False
             self.ask_snapshots()
         self._title_list()
 
@@ -255,7 +282,8 @@ class ContextView(ModeScreen):
     def redraw_snapshots(self) -> None:
         """Draw the snapshots with their marks."""
         rows = [SnapshotRow(head, head.id in self.marked) for head in self.heads.rows]
-        self.snapshots.set_rows(rows, cursor=min(self.snapshots.cursor, max(0, len(rows) - 1)))
+        empty = NO_SUCH_SNAPSHOT if self.filter_input.value.strip() else NO_SNAPSHOTS
+        self.snapshots.set_rows(rows, cursor=min(self.snapshots.cursor, max(0, len(rows) - 1)), empty=empty)
 
     def _title_list(self) -> None:
         panel = self.query_one("#context-list-panel")
@@ -287,7 +315,8 @@ class ContextView(ModeScreen):
         panel.border_title = Content(title)
         panel.border_subtitle = Content("" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab))
         same = len(lines) == len(self.lines.rows)
-        self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty="")
+        empty = "" if self.shown else "What is handed over for a prompt is shown here."
+        self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty=empty)
 
     def _details(self, width: int) -> tuple[details.Lines, str]:
         row, one = self.current, self.shown
