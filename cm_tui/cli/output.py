@@ -11,6 +11,7 @@ import dataclasses
 import json
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _SILENCE = 5.0
 """Seconds after which long work says how far it is, where no bar can be drawn."""
+_LATE = 2.0
+"""Seconds without a first step of long work, after which that is reported."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """A byte of the command line that is not UTF-8."""
 
@@ -168,10 +171,27 @@ def telling(*, as_json: bool) -> Iterator[Callable[[Progress], None]]:
             _tell("\r\x1b[K")
 
 
+def _waiting(*, live: bool) -> None:
+    words = "Waiting to start; mode 5 (Health) of `cm` lists what runs now."
+    _tell(f"\r\x1b[K{words}") if live else narrate(words)
+
+
 def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
     live = sys.stderr.isatty()
+    # A queued job has no steps yet.
+    waiting = threading.Timer(_LATE, _waiting, kwargs={"live": live})
+    waiting.daemon = True
+    waiting.start()
+    try:
+        yield from _shown(steps, waiting, live=live)
+    finally:
+        waiting.cancel()
+
+
+def _shown(steps: Iterable[Progress], waiting: threading.Timer, *, live: bool) -> Iterator[Progress]:
     stage, told = "", 0.0
     for step in steps:
+        waiting.cancel()
         if live:
             _bar(step)
         elif step.stage != stage or time.monotonic() > told + _SILENCE:

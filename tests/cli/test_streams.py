@@ -7,6 +7,8 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -66,6 +68,28 @@ def test_work_goes_on_though_nobody_reads_its_progress(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "stderr", broken)
     steps = [Progress("scan", 0, 2), Progress("scan", 2, 2)]
     assert len(list(output._told(steps))) == 2
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_work_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch, live: bool):
+    told, reported = io.StringIO(), threading.Event()
+    monkeypatch.setattr(told, "isatty", lambda: live)
+    monkeypatch.setattr(sys, "stderr", told)
+    monkeypatch.setattr(output, "_LATE", 0.0)
+    waiting = output._waiting
+
+    def wait(*, live: bool) -> None:
+        waiting(live=live)
+        reported.set()
+
+    monkeypatch.setattr(output, "_waiting", wait)
+
+    def steps() -> Iterator[Progress]:
+        assert reported.wait(60)
+        yield Progress("scan", 1, 1)
+
+    assert output.follow(steps()) is None
+    assert told.getvalue().count("Waiting to start; mode 5 (Health) of `cm` lists what runs now.") == 1
 
 
 @pytest.mark.parametrize(

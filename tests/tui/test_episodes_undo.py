@@ -67,6 +67,12 @@ async def yes_takes_back_what_others_made_of_it_too(driver, told):
 
 async def the_last_change_is_told_whatever_it_was(driver, told):
     await driver.press("u")
+    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert "Undo your last change" in driver.text
+    assert "Names" in driver.text
+    await driver.press("n", "u")
+    assert not any("Undone" in words for words in driver.told)
+    await driver.press("y")
     assert any("Undone" in words and "entry" in words for words in driver.told)
     await driver.press("u")
     assert any("recorded by hand" in words and "remember the milk" in words for words in driver.told)

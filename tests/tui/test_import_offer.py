@@ -56,6 +56,28 @@ async def test_sessions_that_are_deleted_soon_are_copied_after_a_question(
         await driver.until(lambda: any("1 episode of 1 session recorded." in told for told in driver.told))
 
 
+async def test_sessions_that_were_held_since_the_start_are_found(project: Path, transcripts: Path):
+    async with driving(project) as driver:
+        await driver.press("f1", "m")
+        assert any("no past session was found" in told for told in driver.told)
+        claude = Claude(transcripts / "claude", project)
+        claude.write(claude.turn("First", "One."))
+        await driver.press("m")
+        await driver.until(lambda: any("1 episode of 1 session recorded." in told for told in driver.told))
+
+
+async def test_an_offer_that_another_client_took_imports_nothing(project: Path, transcripts: Path):
+    claude = Claude(transcripts / "claude", project)
+    claude.write(claude.turn("First", "One."))
+    async with driving(project) as driver:
+        await driver.press("f1")
+        assert "m  Import 1 past session" in driver.text
+        for _ in driver.app.tasks.engine.import_sessions():
+            pass
+        await driver.press("m")
+        await driver.until(lambda: any("Nothing new to import" in told for told in driver.told))
+
+
 async def test_where_there_are_none_nothing_is_offered(project: Path):
     async with driving(project) as driver:
         await driver.press("f1", "M")

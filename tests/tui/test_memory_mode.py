@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from textual.widgets import Input, TextArea
@@ -22,7 +25,7 @@ from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.entry_dialog import EntryDialog
 from cm_tui.tui.screens.messages import ProjectChanged
 from tests.templates import Template, index
-from tests.tui.mode_driver import Driver, at, driving, each, make_project
+from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record_story, sha_of_head
 
 ROUTER = "---\ntags: [net]\n---\n# Router\n\nThe router listens on port 8123.\n\nIt is restarted by hand.\n"
@@ -510,6 +513,36 @@ async def a_question_is_answered_with_why(driver, told):
     assert "Answers by notes" in driver.text
     await driver.press("escape")
     assert not screen.is_asking
+
+
+@at((120, 40))
+async def a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text(driver, told):
+    screen = screen_of(driver)
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    search = engine.search
+
+    def slowly(*args, **values):
+        assert go_on.wait(PATIENCE)
+        return search(*args, **values)
+
+    await driver.press("s")
+    with mock.patch.object(engine, "search", slowly):
+        await driver.pilot.press(*"sql")
+        await driver.until(lambda: "Searching…" in driver.text)
+        assert "Ask in words what is remembered" not in driver.text
+        go_on.set()
+        await driver.settle()
+    await driver.press("enter")
+    assert "Nobody builds it by hand." in driver.text
+    nothing = replace(screen.question.result, hits=(), total=0)
+    with mock.patch.object(engine, "search", return_value=nothing):
+        await driver.press("f")
+        assert "Nothing answers that." in driver.text
+        await driver.pilot.resize_terminal(110, 40)
+        await driver.settle()
+    assert "Nobody builds it by hand." not in driver.text
+    await driver.press("escape")
+    assert not screen.is_asking
     assert "entries" in driver.text
 
 
@@ -572,6 +605,7 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         the_filter_leaves_what_fits_and_says_what_it_cannot_read,
         a_note_that_is_no_text_says_so_and_stays,
         a_question_is_answered_with_why,
+        a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text,
         search_leads_here_and_back,
         entries_and_notes_go_into_the_pack,
         what_was_typed_is_thrown_away_after_a_question_alone,

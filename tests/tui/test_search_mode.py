@@ -147,6 +147,11 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     query.show_query(report)
     assert query.query_text == report
     await driver.press("ctrl+u")
+    # A terminal sends carriage returns.
+    query.post_message(events.Paste(report.replace("\n", "\r")))
+    await driver.until(lambda: query.query_text == report)
+    await driver.until(lambda: "Read as a report: 1 frame, 1 error," in driver.text)
+    await driver.press("ctrl+u")
 
 
 async def what_the_engine_cannot_do_is_an_error_where_the_results_are(driver, project):

@@ -116,6 +116,7 @@ async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
         other.undo()
     await driver.press("u")
     assert any("undone already" in words for words in driver.told)
+    assert any("undone already" in words and "Tests need redis" in words for words in driver.told)
     assert driver.app.history.last is None
 
 

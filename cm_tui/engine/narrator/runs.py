@@ -35,6 +35,8 @@ _SHELLS = re.compile(
     r"powershell|run_terminal_command|bashtool)",
     re.IGNORECASE,
 )
+_SCRIPT = re.compile(r"\btools\.\w+\(|\bALL_TOOLS\b|^[ \t]*(?:(?:const|let|var)\s|text\()", re.MULTILINE)
+"""JavaScript that Codex gives to its tool `exec`."""
 _FILTERS = frozenset(["tail", "head", "grep", "egrep", "fgrep", "rg", "ag", "less", "more", "cat", "tee", "sort", "uniq", "wc", "awk", "sed", "cut", "tr", "jq", "yq", "column", "nl", "tac", "xargs", "true", "echo", "fold", "fmt", "rev", "perl", "out-string", "select-string", "ts", "bat", "json_pp", "hexdump", "xxd", "strip-ansi", "ansifilter"])  # fmt: skip
 _NOISE = frozenset(["CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "PAGER", "GIT_PAGER", "COLUMNS", "LINES", "LANG", "LC_ALL", "TZ", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME", "TMPDIR", "PWD", "GIT_EDITOR", "EDITOR", "GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "PYTHONWARNINGS", "NODE_NO_WARNINGS", "RUST_BACKTRACE", "PYTHONIOENCODING", "HOMEBREW_NO_AUTO_UPDATE", "PIP_DISABLE_PIP_VERSION_CHECK", "NPM_CONFIG_LOGLEVEL", "VIRTUAL_ENV", "PY_COLORS", "MAKEFLAGS"])  # fmt: skip
 _MISSING = re.compile(
@@ -101,7 +103,9 @@ def runs_of(record: EpisodeRecord) -> tuple[Run, ...]:
 
 def is_shell(step: Step) -> bool:
     """Return whether a step gave a line to a shell."""
-    return step.kind == "tool" and len(step.tool) < 60 and _SHELLS.fullmatch(step.tool) is not None
+    if step.kind != "tool" or len(step.tool) >= 60 or _SHELLS.fullmatch(step.tool) is None:
+        return False
+    return step.tool != "exec" or _SCRIPT.search(step.text) is None
 
 
 def _runs(line: str, root: str, number: int, output: str, *, failed: bool) -> Iterator[Run]:

@@ -14,6 +14,9 @@ from cm_tui.engine.transcripts.turn import Turn
 CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"})
 OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
 _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|exit_code\"?:) *(-?\d{1,5})", re.IGNORECASE)
+_SCRIPT_CALL = re.compile(r"\btools\.exec_command\(")
+_SCRIPT_COMMAND = re.compile(r'\btools\.exec_command\(\s*\{[^{}]*?\bcmd"?\s*:\s*("(?:[^"\\]++|\\.)*+")')
+_LONGEST_SCRIPT = 20_000
 _OPEN_PATCHES = 100
 """Patches whose results are waited for."""
 
@@ -33,6 +36,8 @@ class Calls:
         parsed = parse_json(raw.encode("utf-8", "replace")) if isinstance(raw, str) else raw
         given = as_record(parsed) or ({"command": as_text(raw)} if isinstance(raw, str) else {})
         words = given_words(given)
+        if name == "exec" and isinstance(raw, str) and (lines := _commands_of_script(raw)):
+            name, words = "exec_command", lines
         turn.use(call, name, words, given_path(given))
         if name == "update_plan":
             turn.intend(
@@ -70,6 +75,14 @@ class Calls:
         for call, patch in self._patches.items():
             if turn.waits_for(call):
                 _write(turn, patch)
+
+
+def _commands_of_script(script: str) -> str:
+    """Return the commands that a JavaScript of the tool `exec` runs, one per line; empty where one is not literal."""
+    short = script[:_LONGEST_SCRIPT]
+    found = [parse_json(one.encode("utf-8", "replace")) for one in _SCRIPT_COMMAND.findall(short)]
+    lines = [one for one in found if isinstance(one, str) and one.strip()]
+    return as_text("\n".join(lines)) if len(lines) == len(_SCRIPT_CALL.findall(short)) else ""
 
 
 def _write(turn: Turn, patch: str) -> None:

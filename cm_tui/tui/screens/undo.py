@@ -11,7 +11,7 @@ from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, Usag
 from cm_tui.model import Entry, MemoryChange, Undone
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.undo_commands import UNDO
+from cm_tui.tui.screens.undo_commands import UNDO, naming
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, one_line
@@ -114,7 +114,15 @@ class _EngineChange(Generic[A]):
                 raise NotFoundError("There is nothing to undo: the change was not made.")
             return _undo(engine, self._id, theirs_too=theirs_too)
 
-        _answered(mode, call, finish, partial(self._failed, mode))
+        _answered(mode, call, finish, partial(self._undo_failed, mode))
+
+    def _undo_failed(self, mode: ModeScreen, error: CmError) -> None:
+        if not isinstance(error, NotFoundError) or not self._id:
+            self._failed(mode, error)
+            return
+        mode.cm.history.drop(self.record)
+        words = f"It was undone already elsewhere, or is gone: {self.record.label}"
+        mode.cm.tell(words, title="Nothing was undone.", severity="warning", timeout=6)
 
     def _failed(self, mode: ModeScreen, error: CmError) -> None:
         if isinstance(error, NotFoundError | UsageError | RefusedError):
@@ -172,8 +180,29 @@ def written(engine: Engine, entry: Entry) -> MemoryChange:
 
 
 def undo_earlier(screen: ModeScreen) -> None:
-    """Undo the user's last change of this project, which was made before this run or by another client."""
-    _answered(screen, partial(_undo, name=""), screen.cm.report, screen.cm.tell_error)
+    """Undo the user's last change of this project, which was made before this run or by another client.
+
+    Where the mode on screen does not show what was changed, only after a confirmation.
+    """
+
+    def undo(change: str) -> None:
+        with naming(screen, "Undo"):
+            _answered(screen, partial(_undo, name=change), screen.cm.report, screen.cm.tell_error)
+
+    def found(told: tuple[Undone, str, tuple[str, ...]]) -> None:
+        last, title, modes = told
+        if screen.MODE in modes or last.conflicts:
+            undo(last.change)  # where there are conflicts, both sides are shown first
+            return
+        words = elide_end(_words(last, title).removeprefix("Undone: "), _TEXT)
+        question = f"Undo your last change in this project, which cannot be seen here?\n\n{words}"
+        screen.app.push_screen(ConfirmScreen(question, "Undo"), lambda yes: undo(last.change) if yes else None)
+
+    def call(engine: Engine) -> tuple[Undone, str, tuple[str, ...]]:
+        last = engine.undo(dry_run=True)
+        return last, *_title_and_modes(engine, last)
+
+    screen.do(call, found, screen.cm.tell_error, once=UNDO)
 
 
 def _answered(
@@ -209,10 +238,19 @@ def _undo(engine: Engine, name: str, *, theirs_too: bool = False) -> tuple[Undon
 
 
 def _title(engine: Engine, undone: Undone) -> str:
-    for read in (_title_of_episode, _title_of_entry, _title_of_note):
+    return _title_and_modes(engine, undone)[0]
+
+
+def _title_and_modes(engine: Engine, undone: Undone) -> tuple[str, tuple[str, ...]]:
+    """Return the title of the first changed thing, and the modes that show it; both empty where it is not found."""
+    for read, modes in (
+        (_title_of_episode, ("episodes",)),
+        (_title_of_entry, ("memory",)),
+        (_title_of_note, ("memory", "narrator")),
+    ):
         with suppress(NotFoundError, UsageError, RefusedError, StoreError):
-            return read(engine, undone.ids[0]) if undone.ids else ""
-    return ""
+            return (read(engine, undone.ids[0]), modes) if undone.ids else ("", ())
+    return "", ()
 
 
 def _title_of_episode(engine: Engine, name: str) -> str:

@@ -72,7 +72,7 @@ def redo_last(screen: UndoingMode) -> None:
         return
 
     def redo() -> None:
-        with _named(screen, "Redo"):
+        with naming(screen, "Redo"):
             change.redo(screen, done)
 
     def done(words: str) -> None:
@@ -89,7 +89,7 @@ def undo_change(screen: UndoingMode, change: UndoableChange) -> None:
         screen.cm.history.undone(change)
         screen.cm.report(words or f"Undone: {change.label}")
 
-    with _named(screen, "Undo"):
+    with naming(screen, "Undo"):
         change.undo(screen, done)
 
 
@@ -133,7 +133,7 @@ def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Ca
 
 
 @contextmanager
-def _named(screen: UndoingMode, word: str) -> Iterator[None]:
+def naming(screen: UndoingMode, word: str) -> Iterator[None]:
     """Have the bottom line name what goes on, also after a dialog, in which no command runs."""
     before, screen.cm.running_command = screen.cm.running_command, word
     try:

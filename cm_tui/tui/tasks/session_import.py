@@ -40,19 +40,27 @@ class SessionImport:
 
     def look(self) -> None:
         """Ask what there is to import, once: on a machine with many sessions it takes a moment."""
-        if self._asked:
-            return
-        self._asked = True
+        if not self._asked:
+            self._asked = True
+            self._look(lambda: None, lambda _: None)
 
+    def look_again(self, then: Callable[[], None], fail: Callable[[CmError], None]) -> None:
+        """Ask once more, as agents may have held sessions since; `then` is called with the answer in the view."""
+        self._answered = False
+        self._look(then, fail)
+
+    def _look(self, then: Callable[[], None], fail: Callable[[CmError], None]) -> None:
         def got(plan: ImportPlan) -> None:
             self._view.imports = plan
             self._view.expiring = plan.expiring
             self._answered = True
             self._changed()
+            then()
 
         def failed(error: CmError) -> None:
             self._answered = True
             self._log.add(f"Past sessions were not looked for: {error.message}", "warning")
+            fail(error)
 
         where = environment(os.environ)
         self._tasks.ask("app.imports", lambda engine: engine.imports(environment=where), got, failed)
@@ -105,6 +113,8 @@ class SessionImport:
             self._log.add(message.error.message, "warning" if message.cancelled else "error")
         if done is not None:
             words = f"{count(done.episodes, 'episode')} of {count(done.sessions, 'session')} recorded."
+            if not done.episodes and not done.sessions:
+                words = "Nothing new to import: every past session is recorded."
             self._log.add(words, "ok")
             if unread := done.looked_at.unread:
                 self._log.add(

@@ -117,10 +117,10 @@ class ProseList(RowList[ProseLine]):
         if self._width:
             self._work(partial(prose_lines, text, self._width, first, lines), got)
 
-    def clear(self) -> None:
-        """Show nothing."""
+    def clear(self, empty: str | None = None) -> None:
+        """Show no text, but why there is none."""
         self._text = ""
-        self.set_rows(())
+        self.set_rows((), empty=empty)
 
     def on_resize(self, event: events.Resize) -> None:
         """The same at the new width."""
@@ -141,6 +141,8 @@ class ProseList(RowList[ProseLine]):
             return
 
         def got(lines: list[ProseLine]) -> None:
+            if text and not self._text:
+                return  # it was cleared meanwhile
             here = self.current.number if keep and self.current else 0
             goal = here or (self._best or self._marked or range(1)).start
             place = next((place for place, line in enumerate(lines) if line.number >= goal), 0)

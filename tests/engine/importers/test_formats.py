@@ -178,6 +178,29 @@ def test_a_turn_of_codex_is_told_whole(machine: Machine):
     assert [step.text for step in record.steps if step.kind == "thought"] == ["I look."]
 
 
+@pytest.mark.parametrize(
+    ("script", "step"),
+    [
+        ('const r = await tools.exec_command({"cmd":"make \\"all\\"","workdir":"/x"}); text(r.output);', ("exec_command", 'make "all"')),
+        ('const rs = await Promise.all([\n  tools.exec_command({cmd:"make a"}), tools.exec_command({ workdir: "/x", cmd: "make b"})]);', ("exec_command", "make a\nmake b")),
+        ("const r = await tools.exec_command({cmd: `make ${name}`});", ("exec", "const r = await tools.exec_command({cmd: `make ${name}`});")),
+        ("text(ALL_TOOLS);", ("exec", "text(ALL_TOOLS);")),
+    ],
+)  # fmt: skip
+def test_commands_in_a_script_of_codex_are_its_steps(machine: Machine, script: str, step: tuple[str, str]):
+    one = Codex(machine.codex, machine.root)
+    one.write([
+        one.meta(),
+        one.message("user", "Make it"),
+        one.item("custom_tool_call", name="exec", input=script, call_id="1"),
+        one.item("custom_tool_call_output", call_id="1", output="done"),
+        one.event("task_complete", last_agent_message="Made."),
+    ])  # fmt: skip
+    machine.run()
+    (record,) = machine.episodes()
+    assert [(one.tool, one.text) for one in record.steps if one.kind == "tool"] == [step]
+
+
 def test_a_flat_transcript_of_an_old_codex_is_read(machine: Machine):
     one = Codex(machine.codex, machine.root)
     env = f"<environment_context>\n  <cwd>{machine.root}</cwd>\n</environment_context>"

@@ -150,7 +150,7 @@ class ItemPanel(Vertical):
         self.item, self.text, self._next, self._hit = None, "", None, None
         self.query_one("#item-facts", Static).display = False
         self.border_title, self.border_subtitle = "", Content("")
-        self.prose.set_rows((), empty=words)
+        self.prose.clear(words)
         self.post_message(self.Shown())
 
     def _take(self, text: str, following: int | None, *, keep: bool) -> None:
@@ -230,7 +230,7 @@ class ItemPanel(Vertical):
     def _unreadable(self, note: Note, error: CmError) -> None:
         self.text, self._next = "", None
         self._tell()
-        self.prose.set_rows((), empty=f"✖ {note.id}: {error.message} {error.hint}".strip())
+        self.prose.clear(f"✖ {note.id}: {error.message} {error.hint}".strip())
         self.post_message(self.Shown())
 
     @on(ProseList.Highlighted)

@@ -52,6 +52,9 @@ class Question:
             self.result = self.problem = None
             self._answered()
             return
+        if self.result is None:
+            self.problem = None
+            self._answered()
         profile = self.profile
 
         def got(result: SearchResult) -> None:
@@ -62,6 +65,11 @@ class Question:
         self._ask(
             "question", lambda engine: engine.search(query, profile=profile, limit=MOST), got, self._failed, delay=delay
         )
+
+    @property
+    def is_searching(self) -> bool:
+        """True while a question has no answer yet, not even that of the question before."""
+        return bool(self.query) and self.result is None and self.problem is None
 
     def next_profile(self) -> None:
         """Ask the same by the other profile."""

@@ -161,7 +161,12 @@ class MemoryView(ModeScreen):
         question = self.question
         hits = question.result.hits if question.result else ()
         problem = question.problem
-        empty = f"✖ {problem.message} {problem.hint}" if problem else "Nothing answers that." if question.query else ASK
+        if problem:
+            empty = f"✖ {problem.message} {problem.hint}"
+        elif question.is_searching:
+            empty = "Searching…"
+        else:
+            empty = "Nothing answers that." if question.query else ASK
         here = self.hits.current
         place = next((n for n, hit in enumerate(hits) if here is not None and hit.passage == here.passage), 0)
         self.hits.set_rows(hits, cursor=place, empty=empty)

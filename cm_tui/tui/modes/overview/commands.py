@@ -69,7 +69,7 @@ def _nothing_to_import(screen: OverviewView) -> str | None:
         return "sessions are being imported"
     if screen.cm.session_import.looking:
         return "past sessions are still being looked for; the offer stands under Next once some are found"
-    return None if screen.cm.project.sessions_to_import else "no past session was found that is not imported"
+    return None if screen.cm.project.engine == "open" else "the project is not open"
 
 
 def _no_import(screen: OverviewView) -> str | None:
@@ -101,8 +101,20 @@ def rescue(screen: OverviewView) -> None:
 
 
 def import_sessions(screen: OverviewView) -> None:
-    """Record past sessions of agents."""
-    screen.cm.session_import.start()
+    """Record past sessions of agents; where none are known, look once more."""
+    if screen.cm.project.sessions_to_import:
+        screen.cm.session_import.start()
+        return
+
+    def looked() -> None:
+        plan = screen.cm.project.imports
+        if plan is not None and plan.new:
+            screen.cm.session_import.start()
+        else:
+            screen.cm.refuse("Import: no past session was found that is not imported")
+
+    screen.cm.report("Looking for past sessions…")
+    screen.cm.session_import.look_again(looked, screen.cm.tell_error)
 
 
 def stop_import(screen: OverviewView) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from textual import events
 from textual.widgets import Input
 
@@ -39,7 +41,8 @@ class QueryInput(Input):
         self.action_end()
 
     def _in_one_line(self, text: str) -> str:
-        self._pasted = text[:MOST]
+        # Terminals send carriage returns for the ends of pasted lines.
+        self._pasted = re.sub(r"\r(?!\n)", "\n", text)[:MOST]
         lines = [words for line in self._pasted.splitlines() if (words := " ".join(line.split()))]
         self._shown, self._lines = " ".join(lines), len(lines)
         return self._shown if self._lines > 1 else self._pasted

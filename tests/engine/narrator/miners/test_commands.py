@@ -157,3 +157,16 @@ def test_nothing_that_a_turn_holds_raises(one: object) -> None:
         assert seen.text
         assert "`" in seen.text
         assert "\n" not in seen.text
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'const r = await tools.exec_command({"cmd":"make lint"}); text(r.output);',
+        "text(ALL_TOOLS.filter(x => x.name));",
+        "text(matches);\nmake lint",
+    ],
+)
+def test_a_script_of_codex_is_no_line_of_a_shell(script: str) -> None:
+    assert not claims(Commands(), turn(Step("tool", script, "exec")))
+    assert set(claims(Commands(), turn(Step("tool", "make lint", "exec")))) == {"make lint"}
