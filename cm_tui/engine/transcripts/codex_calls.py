@@ -15,7 +15,7 @@ CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web
 OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
 _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|exit_code\"?:) *(-?\d{1,5})", re.IGNORECASE)
 _SCRIPT_CALL = re.compile(r"\btools\.exec_command\(")
-_SCRIPT_COMMAND = re.compile(r'\btools\.exec_command\(\s*\{[^{}]*?\bcmd"?\s*:\s*("(?:[^"\\]++|\\.)*+")')
+_SCRIPT_COMMAND = re.compile(r'\btools\.exec_command\(\s*\{[^{}]*?\bcmd"?\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")')
 _LONGEST_SCRIPT = 20_000
 _OPEN_PATCHES = 100
 """Patches whose results are waited for."""
