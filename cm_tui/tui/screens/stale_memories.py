@@ -99,7 +99,7 @@ class StaleScreen(ModalScreen[None]):
             if self.is_attached:
                 self._show(page)
 
-        do_undoable(self._mode, make, done, of=lambda answer: answer[0])
+        do_undoable(self._mode, make, done, of=lambda answer: answer[0], title=item.title)
 
     def _show(self, page: Page[StaleItem]) -> None:
         title = said(page.total) if page.total else "Nothing is stale"

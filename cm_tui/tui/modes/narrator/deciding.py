@@ -17,7 +17,7 @@ from cm_tui.model import (
     Verdict,
 )
 from cm_tui.tui.modes.narrator.inbox import key_of
-from cm_tui.tui.modes.narrator.signs import STATES, title_of
+from cm_tui.tui.modes.narrator.signs import STATES, flat, title_of
 from cm_tui.tui.modes.narrator.undoing import forget_decisions, note_decision
 from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
 from cm_tui.tui.screens.confirm import ConfirmScreen
@@ -110,7 +110,10 @@ def accept_wish(screen: NarratorView, wish: Proposal) -> None:
             screen.tell_done(f" {one_line(change.words)} ")
         screen.reload(delay=AFTER)
 
-    do_undoable(screen, lambda engine: engine.decide(wish.id, accept=True), done, partial(_wish_failed, screen, wish))
+    do_undoable(
+        screen, lambda engine: engine.decide(wish.id, accept=True), done, partial(_wish_failed, screen, wish),
+        title=flat(wish.words),
+    )  # fmt: skip
 
 
 def decline_wish(screen: NarratorView, wish: Proposal) -> None:
