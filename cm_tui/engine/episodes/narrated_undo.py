@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +10,9 @@ from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.entries.entry_events import REVERTED, State, states_of
 from cm_tui.engine.entries.entry_record import digest
-from cm_tui.engine.journal.event import Event
+from cm_tui.engine.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.narrated import DECIDED
 from cm_tui.engine.notes import hunks, marked_lines
 from cm_tui.engine.notes.marked_lines import Written
@@ -25,6 +27,7 @@ from cm_tui.model import Conflict
 from cm_tui.model.author import Author
 
 _TOPIC_ACTIONS = frozenset({"merge", "split", "retire", "create", "compress"})
+_MOST_UNDONE = 200
 _WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
 
 
@@ -42,7 +45,7 @@ class DecisionBack(NamedTuple):
 
 def take_back(
     root: Path, said: Mapping[str, Any], events: Sequence[Event], *, words: Mapping[str, str] | None = None,
-    dry_run: bool = False, theirs_too: bool = False,
+    undone: Callable[[], Sequence[Event]] = tuple, dry_run: bool = False, theirs_too: bool = False,
 ) -> DecisionBack:  # fmt: skip
     """Take back what a decision wrote.
 
@@ -51,6 +54,7 @@ def take_back(
         said: data of the event that decided.
         events: all of the same change that the journal still has.
         words: `said` and `back`, the line that was written and the one before it, where no event has them any more.
+        undone: returns the events that wrote lines of decisions that were undone, the newest first.
         dry_run: only say what it would do.
         theirs_too: also where somebody changed it since.
 
@@ -69,7 +73,33 @@ def take_back(
     if not _text(said, "line") and _text(said, "action") != "remove":
         # It stood there already: nothing was written.
         return DecisionBack(done)
-    return _of_line(root, said, events, words or {}, done, dry_run=dry_run, theirs_too=theirs_too)
+    return _of_line(root, said, events, words or {}, done, undone, dry_run=dry_run, theirs_too=theirs_too)
+
+
+def undone_writes(tables: EpisodeTables, journal: Journal, change: str) -> list[Event]:
+    """Return the events that changed notes for decisions which were undone while others that they met still stood.
+
+    What those left in a note, such as a heading, goes with the last line below it.
+
+    Args:
+        tables: of the project's episodes, brought up to the journal.
+        journal: of the project.
+        change: the decision that is undone now.
+    """
+    (first,) = tables.row("SELECT coalesce(min(event), 0) FROM change WHERE change = ?", [change])
+    while True:
+        rows = tables.rows(
+            "SELECT segment, place, event FROM change WHERE kind = ? AND undone AND "
+            "change IN (SELECT change FROM narrator_event) AND "
+            "change IN (SELECT episode FROM episode_edit WHERE event > ?) ORDER BY event DESC LIMIT ?",
+            [NOTE_CHANGED, first, _MOST_UNDONE],
+        )
+        earliest = min((row[2] for row in rows), default=first)
+        if earliest >= first:
+            break
+        first = earliest
+    found = (next(journal.read(Position(segment, place)), None) for segment, place, _ in rows)
+    return [event for event in found if event is not None]
 
 
 def data_of(events: Sequence[Event]) -> Mapping[str, Any]:
@@ -88,8 +118,8 @@ def data_of(events: Sequence[Event]) -> Mapping[str, Any]:
 
 
 def _of_line(
-    root: Path, said: Mapping[str, Any], events: Sequence[Event], words: Mapping[str, str], done: str, *, dry_run: bool,
-    theirs_too: bool,
+    root: Path, said: Mapping[str, Any], events: Sequence[Event], words: Mapping[str, str], done: str,
+    undone: Callable[[], Sequence[Event]], *, dry_run: bool, theirs_too: bool,
 ) -> DecisionBack:  # fmt: skip
     notes = Notes(root)
     event = next((one for one in events if one.kind == NOTE_CHANGED), None)
@@ -103,7 +133,7 @@ def _of_line(
         name=name, note=_text(said, "target"), digest=_text(said, "line"), made=_text(said, "made"),
         back=_before(lines, words) if _text(said, "action") == "replace" else "",
         said=_after(lines, name) or words.get("said", ""),
-        undoes=event.id if event is not None else "",
+        event=event, undone=undone,
     )  # fmt: skip
     if _text(said, "action") == "replace" and not written.back:
         return DecisionBack(f"{done}; {_by_hand('replaced', words)}")

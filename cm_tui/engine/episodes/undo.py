@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +16,9 @@ from cm_tui.engine.episodes import changes, narrated_undo
 from cm_tui.engine.episodes.edits import append_of_many, words_of
 from cm_tui.engine.episodes.episodes import Episodes
 from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.narrated import DECIDED
-from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
+from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.notes.notes import Notes
@@ -38,7 +38,8 @@ class Asked(NamedTuple):
 
     root: Path
     """Of the checkout."""
-    journal: Journal
+    episodes: Episodes
+    """Of the project."""
     events: Sequence[Event]
     """The change, as the journal has it, in order."""
     dry_run: bool
@@ -123,7 +124,11 @@ def _of_topics(asked: Asked) -> Taken:
 
 def _of_narrated(asked: Asked) -> Taken:
     said = narrated_undo.data_of(asked.events)
-    done = narrated_undo.take_back(asked.root, said, asked.events, dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    change, tables = change_of(asked.events[0]), asked.episodes.tables
+    undone = partial(narrated_undo.undone_writes, tables, asked.episodes.journal, change)
+    done = narrated_undo.take_back(
+        asked.root, said, asked.events, undone=undone, dry_run=asked.dry_run, theirs_too=asked.theirs_too
+    )
     ids = tuple(one for one in (said.get("proposal"),) if isinstance(one, str))
     return Taken(ids, done.words, done.conflicts, left=bool(done.conflicts))
 
@@ -177,7 +182,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
         try:
-            taken = UNDOERS[kind](Asked(root, episodes.journal, events, dry_run, theirs_too))
+            taken = UNDOERS[kind](Asked(root, episodes, events, dry_run, theirs_too))
             break
         except UsageError as error:
             if only:

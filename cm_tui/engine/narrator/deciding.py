@@ -12,9 +12,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from cm_tui import paths
 from cm_tui.engine.episodes.edits import append_of_many, new_change
+from cm_tui.engine.episodes.narrated_undo import undone_writes
 from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.memory.narrated import DECIDED, WORDED
 from cm_tui.engine.memory.visibility import UNDONE
@@ -107,7 +109,8 @@ class Deciding:
                 raise UsageError(
                     f"Nothing was decided on {made.proposal.id}: it waits.", hint="`cm proposals` lists what waits."
                 )
-            back = effects.take_back(self._parts.root, found, self._events_of(found.change))
+            undone = partial(undone_writes, self._parts.episodes.tables, self._journal, found.change)
+            back = effects.take_back(self._parts.root, found, self._events_of(found.change), undone)
             if back.conflicts:
                 return NarratedChange(
                     found.proposal, "", done=False, problem=conflict_words(back), proposal=made.proposal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -111,13 +111,16 @@ def topic_digest(root: Path, proposal: NarratedProposal) -> str:
     return topic_changes.preview(root, proposal).digest
 
 
-def take_back(root: Path, decision: Decision, events: Sequence[Event]) -> DecisionBack:
+def take_back(
+    root: Path, decision: Decision, events: Sequence[Event], undone: Callable[[], Sequence[Event]]
+) -> DecisionBack:
     """Take back what a decision wrote.
 
     Args:
         root: of the checkout.
         decision: that was made.
         events: all of the same change that the journal still has.
+        undone: returns the events that wrote lines of decisions that were undone, the newest first.
 
     Raises:
         UsageError: it cannot be taken back.
@@ -125,7 +128,7 @@ def take_back(root: Path, decision: Decision, events: Sequence[Event]) -> Decisi
     """
     shown = decision.shown
     words = {} if shown is None else {"said": shown.text, "back": shown.old}
-    return narrated_undo.take_back(root, decision.data, events, words=words)
+    return narrated_undo.take_back(root, decision.data, events, words=words, undone=undone)
 
 
 def begun(one: Open) -> tuple[NarratedProposal, NarratedDecision, str] | None:

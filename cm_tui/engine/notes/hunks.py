@@ -59,17 +59,20 @@ def _hunk(opcodes: Sequence[_Opcode], number: int, before: Sequence[str], after:
     yield Hunk(j1, tuple(before[i1:i2]), tuple(after[j1:j2]), tuple(above), tuple(below))
 
 
-def taken_back(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str] | None:
+def taken_back(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool = False) -> list[str] | None:
     """Return a text without some changes; None: it has changed at one of them since.
 
     Args:
         lines: of the text now.
         hunks: the changes, in order.
+        exact: the lines below each must be the same too, or the end of the text.
     """
     found = list(lines)
     # From the end: what stands before it keeps its place.
     for hunk in reversed(hunks):
         row = _row_of(found, hunk)
+        if exact and row is not None and not hunk.below and row + len(hunk.after) != len(found):
+            return None
         if row is None:
             return None
         found[row : row + len(hunk.after)] = hunk.before

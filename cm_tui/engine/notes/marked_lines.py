@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.notes import hunks
 from cm_tui.engine.notes.front_matter import front_matter
 from cm_tui.engine.notes.headings import headings
 from cm_tui.engine.notes.known_scan import known_notes
 from cm_tui.engine.notes.note_file import refuse_locked, writing
 from cm_tui.engine.notes.note_saves import REVERTED, NoteSaves
-from cm_tui.engine.notes.note_undo import TakenBack
+from cm_tui.engine.notes.note_undo import TakenBack, joined, text_before
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.errors import CmError
@@ -53,7 +55,8 @@ class Written(NamedTuple):
         made: `note` or `heading`, where that was not there before; empty: it was.
         back: the line that stood there before, marks and all; empty: none did.
         said: the line as it was written, where that is known; it is only shown.
-        undoes: id of the event that told of it; empty: none is there any more.
+        event: that wrote it; None: the journal has none any more.
+        undone: returns the events that wrote lines of proposals whose approval was undone, the newest first.
     """
 
     name: str
@@ -62,7 +65,8 @@ class Written(NamedTuple):
     made: str = ""
     back: str = ""
     said: str = ""
-    undoes: str = ""
+    event: Event | None = None
+    undone: Callable[[], Sequence[Event]] = tuple
 
 
 def mark_of(name: str) -> str:
@@ -128,7 +132,7 @@ def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_t
             now = without_marks(_with_below(file.shown, line) if line.goes_on else line.whole)
             return TakenBack(place.id, words, now, then=written.said, back=written.back)
         if not dry_run:
-            _write(notes, place, file, _without(file.shown, line, written), written)
+            _write(notes, place, file, _before(place, file, line, written), written)
     moved = "" if place.id == written.note else f", which stands in {place.id} by now"
     return TakenBack(place.id, f"{words}{moved}")
 
@@ -190,15 +194,82 @@ def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | N
     return None
 
 
+class _Before(NamedTuple):
+    """A note without a line.
+
+    Attributes:
+        text: of the note.
+        gone: there was no such file before.
+    """
+
+    text: str
+    gone: bool
+
+
+def _before(place: Found, file: NoteFile, line: Marked, written: Written) -> _Before:
+    """Return the note without a line: to the letter as it was where nothing else has changed at these lines."""
+    if written.event is not None and written.event.data.get("note") == place.id:
+        text = text_before(file.shown, written.event)
+        if text is not None:
+            return _Before(text, _is_made_by(text, written.event))
+    text = _without(file.shown, line, written)
+    if written.back:
+        return _Before(text, gone=False)
+    others = [event for event in written.undone() if event.data.get("note") == place.id]
+    for event in others:
+        rest = _without_rest(text, event)
+        if rest is not None:
+            return _Before(rest, _is_made_by(rest, event))
+    text = _without_heading(text, line.row, written, others)
+    return _Before(text, gone=written.made == "note" and place.id == written.note and _is_bare(text))
+
+
+def _is_made_by(text: str, event: Event) -> bool:
+    return not text.strip() and event.data.get("created") is True
+
+
 def _without(text: str, line: Marked, written: Written) -> str:
     lines = text.split("\n")
     if written.back:
         return "\n".join([*lines[: line.row], f"{line.prefix}{written.back}", *lines[line.row + 1 :]])
-    rest = without_row([*lines[: line.row + 1], *lines[_stop(lines, line) :]], line.row)
-    if written.made and (empty := _empty_section(rest, line.row)) is not None:
-        rest = [*rest[: empty.start], *rest[empty.stop :]]
-    made = "\n".join(rest)
+    made = "\n".join(without_row([*lines[: line.row + 1], *lines[_stop(lines, line) :]], line.row))
     return made if text.endswith("\n") else made.rstrip("\n")
+
+
+def _without_rest(text: str, event: Event) -> str | None:
+    """Return a note without what else an undone change wrote at its end, such as a heading; None: that is not there.
+
+    It stayed when its line went, because other lines stood below it.
+    """
+    found = hunks.read_hunks(event.data.get("hunks"))
+    if not found or found[-1].below or not found[-1].after or not marks_in(found[-1].after[-1]):
+        return None
+    there = _stripped(hunks.lines_of(text))
+    # With its line, the note is as that change had left it.
+    for blank in ([], [""]):
+        before = hunks.taken_back([*there, *blank, found[-1].after[-1]], found, exact=True)
+        if before is not None and (before != there or "open_end" in event.data):
+            return joined(before, event)
+    return None
+
+
+def _stripped(lines: Sequence[str]) -> list[str]:
+    """Return lines without the blank ones at the end."""
+    stop = next((row for row in range(len(lines), 0, -1) if lines[row - 1].strip()), 0)
+    return list(lines[:stop])
+
+
+def _without_heading(text: str, row: int, written: Written, others: Sequence[Event]) -> str:
+    """Return a note without a section in which nothing stands any more, where a proposal made it."""
+    lines = text.split("\n")
+    empty = _empty_section(lines, row)
+    if empty is None:
+        return text
+    made = {line for event in others for one in hunks.read_hunks(event.data.get("hunks")) for line in one.after}
+    if not written.made and lines[empty.start] not in made:
+        return text
+    rest = "\n".join([*lines[: empty.start], *lines[empty.stop :]])
+    return rest if text.endswith("\n") else rest.rstrip("\n")
 
 
 def _empty_section(lines: Sequence[str], row: int) -> range | None:
@@ -213,13 +284,13 @@ def _empty_section(lines: Sequence[str], row: int) -> range | None:
     return range(begin, stop) if not any(line.strip() for line in lines[begin + 1 : stop]) else None
 
 
-def _write(notes: Notes, place: Found, file: NoteFile, text: str, written: Written) -> None:
-    saves, more = NoteSaves(notes), {"undoes": written.undoes, "narrated": written.name}
-    if written.made == "note" and place.id == written.note and _is_bare(text):
-        # There was no such file before.
+def _write(notes: Notes, place: Found, file: NoteFile, before: _Before, written: Written) -> None:
+    undoes = written.event.id if written.event is not None else ""
+    saves, more = NoteSaves(notes), {"undoes": undoes, "narrated": written.name}
+    if before.gone:
         saves.remove(place, REVERTED, **more)
     else:
-        saves.put(place, file, text, Author(), REVERTED, **more)
+        saves.put(place, file, before.text, Author(), REVERTED, **more)
 
 
 def _is_bare(text: str) -> bool:

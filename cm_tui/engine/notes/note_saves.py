@@ -48,6 +48,8 @@ class NoteSaves:
         shown, lines = file.shown.split("\n"), after.split("\n")
         found = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(after))
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
+        if file.shown and not file.shown.endswith("\n"):
+            said["open_end"] = len(hunks.lines_of(file.shown))
         # Before anything is told: it may not be clear what the lines hold.
         text = "\n".join(hunks.with_kept_lines(shown, file.text.split("\n"), lines))
         event = self.tell(place.id, said, writer, kind)

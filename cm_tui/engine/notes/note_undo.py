@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
@@ -54,6 +55,24 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack
     return _lines_back(notes, event, id_, dry_run=dry_run)
 
 
+def text_before(shown: str, event: Event) -> str | None:
+    """Return a note as it was before a change, to the letter; None: it has changed at these lines since.
+
+    Args:
+        shown: the note as it is.
+        event: one of kind `note.changed`.
+    """
+    found = hunks.read_hunks(event.data.get("hunks"))
+    lines = hunks.taken_back(hunks.lines_of(shown), found, exact=True) if found else None
+    return None if lines is None else joined(lines, event)
+
+
+def joined(lines: Sequence[str], event: Event) -> str:
+    """Return the text of lines that were there before a change: without an end of the last line, if it had none."""
+    text = "\n".join(lines)
+    return text if not lines or event.data.get("open_end") == len(lines) else f"{text}\n"
+
+
 def make_again(notes: Notes, event: Event) -> str:
     """Make a change of the lines of a note again that was undone; returns the id of its event.
 
@@ -102,7 +121,7 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
                 hint="Write these lines again: `cm notes edit`.",
             )
         if not dry_run:
-            text = "".join(f"{line}\n" for line in lines)
+            text = joined(lines, event)
             saves = NoteSaves(notes)
             if text.strip() or event.data.get("created") is not True:
                 saves.put(place, file, text, Author(), REVERTED, undoes=event.id)
