@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.entry_options import Category, Id, Keywords, Limit, OfScope, Title, scope_of, text_of
+from cm_tui.cli.entry_options import Category, Id, Keywords, Limit, OfScope, OptionalId, Title, scope_of, text_of
 from cm_tui.cli.options import Json, Project, open_engine
 from cm_tui.errors import UsageError
 
@@ -113,11 +113,13 @@ def listing(
     _list("", category, scope, limit, project, as_json=as_json)
 
 
-def show(name: Id, scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
+def show(name: OptionalId = "", scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
     """Show an entry whole, who wrote it, and how often it was recalled; of an id in both scopes both."""
     from cm_tui.cli.entry_rows import entry_row, show_entry
     from cm_tui.cli.output import print_json, write
 
+    if not name.strip():
+        raise UsageError("No entry is named.", hint="`cm entries show ID`; `cm entries list` lists the ids.")
     with open_engine(project) as engine:
         found = _in_both(engine, name) if not scope else ()
         entries = found or (engine.entry(name, scope=scope),)

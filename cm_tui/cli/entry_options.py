@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cm_tui.model import Scope
 
 Id = Annotated[str, typer.Argument(help="The entry's id, or a beginning of it.")]
+OptionalId = Annotated[str, typer.Argument(metavar="ID", help="The entry's id, or a beginning of it.")]
 Category = Annotated[str | None, typer.Option("--category", help="Knowledge, Rule or Experience.")]
 Title = Annotated[str | None, typer.Option("--title", help="What it is called.")]
 Keywords = Annotated[str | None, typer.Option("--keywords", help="Words that it is found by, with | between them.")]

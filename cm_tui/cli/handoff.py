@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,7 @@ def handoff(
                 "No session of the last 7 days is recorded here.",
                 hint="`cm episodes list --sessions` lists earlier ones: `cm handoff SESSION`.",
             )
+        state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
     text = without_secrets(_text(state, title, pack))
     if as_json:
@@ -71,6 +73,13 @@ def handoff(
         narrate(f"written to {out}")
     for note in (*note_on_marks(text), *(pack.notes if pack else ())):
         narrate(f"note: {note}")
+
+
+def _title(engine: Engine, session: str) -> str:
+    """Return what a session without a title is called in lists: its first request."""
+    from cm_tui.model import EpisodeFilter
+
+    return next((one.title for one in engine.sessions(where=EpisodeFilter(session=session), limit=1).rows), "")
 
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:

@@ -205,6 +205,9 @@ def _shown(steps: Iterable[Progress], waiting: threading.Timer, *, live: bool) -
 
 
 def _bar(step: Progress) -> None:
+    if step.stage == "wait":
+        _tell(f"\r\x1b[K{one_line(step.message)}")
+        return
     share = step.done / step.total if step.total else 1.0
     filled = round(share * 24)
     counts = f"{step.done:,}/{step.total:,}" if step.total else ""

@@ -184,9 +184,9 @@ class Dispatcher:
             other = self._work.reflected(store) or root
             if other != root:
                 found = replace(found, behind=True, why=other_checkout_note(str(other)))
-            return with_external_layers(found, root)
+            return with_external_layers(self._work.with_last_run(store, found), root)
         with self.pool.acquire(where, create=False) as project:
-            state = project.engine.freshness()
+            state = self._work.with_last_run(store, project.engine.freshness())
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return with_external_layers(replace(state, layers=tuple(layers)), root)
 

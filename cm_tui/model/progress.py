@@ -10,6 +10,10 @@ from cm_tui.model.narrator import NarratorReport
 from cm_tui.model.rescue import RescueSummary
 
 
+WAIT = "wait"
+"""Stage of work that cannot begin yet; the message has what it waits for."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
     """What an index run did; seconds by stage."""
@@ -37,7 +41,7 @@ class Progress:
     """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
 
     stage: str
-    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore."""
+    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore; wait."""
     done: int
     total: int
     message: str = ""

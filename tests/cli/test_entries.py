@@ -36,6 +36,15 @@ def test_from_adding_to_deleting(new_shop: Shop):
     assert new_shop.cm("entries", "delete", "nothing").code == 3
 
 
+def test_what_cannot_be_shown_says_where_ids_are(new_shop: Shop):
+    id_ = add(new_shop, "Round half up.", "--title", "Rounding of prices")
+    done = new_shop.cm("entries", "show", "rounding")
+    assert (done.code, f"{id_} “Rounding of prices”" in done.err) == (3, True)
+    for words in (["nothing"], []):
+        done = new_shop.cm("entries", "show", *words)
+        assert (done.code, "`cm entries list`" in done.err) == (3 if words else 2, True)
+
+
 def test_moving_merging_and_duplicates(new_shop: Shop):
     one = add(new_shop, "Tests need redis to be started first.")
     two = add(new_shop, "Tests need redis to be started before.", "--scope", "user")

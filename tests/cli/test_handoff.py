@@ -45,6 +45,14 @@ def worked(own_shop: Shop) -> Shop:
     return own_shop
 
 
+def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop):
+    for number, words in enumerate(("Why do refunds take so long?", "And now fix it")):
+        record(own_shop.root, words, at=1_700_000_000.0 + number)
+    done = own_shop.cm("handoff", SESSION, "--json").json
+    assert done["text"].startswith("# Handoff: Why do refunds take so long?\n")
+    assert done["state"]["title"] == "Why do refunds take so long?"
+
+
 def test_a_handoff_has_all_that_the_next_agent_needs(worked: Shop, tmp_path: Path):
     done = worked.cm("handoff")
     assert done.code == 0

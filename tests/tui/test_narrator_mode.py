@@ -511,6 +511,23 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
     assert len(ids(driver)) == 7
 
 
+async def what_was_decided_elsewhere_is_said_and_undone(driver, narrated):
+    for id_, state, by in (("n000001", "approved", "person"), ("n000002", "rejected", "policy careful")):
+        one = narrated.told.told[id_]
+        narrated.told.told[id_] = replace(one, state=state, decided=time.time() - 190, decided_by=by)
+        await to(driver, id_)
+        driver.app.clear_notifications()
+        await driver.press("x", "1")
+        who = {"person": "a person"}.get(by, f"the {by}")
+        assert any(f"was {state} by {who} 3 minutes ago, not here. Nothing" in words for words in driver.told)
+        assert not any("cm`" in words or "▲" in words for words in driver.told)
+        assert id_ not in ids(driver)
+        assert narrated.told.told[id_].state == state
+    await driver.press("u", "u")
+    assert narrated.told.undone == ["n000002", "n000001"]
+    assert {"n000001", "n000002"} <= {*ids(driver)}
+
+
 async def what_was_decided_before_the_application_was_started_is_taken_back(driver, narrated):
     old = proposal(1, now=time.time(), state="approved", decided=time.time() - 9 * 86_400, decided_by="policy careful")
     narrated.propose([old, proposal(2, now=time.time())])
@@ -811,6 +828,7 @@ async def test_proposals_are_decided_and_wait_again(narrated):
         reasons_are_given_by_a_number_or_typed_and_remembered,
         all_of_a_kind_are_approved_after_a_question_with_their_number,
         the_last_decision_and_any_chosen_one_are_taken_back,
+        what_was_decided_elsewhere_is_said_and_undone,
         what_was_decided_before_the_application_was_started_is_taken_back,
         what_a_model_takes_is_said_before_and_after,
         a_pass_shows_how_far_it_is_and_is_stopped,

@@ -85,7 +85,9 @@ async def a_saved_profile_and_a_mark_are_undone_as_they_were(driver, told):
     saved = driver.app.screen.session.profile.keyword_weight
     await driver.press("t", "down", "right", "s")
     assert "keyword_weight = 0.51" in file.read_text()
+    assert any(words.startswith("Saved to") for words in driver.told)
     await driver.press("u")
+    assert not any(words.startswith("Saved to") for words in driver.told), "it is not so any more"
     assert not file.exists()
     assert "Undone: saved the profile code" in bottom(driver)
     assert driver.app.screen.session.profile.keyword_weight == saved
@@ -200,6 +202,14 @@ async def three_undos_at_once_are_one_with_a_sign_for_each(driver, told):
     assert states(told)[SLASH] == ((), 0, False, "shown")
 
 
+async def messages_of_what_was_done_do_not_cover_a_dialog(driver, told):
+    driver.app.tell("Saved to a file")
+    driver.app.tell("That failed", severity="warning")
+    await driver.press("enter", "t")
+    assert driver.told == ["That failed"]
+    await driver.press("escape")
+
+
 async def a_change_that_fails_is_none_to_undo(driver, told):
     await driver.press("enter", "p")
     with mock.patch.object(driver.app.tasks.engine, "edit_episodes", side_effect=OSError("disk full")):
@@ -220,6 +230,7 @@ async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
         a_list_undoes_what_nothing_else_builds_on,
         three_undos_at_once_are_one_with_a_sign_for_each,
         a_change_that_fails_is_none_to_undo,
+        messages_of_what_was_done_do_not_cover_a_dialog,
         mode="7",
     )
 

@@ -8,6 +8,7 @@ from typing import get_args
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry, Scope
 from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
+from cm_tui.model.text import one_line
 
 
 def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
@@ -36,7 +37,7 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
     if not found:
         shown = wanted[:40].encode("ascii", "backslashreplace").decode()
         of_scope = f" in the scope {scope}" if scope is not None else ""
-        hint = where_ids_are(wanted, "`cm remember` lists them.")
+        hint = _with_that_title(entries, wanted) or where_ids_are(wanted, "`cm entries list` lists them.")
         raise NotFoundError(f"There is no entry {shown!r}{of_scope}.", hint=hint)
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
@@ -44,6 +45,13 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
         hint = "Say which with the scope: user or project." if in_both else "Give more of the id."
         raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint=hint)
     return found[0]
+
+
+def _with_that_title(entries: Sequence[Entry], words: str) -> str:
+    """Return which entries have some words in their title, as a sentence; empty: none has."""
+    shown = [one for one in entries if words.strip() and words.lower() in one.title.lower() and not one.held][:3]
+    named = ", ".join(f"{one.id} “{' '.join(one_line(one.title).split())[:60]}”" for one in shown)
+    return f"Entries with that in their title: {named}. `cm entries search WORDS` finds more." if named else ""
 
 
 def checked_scope(text: str) -> Scope | None:

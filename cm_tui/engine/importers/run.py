@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 from collections.abc import Iterator, Sequence
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import Known
@@ -15,8 +17,10 @@ from cm_tui.engine.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.recording.gate import PastGate
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, ImportSummary, Progress
+from cm_tui.model.progress import WAIT
 
 STAGE = "import"
+_PAUSE_S = 0.05
 
 _log = logging.getLogger(__name__)
 
@@ -26,10 +30,12 @@ class Import:
 
     Args:
         project: its transcripts.
+        clock: measures how often another import is looked for.
     """
 
-    def __init__(self, project: ProjectTranscripts) -> None:
+    def __init__(self, project: ProjectTranscripts, clock: Clock = SYSTEM) -> None:
         self._project = project
+        self._clock = clock
         self._memory = Memory(
             project.root,
             project.journal,
@@ -49,6 +55,7 @@ class Import:
         """
         began, done = time.monotonic(), Counts()
         yield Progress("find", 0, 0, "looking for sessions")
+        yield from self._wait(cancel)
         with self._project.state.held():
             self._prepare()
             found = [one for one in self._project.found(cancel) if one.is_new]
@@ -58,6 +65,20 @@ class Import:
             done.note(note)
         done.looked_at = self._project.looked_at
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
+
+    def _wait(self, cancel: Cancel) -> Iterator[Progress]:
+        """Wait until no other import of the project goes on; reports which one that is."""
+        told = ""
+        for attempt in itertools.count():
+            holder = self._project.state.holder()
+            if not holder:
+                return
+            cancel.check()
+            # What follows sessions holds them for a moment only.
+            if attempt and holder != told:
+                told = holder
+                yield Progress(WAIT, 0, 0, f"{holder}; this one begins when that has ended")
+            self._clock.sleep(_PAUSE_S)
 
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
         """Import what is new in some transcripts, for who follows them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
@@ -108,12 +108,25 @@ class ImportState:
         try:
             paths.private_dir(paths.private_dir(self._journal.folder.parent) / self._journal.folder.name)
             paths.private_dir(self.folder)
-            with locked(self.folder / _LOCK, seconds):
+            with locked(lock := self.folder / _LOCK, seconds):
+                with suppress(OSError):  # for those who wait; the lock itself does not need it
+                    lock.write_text(str(os.getpid()), encoding="ascii")
                 yield
         except OSError as error:
             raise StoreError(
                 f"{self.folder} cannot be used: {error}", hint="Check the disk and its permissions."
             ) from error
+
+    def holder(self) -> str:
+        """Return which other import goes on, in words; empty: none does."""
+        try:
+            with self.held(0.0):
+                return ""
+        except StoreError:
+            found = read_regular(self.folder / _LOCK, 20) or b""
+        pid = found.decode("ascii", "replace").strip()
+        by = "this process" if pid == str(os.getpid()) else f"process {pid}" if pid.isdecimal() else "another process"
+        return f"another import of this project runs ({by})"
 
     def has_any(self) -> bool:
         """Return whether a transcript of the project was ever read."""

@@ -33,6 +33,17 @@ def _not_open(screen: EpisodesView) -> str | None:
     return None if screen.cm.project.engine == "open" else "the project is not open"
 
 
+def _nothing_to_import(screen: EpisodesView) -> str | None:
+    if screen.cm.project.importing:
+        return "past sessions are being imported"
+    return None if screen.cm.project.sessions_to_import else "no past session waits to be imported"
+
+
+def import_sessions(screen: EpisodesView) -> None:
+    """Record past sessions of agents."""
+    screen.cm.session_import.start()
+
+
 def _no_turns(screen: EpisodesView) -> str | None:
     return None if screen.turns.rows else "there is no episode"
 
@@ -225,6 +236,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             bar=False, blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
             "read only, and S leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
+    Command("episodes.import", "m", "Import", "Record the past sessions of agents that were found for this project",
+            import_sessions, bar=False, blocked=_nothing_to_import),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),

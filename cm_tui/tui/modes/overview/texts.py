@@ -11,6 +11,7 @@ from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
+from cm_tui.model.progress import WAIT
 from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
@@ -222,6 +223,8 @@ def _agents(view: ProjectView) -> str:
 
 
 def _how_far(step: Progress) -> str:
+    if step.stage == WAIT:
+        return f": {one_line(step.message)}"
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
 
