@@ -81,7 +81,7 @@ async def twenty_are_decided_in_a_row(driver: Driver, taught: Path) -> None:
     for _ in range(20):
         await driver.pilot.press("a")
     await driver.settle()
-    assert not any("▲" in words for words in driver.told)
+    assert [words for words in driver.told if "▲" in words] == []
     assert texts(driver) == shown[20:]
     written = (taught / NOTE).read_text(encoding="utf-8")
     assert [one for one in shown[:20] if f"- {one} <!-- cm:narrator" not in written] == []
