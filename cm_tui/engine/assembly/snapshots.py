@@ -10,10 +10,8 @@ import gzip
 import json
 import os
 import re
-import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +25,7 @@ from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import SUFFIX, read_bounded, write_atomically
+from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyHead
 
 FOLDER = "assemblies"
@@ -59,9 +58,8 @@ class Snapshots:
     def __init__(self, root: Path, most: int) -> None:
         self._folder = folder_of(root) / FOLDER
         self._most = most
-        self._lock = threading.Lock()
         self._written = 0
-        self._heads: OrderedDict[str, AssemblyHead] = OrderedDict()
+        self._heads: LRU[str, AssemblyHead] = LRU(_HEADS)
 
     def keep(self, assembly: Assembly) -> Assembly:
         """Keep an assembly; returns it with its id, as it was, or without one where none are kept.
@@ -162,8 +160,7 @@ class Snapshots:
                     gone += 1
         except (OSError, ValueError, RecursionError) as error:
             raise StoreError(f"Cannot remove what is in {self._folder}: {error}.", hint="Check its folder.") from error
-        with self._lock:
-            self._heads.clear()
+        self._heads.clear()
         return gone
 
     def _remove_left_overs(self, older_than: float = 0.0) -> None:
@@ -206,18 +203,14 @@ class Snapshots:
         return self._folder / f"{id_}{_ENDING}"
 
     def _head(self, id_: str) -> AssemblyHead | None:
-        with self._lock:
-            if (known := self._heads.get(id_)) is not None:
-                return known
+        if (known := self._heads.get(id_)) is not None:
+            return known
         try:
             with gzip.open(self._file(id_)) as stream:
                 head = _HEAD.validate_python(json.loads(stream.readline(_LONGEST_HEAD)))
         except (OSError, ValueError, EOFError, RecursionError, zlib.error):
             return None
-        with self._lock:
-            self._heads[id_] = head
-            while len(self._heads) > _HEADS:
-                self._heads.popitem(last=False)
+        self._heads.put(id_, head)
         return head
 
     @staticmethod
@@ -242,8 +235,7 @@ class Snapshots:
         self._written += 1
         for id_ in gone:
             self._file(id_).unlink(missing_ok=True)
-            with self._lock:
-                self._heads.pop(id_, None)
+            self._heads.pop(id_)
 
 
 def _text(file: Path) -> str | None:
