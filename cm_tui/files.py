@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 PRIVATE = 0o600
 """Permissions of a file that only the user can read."""
@@ -67,6 +68,32 @@ def shared_dir(path: Path) -> Path:
         if is_new and _users_umask is not None:
             folder.chmod(0o777 & ~_users_umask)
     return path
+
+
+class Stamp(NamedTuple):
+    """Metadata of a file that changes when its content does."""
+
+    changed_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Stamp:
+        """Take the stamp from the result of `stat`."""
+        return cls(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def stamp_of(file: Path, *, follow: bool = True) -> Stamp | None:
+    """Return a file's change stamp; None: missing or inaccessible.
+
+    Args:
+        file: the file.
+        follow: whether a link stands for its target.
+    """
+    try:
+        return Stamp.of(file.stat(follow_symlinks=follow))
+    except (OSError, ValueError):
+        return None
 
 
 def write_atomically(

@@ -26,15 +26,6 @@ def trusted(root: Path) -> frozenset[str]:
     return frozenset(_read().get(os.path.realpath(root), ()))
 
 
-def stamp() -> tuple[int, int, int] | None:
-    """Return what differs when somebody trusted or took back."""
-    try:
-        found = file().stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
 def change(root: Path, *, add: Iterable[str] = (), remove: Iterable[str] | None = ()) -> None:
     """Write down what a person decided; called by `engine.api.definition_trust` alone.
 

@@ -18,6 +18,7 @@ from cm_tui.engine.definitions.one_file import FileContent, read_content, read_f
 from cm_tui.engine.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.definitions.shapes.rules import Rule
+from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
 from cm_tui.model import DefinitionKind, DefinitionProblem
 
@@ -65,7 +66,7 @@ def load(root: Path) -> Library:
     Never raises for what a file holds: that is a problem with its place.
     """
     found, is_cut = listed(root)
-    state = (found, is_cut, trusted_files.stamp())
+    state = (found, is_cut, stamp_of(trusted_files.file()))
     with _lock:
         kept = _kept.get(root) or _Kept({})
         _kept.put(root, kept)

@@ -17,6 +17,7 @@ from cm_tui.engine.entries.entry_record import read_entry
 from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
+    Stamp,
     permissions_of,
     read_below,
     read_bounded,
@@ -34,7 +35,7 @@ from cm_tui.same_names import twin_of
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
 MOST_BYTES = 32_000_000
-Stamps = list[list[int]]
+Stamps = list[Stamp | None]
 """What tells of several files that one of them has changed."""
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
@@ -75,10 +76,6 @@ class EntryFile:
         self.scope = scope
         self._root = root
         self.path = folder() / "user.json" if root is None else root / paths.PROJECT_FOLDER / FILE
-
-    def stamp(self) -> list[int]:
-        """Return what tells that the file has changed, without reading it."""
-        return stamp_of(self.path)
 
     def read(self) -> Content:
         """Read the file.
@@ -233,15 +230,6 @@ def writing() -> Iterator[None]:
         raise StoreError(
             f"Cannot use {folder()}: {error.strerror or error}.", hint="Check its permissions and free space."
         ) from error
-
-
-def stamp_of(file: Path) -> list[int]:
-    """Return when a file changed last, its size and which one it is; nothing where there is none."""
-    try:
-        found = file.lstat()
-    except (OSError, ValueError):
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
 
 
 def _content(data: bytes, scope: Scope, path: Path) -> Content:

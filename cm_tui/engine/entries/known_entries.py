@@ -31,7 +31,7 @@ def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
     if kept is not None:
         return kept
     found = read()
-    newest = max((stamp[0] for stamp in before if stamp), default=0)
+    newest = max((stamp.changed_ns for stamp in before if stamp), default=0)
     if time.time_ns() - newest > _SETTLED_S * 1e9 and stamps() == before:
         _kept.put(key, found)
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from cm_tui import paths
-from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
+from cm_tui.engine.entries.entry_file import folder, writing
 from cm_tui.engine.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import StoreError, UsageError
@@ -162,10 +162,6 @@ class LedgerFile:
     def of_user(cls) -> Self:
         """Return the ledger of the user's own entries, which all projects share: it says which are gone."""
         return cls(_OF_USER)
-
-    def stamp(self) -> list[int]:
-        """Return what tells that it has changed, without reading it."""
-        return stamp_of(self.path)
 
     def read(self) -> Ledger:
         """Read it; a damaged one is put aside when it is written next, and until then nothing of the repository is trusted.

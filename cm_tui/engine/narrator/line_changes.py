@@ -22,8 +22,9 @@ from cm_tui.engine.notes.note_reader import leads_away
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp, stamp_of
+from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.files import Stamp
 from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author

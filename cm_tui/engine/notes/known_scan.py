@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from cm_tui.config import load_config
 from cm_tui.engine.notes.instructions import agent_folders
 from cm_tui.engine.notes.places import ENDINGS, Found, Places
-from cm_tui.engine.notes.scan import FolderScan, Stamp, fixed, scan_folders, sign_of
+from cm_tui.engine.notes.scan import FolderScan, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 from cm_tui.lru import LRU
 
 if TYPE_CHECKING:

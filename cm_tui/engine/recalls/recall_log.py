@@ -20,7 +20,7 @@ from typing import NamedTuple, Self
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import CmError, StoreError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
 from cm_tui.locks import locked
 from cm_tui.model import RecalledBy, Recalls
 
@@ -62,7 +62,7 @@ class RecallLog:
         self._lock = threading.Lock()
         self._pending: dict[Key, Count] = {}
         self._timer: threading.Timer | None = None
-        self._read: tuple[tuple[int, int, int], dict[Key, Count]] | None = None
+        self._read: tuple[Stamp, dict[Key, Count]] | None = None
         self._summed: tuple[Mapping[Key, Count], Mapping[str, int]] | None = None
 
     @classmethod
@@ -220,11 +220,8 @@ class RecallLog:
 
     def _written(self) -> dict[Key, Count]:
         """Return what the file says; read again only when it is another one."""
-        try:
-            stat = self._file.stat()
-        except OSError:
+        if (stamp := stamp_of(self._file)) is None:
             return {}
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
         if self._read is None or self._read[0] != stamp:
             self._read = (stamp, self._sums())
         return self._read[1]
