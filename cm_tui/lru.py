@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -28,6 +28,10 @@ class LRU(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __iter__(self) -> Iterator[K]:
+        with self._lock:
+            return iter(list(self._entries))
 
     def get(self, key: K) -> V | None:
         """Return a value, which counts as a use; None: missing."""

@@ -75,7 +75,7 @@ class ProjectFollower:
         """Return the projects to visit."""
         for project in self.dispatcher.pool.opened():
             self._note(project.root, project.used)
-        return [root for root, _ in self._used.items()]
+        return list(self._used)
 
     def visit(self, root: Path) -> None:
         """Do what is due in a project.

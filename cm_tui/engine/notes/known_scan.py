@@ -182,7 +182,7 @@ def wrote(file: Path) -> None:
 def forget(root: Path) -> None:
     """Watch the notes of a project no more, which nobody asks about."""
     with _lock:
-        left = [_watched.pop(key) for key, _ in _watched.items() if key[0] == str(root)]
+        left = [_watched.pop(key) for key in _watched if key[0] == str(root)]
     for one in left:
         if one is not None:
             one.end()
