@@ -192,19 +192,16 @@ def wait_until_quiet(file: Path) -> None:
         time.sleep(_QUIET_S - age)
 
 
-def set_aside(file: Path, stamp: str) -> Path | None:
+def set_aside(file: Path) -> Path | None:
     """Give a file that cannot be understood another name beside its own.
 
-    Args:
-        file: the file.
-        stamp: of the time, for the name.
-
     Returns:
-        Its new path; None: it has gone.
+        Its new path, with the time in UTC in its name; None: it has gone.
 
     Raises:
         OSError: it cannot be renamed.
     """
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     for number in range(1000):
         kept = file.with_name(f"{file.stem}.damaged-{stamp}{f'-{number}' if number else ''}{file.suffix}")
         if os.path.lexists(kept):

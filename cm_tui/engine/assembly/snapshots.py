@@ -27,6 +27,7 @@ from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import SUFFIX, read_bounded, write_atomically
 from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyHead
+from cm_tui.state_file import reported
 
 FOLDER = "assemblies"
 MOST_BYTES = 64_000_000
@@ -74,12 +75,10 @@ class Snapshots:
         head = _HEAD.dump_python(head_of(_ADAPTER.validate_python(clean)))
         data = gzip.compress(f"{json.dumps(head)}\n{json.dumps(clean)}".encode("ascii"), 3, mtime=0)
         file = self._folder / f"{kept.id}{_ENDING}"
-        try:
+        with reported(file):
             paths.private_dir(self._folder)
             write_atomically(file, data)
             self._tidy()
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error.strerror or error}.", hint="Check its folder.") from error
         return kept
 
     def named(self, name: str) -> Assembly:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,9 @@ from cm_tui.files import (
     wait_until_quiet,
     write_if_unchanged,
 )
-from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
 from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
@@ -39,7 +38,6 @@ Stamps = list[Stamp | None]
 """What tells of several files that one of them has changed."""
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
-_LOCK_SECONDS = 10.0
 _WRITABLE = 0o222
 _VERSION = 1
 
@@ -206,7 +204,7 @@ class EntryFile:
 
     def _set_aside(self) -> str:
         """Give a file that cannot be understood another name."""
-        kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime()))
+        kept = set_aside(self.path)
         return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
 
@@ -215,21 +213,13 @@ def folder() -> Path:
     return paths.data_dir() / "entries"
 
 
-@contextmanager
-def writing() -> Iterator[None]:
+def writing() -> AbstractContextManager[None]:
     """Hold all files of entries: no other process or thread changes one meanwhile.
 
     Raises:
         StoreError: another one holds them, or the folder cannot be used.
     """
-    try:
-        lock = paths.private_dir(folder()) / "lock"
-        with locked(lock, _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder()}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
+    return holding(folder() / "lock")
 
 
 def _content(data: bytes, scope: Scope, path: Path) -> Content:

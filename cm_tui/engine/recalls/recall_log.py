@@ -12,8 +12,8 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -21,8 +21,8 @@ from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import CmError, StoreError
 from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
-from cm_tui.locks import locked
 from cm_tui.model import RecalledBy, Recalls
+from cm_tui.state_file import holding
 
 MOST_ROWS = 20_000
 """Items by reader that are kept: those that were recalled last."""
@@ -31,7 +31,6 @@ DELAY_SECONDS = 2.0
 _LONG_BYTES = 2_000_000
 """A file of this size is written anew as sums."""
 _MOST_BYTES = 32_000_000
-_LOCK_SECONDS = 5.0
 _NAME_CHARACTERS = 200
 _log = logging.getLogger(__name__)
 
@@ -195,14 +194,8 @@ class RecallLog:
             # A count is not worth anybody's question.
             _log.warning("%s", error.message)
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        try:
-            lock = paths.private_dir(self._file.parent) / "lock"
-            with locked(lock, _LOCK_SECONDS):
-                yield
-        except OSError as error:
-            raise self._failed("write", error) from error
+    def _held(self) -> AbstractContextManager[None]:
+        return holding(self._file.parent / "lock")
 
     def _append(self, counts: Mapping[Key, Count]) -> None:
         with self._held():
