@@ -78,7 +78,7 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
     def busy():
         raise StoreBusyError("Process 42 has the store.", hint="Close it first.")
 
-    async with driving(project, mode="5", open_engine=busy) as driver:
+    async with driving(project, mode="9", open_engine=busy) as driver:
         assert "Process 42 has the store." in driver.text
         assert "✔ grammars" in driver.text
 
@@ -123,5 +123,5 @@ async def test_checks_runs_and_resets(project):
         rebuild_asks_first,
         reset_asks_first,
         reset_keeps_episodes_unless_they_are_dropped,
-        mode="5",
+        mode="9",
     )

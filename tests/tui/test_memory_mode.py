@@ -259,7 +259,7 @@ async def what_others_write_appears_without_a_key(driver, told):
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.memory.view.LOOK_AGAIN", 0.05)
     monkeypatch.setattr("cm_tui.tui.modes.memory.inventory_watch.LOOK_SHARE", 1)
-    async with driving(told, mode="8") as driver:
+    async with driving(told, mode="6") as driver:
         (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
         await driver.until(lambda: "Newly edited" in titles(driver))
 
@@ -562,7 +562,7 @@ async def entries_and_notes_go_into_the_pack(driver, told):
     await to(driver, "SQL")
     await driver.press("a")
     await to(driver, "Router")
-    await driver.press("a", "4")
+    await driver.press("a", "P")
     assert isinstance(driver.app.screen, PackScreen)
     text = " ".join(driver.text.split())
     assert "The router listens on port 8123." in text
@@ -572,7 +572,7 @@ async def entries_and_notes_go_into_the_pack(driver, told):
 
 async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(told):
     record_story(told, sha_of_head(told), now=time.time())
-    async with driving(told, mode="8") as driver:
+    async with driving(told, mode="6") as driver:
         await driver.press("s")
         await driver.type("why was the retry reverted")
         await driver.press("enter")
@@ -612,7 +612,7 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         what_others_write_appears_without_a_key,
         a_note_that_is_gone_meanwhile_says_so,
         what_an_agent_proposes_waits_on_top_with_both_texts,
-        mode="8",
+        mode="6",
     )
 
 
@@ -629,7 +629,7 @@ async def test_entries_and_notes_are_written_and_decided_on(told):
         the_whole_text_of_a_long_rule_is_shown_before_it_is_approved,
         entries_that_say_nearly_the_same_are_marked_and_merged,
         a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails,
-        mode="8",
+        mode="6",
     )
 
 
@@ -639,5 +639,5 @@ async def test_a_project_of_which_nothing_or_very_long_notes_are_written_down(pr
         nothing_was_written_down_yet,
         a_long_note_is_read_by_pages,
         a_long_group_is_read_as_far_as_somebody_looks,
-        mode="8",
+        mode="6",
     )

@@ -45,14 +45,14 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     await driver.press("U", "y")
     assert is_pinned(told)
     assert "Redone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
-    await driver.press("7", "u")
+    await driver.press("5", "u")
     assert not is_pinned(told), "no question where it can be seen"
     assert "★ pinned" not in driver.text
 
 
 async def pack_budget_and_theme_are_changes_too(driver, told):
     theme = driver.app.theme
-    await driver.press("4")
+    await driver.press("P")
     driver.app.pack_selection.add([LOAD])
     await driver.settle()
     await driver.press("b")
@@ -104,7 +104,7 @@ async def a_saved_profile_and_a_mark_are_undone_as_they_were(driver, told):
 
 
 async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
-    await driver.press("8", "n")
+    await driver.press("6", "n")
     await driver.type("Tests need redis")
     await driver.press("ctrl+s", "u")
     engine = driver.app.tasks.engine
@@ -183,7 +183,7 @@ async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
         a_list_undoes_what_nothing_else_builds_on,
         three_undos_at_once_are_one_with_a_sign_for_each,
         a_change_that_fails_is_none_to_undo,
-        mode="7",
+        mode="5",
     )
 
 

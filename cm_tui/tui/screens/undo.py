@@ -246,7 +246,7 @@ def _title_and_modes(engine: Engine, undone: Undone) -> tuple[str, tuple[str, ..
     for read, modes in (
         (_title_of_episode, ("episodes",)),
         (_title_of_entry, ("memory",)),
-        (_title_of_note, ("memory", "narrator")),
+        (_title_of_note, ("memory", "review")),
     ):
         with suppress(NotFoundError, UsageError, RefusedError, StoreError):
             return (read(engine, undone.ids[0]), modes) if undone.ids else ("", ())

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections import Counter
 
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.narrator.choose_dialog import ChoiceRow, ChooseDialog
-from cm_tui.tui.modes.narrator.inbox import Inbox, read_inbox
-from cm_tui.tui.modes.narrator.proposal_commands import follow
-from cm_tui.tui.modes.narrator.query import SHOWN, InboxFilter, with_field
-from cm_tui.tui.modes.narrator.signs import kind_of, kind_words
-from cm_tui.tui.modes.narrator.topic_commands import read_in_memory
-from cm_tui.tui.modes.narrator.view import NarratorView
+from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
+from cm_tui.tui.modes.review.inbox import Inbox, read_inbox
+from cm_tui.tui.modes.review.proposal_commands import follow
+from cm_tui.tui.modes.review.query import SHOWN, InboxFilter, with_field
+from cm_tui.tui.modes.review.signs import kind_of, kind_words
+from cm_tui.tui.modes.review.topic_commands import read_in_memory
+from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.widgets.text import count
 
 
-def find(screen: NarratorView) -> None:
+def find(screen: ReviewView) -> None:
     """Type what is looked for."""
     screen.unzoom()
     screen.filter_input.focus()
 
 
-def next_state(screen: NarratorView) -> None:
+def next_state(screen: ReviewView) -> None:
     """List those that wait, those that were put off, decided, approved by a policy, or all, in turn."""
     now = screen.stock.where.state
     state = SHOWN[(SHOWN.index(now) + 1) % len(SHOWN)] if now in SHOWN else SHOWN[0]
     screen.filter_input.value = with_field(screen.filter_input.value, "state", "" if state == SHOWN[0] else state)
 
 
-def choose_kind(screen: NarratorView) -> None:
+def choose_kind(screen: ReviewView) -> None:
     """Choose a kind from those that there are, with how many of each."""
     where = InboxFilter(screen.stock.where.text, (), screen.stock.where.state)
     chosen_now = screen.stock.where.kinds
@@ -50,7 +50,7 @@ def choose_kind(screen: NarratorView) -> None:
     screen.ask("kinds", lambda engine: read_inbox(engine, where, MOST_ROWS), got)
 
 
-def switch_to_topics(screen: NarratorView) -> None:
+def switch_to_topics(screen: ReviewView) -> None:
     """Show the topics, or the proposals again."""
     screen.unzoom()
     screen.toggle_class("-topics")
@@ -66,7 +66,7 @@ def switch_to_topics(screen: NarratorView) -> None:
     screen.refresh_keys()
 
 
-def read(screen: NarratorView) -> None:
+def read(screen: ReviewView) -> None:
     """Go into the panel, to the evidence; there, go where the line leads."""
     lines = screen.panel.lines
     if screen.focused is lines:
@@ -80,7 +80,7 @@ def read(screen: NarratorView) -> None:
     lines.to_goal()
 
 
-def copy(screen: NarratorView) -> None:
+def copy(screen: ReviewView) -> None:
     """Copy what the panel says."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
     copy_and_tell(screen, text, "What the panel says is copied.")

@@ -8,9 +8,9 @@ from textual.content import Content
 
 from cm_tui.errors import CmError
 from cm_tui.model import Topic, TopicMap
-from cm_tui.tui.modes.narrator.detail_lines import DetailLine
-from cm_tui.tui.modes.narrator.parts import NarratorParts
-from cm_tui.tui.modes.narrator.topic_lines import topic_lines
+from cm_tui.tui.modes.review.detail_lines import DetailLine
+from cm_tui.tui.modes.review.parts import NarratorParts
+from cm_tui.tui.modes.review.topic_lines import topic_lines
 from cm_tui.tui.widgets.text import count, one_line
 
 SETTLING = 0.06

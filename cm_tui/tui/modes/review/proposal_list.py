@@ -12,8 +12,8 @@ from textual.message import Message
 
 from cm_tui.model import NarratedProposal, Proposal
 from cm_tui.model.dates import age
-from cm_tui.tui.modes.narrator.inbox import Item, Key, key_of
-from cm_tui.tui.modes.narrator.signs import OF_USER, flat, kind_of, place_of, sign_of, title_of
+from cm_tui.tui.modes.review.inbox import Item, Key, key_of
+from cm_tui.tui.modes.review.signs import OF_USER, flat, kind_of, place_of, sign_of, title_of
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line

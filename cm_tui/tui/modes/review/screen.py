@@ -8,39 +8,39 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from cm_tui.tui.modes.narrator.commands import NARRATOR_COMMANDS
-from cm_tui.tui.modes.narrator.detail_panel import DetailList
-from cm_tui.tui.modes.narrator.listing import read, switch_to_topics
-from cm_tui.tui.modes.narrator.proposal_list import ProposalList
-from cm_tui.tui.modes.narrator.topic_list import TopicList
-from cm_tui.tui.modes.narrator.undoing import undo_chosen, undo_last_decision
-from cm_tui.tui.modes.narrator.view import TYPING, NarratorView
+from cm_tui.tui.modes.review.commands import REVIEW_COMMANDS
+from cm_tui.tui.modes.review.detail_panel import DetailList
+from cm_tui.tui.modes.review.listing import read, switch_to_topics
+from cm_tui.tui.modes.review.proposal_list import ProposalList
+from cm_tui.tui.modes.review.topic_list import TopicList
+from cm_tui.tui.modes.review.undoing import undo_chosen, undo_last_decision
+from cm_tui.tui.modes.review.view import TYPING, ReviewView
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.undo import undo_earlier
 
 
-class NarratorScreen(NarratorView):
+class ReviewScreen(ReviewView):
     """What waits for a person."""
 
-    MODE = "narrator"
+    MODE = "review"
     INTRO = (
         "What sessions teach, proposed: nothing is written before you approve it. Each proposal shows what it would write "
         "and where, why, how often that was seen, how sure it is, beside what is known, and the episodes that it stands "
         "on. a approves and goes to the next, x rejects for good, d puts off, u takes any of it back, also days later. "
         "t shows the topics. What agents wish to do with entries waits here as well."
     )
-    ZOOMS = ("detail-panel", "narrator-list-panel")
+    ZOOMS = ("detail-panel", "review-list-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(NARRATOR_COMMANDS),
+        *bindings(REVIEW_COMMANDS),
         Binding("escape", "escape", show=False),
         Binding("down", "into_list", show=False),
     ]
 
     UNDOES_EARLIER = True
 
-    def mode_commands(self) -> tuple[Command[NarratorView], ...]:
+    def mode_commands(self) -> tuple[Command[ReviewView], ...]:
         """Everything that the narrator mode can do."""
-        return NARRATOR_COMMANDS
+        return REVIEW_COMMANDS
 
     def undo_here(self) -> bool:
         """Undo what was decided on the chosen proposal."""
@@ -59,13 +59,13 @@ class NarratorScreen(NarratorView):
 
     # --- the filter ---
 
-    @on(Input.Changed, "#narrator-filter")
+    @on(Input.Changed, "#review-filter")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
         self.remember()
 
-    @on(Input.Submitted, "#narrator-filter")
+    @on(Input.Submitted, "#review-filter")
     def _take_first(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_into_list()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cm_tui.model import ModelCost
-from cm_tui.tui.modes.narrator.view import NarratorView
+from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.widgets.text import one_line
 
 
-def run_pass(screen: NarratorView) -> None:
+def run_pass(screen: ReviewView) -> None:
     """Have the narrator look at what is new."""
 
     def told(cost: ModelCost) -> None:
@@ -35,7 +35,7 @@ def cost_words(cost: ModelCost) -> str:
     )
 
 
-def stop_pass(screen: NarratorView) -> None:
+def stop_pass(screen: ReviewView) -> None:
     """Stop the pass."""
     screen.cm.narrator_run.stop()
     screen.cm.tell("The pass is being stopped. What it read is kept; the next one goes on there.")

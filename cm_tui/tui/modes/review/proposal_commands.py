@@ -16,13 +16,13 @@ from cm_tui.model import (
     TopicMap,
 )
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.narrator.choose_dialog import ChoiceRow, ChooseDialog
-from cm_tui.tui.modes.narrator.deciding import accept_wish, decide, decline_wish
-from cm_tui.tui.modes.narrator.edit_dialog import LineDialog, edited_outside
-from cm_tui.tui.modes.narrator.reasons import shown_proposal
-from cm_tui.tui.modes.narrator.reject_dialog import FIRST, RejectDialog, with_reason
-from cm_tui.tui.modes.narrator.signs import kind_words, place_of, title_of
-from cm_tui.tui.modes.narrator.view import NarratorView
+from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
+from cm_tui.tui.modes.review.deciding import accept_wish, decide, decline_wish
+from cm_tui.tui.modes.review.edit_dialog import LineDialog, edited_outside
+from cm_tui.tui.modes.review.reasons import shown_proposal
+from cm_tui.tui.modes.review.reject_dialog import FIRST, RejectDialog, with_reason
+from cm_tui.tui.modes.review.signs import kind_words, place_of, title_of
+from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.writing import Answer
@@ -37,7 +37,7 @@ _NOTES = (
 )  # fmt: skip
 
 
-def approve(screen: NarratorView) -> None:
+def approve(screen: ReviewView) -> None:
     """Have it written as it is shown."""
     if isinstance(screen.item, Proposal):
         accept_wish(screen, screen.item)
@@ -45,13 +45,13 @@ def approve(screen: NarratorView) -> None:
         decide(screen, [one], NarratedDecision("approve"))
 
 
-def approve_as_rule(screen: NarratorView) -> None:
+def approve_as_rule(screen: ReviewView) -> None:
     """Have it written as a Rule that is approved."""
     if (one := screen.proposal) is not None:
         decide(screen, [one], NarratedDecision("approve", as_rule=True))
 
 
-def edit(screen: NarratorView) -> None:
+def edit(screen: ReviewView) -> None:
     """Change the line in a dialog, then have it written."""
     one, shown = screen.proposal, shown_proposal(screen)
     if one is None or shown is None:
@@ -64,7 +64,7 @@ def edit(screen: NarratorView) -> None:
     screen.app.push_screen(LineDialog(shown, submit))
 
 
-def edit_outside(screen: NarratorView) -> None:
+def edit_outside(screen: ReviewView) -> None:
     """Change the line in the person's own editor, then have it written."""
     one, shown = screen.proposal, shown_proposal(screen)
     if one is None or shown is None:
@@ -74,11 +74,11 @@ def edit_outside(screen: NarratorView) -> None:
         _approve_as(screen, one, text)
 
 
-def _approve_as(screen: NarratorView, one: NarratedProposal, text: str) -> None:
+def _approve_as(screen: ReviewView, one: NarratedProposal, text: str) -> None:
     decide(screen, [one], NarratedDecision("approve", text=text if text != one.text else None))
 
 
-def approve_elsewhere(screen: NarratorView) -> None:
+def approve_elsewhere(screen: ReviewView) -> None:
     """Have it written into another note, which is chosen from those that there are."""
     one = screen.proposal
     if one is None:
@@ -101,7 +101,7 @@ def approve_elsewhere(screen: NarratorView) -> None:
     screen.ask("targets", lambda engine: engine.topics(), got)
 
 
-def reject(screen: NarratorView) -> None:
+def reject(screen: ReviewView) -> None:
     """Reject it, with a reason that is remembered."""
     if isinstance(screen.item, Proposal):
         decline_wish(screen, screen.item)
@@ -123,13 +123,13 @@ def reject(screen: NarratorView) -> None:
     screen.app.push_screen(RejectDialog(title_of(one), reasons), answered)
 
 
-def defer(screen: NarratorView) -> None:
+def defer(screen: ReviewView) -> None:
     """Put it off: it is listed with those that were."""
     if (one := screen.proposal) is not None:
         decide(screen, [one], NarratedDecision("defer"))
 
 
-def approve_kind(screen: NarratorView) -> None:
+def approve_kind(screen: ReviewView) -> None:
     """Approve all of this kind that fit the words of the filter, after a question that says how many."""
     one = screen.proposal
     if one is None:
@@ -165,7 +165,7 @@ def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
 # --- where it leads ---
 
 
-def open_evidence(screen: NarratorView) -> None:
+def open_evidence(screen: ReviewView) -> None:
     """Tell the episode under the cursor, or the newest one, in Episodes."""
     if isinstance(screen.item, Proposal):
         _newest_of(screen, screen.item.session)
@@ -183,7 +183,7 @@ def open_evidence(screen: NarratorView) -> None:
         screen.ask("episode", lambda engine: engine.episode(name), partial(_tell, screen))
 
 
-def _newest_of(screen: NarratorView, session: str) -> None:
+def _newest_of(screen: ReviewView, session: str) -> None:
     def call(engine: Engine) -> Episode | None:
         rows = engine.episodes(where=EpisodeFilter(session=session), limit=1).rows
         return rows[0] if rows else None
@@ -197,11 +197,11 @@ def _newest_of(screen: NarratorView, session: str) -> None:
     screen.ask("episode", call, got)
 
 
-def _tell(screen: NarratorView, episode: Episode) -> None:
+def _tell(screen: ReviewView, episode: Episode) -> None:
     screen.post_message(ReadEpisode(episode.id, episode.session))
 
 
-def follow(screen: NarratorView, goal: str) -> None:
+def follow(screen: ReviewView, goal: str) -> None:
     """Go where a line of the panel leads."""
     kind, _, name = goal.partition(":")
     if kind == "episode":

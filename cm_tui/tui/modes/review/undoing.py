@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState
-from cm_tui.tui.modes.narrator.inbox import key_of
-from cm_tui.tui.modes.narrator.signs import title_of
-from cm_tui.tui.modes.narrator.view import NarratorView
+from cm_tui.tui.modes.review.inbox import key_of
+from cm_tui.tui.modes.review.signs import title_of
+from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.undo_commands import UNDO, undo_change
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
@@ -22,7 +22,7 @@ _DECIDED: tuple[NarratedState, ...] = ("approved", "rejected", "deferred")
 _LONGEST = 48
 
 
-def note_decision(screen: NarratorView, names: Sequence[str], decision: NarratedDecision, label: str) -> UndoableChange:
+def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDecision, label: str) -> UndoableChange:
     """Note a decision that is being made, so that it can be undone; its `about` are the ids of its proposals.
 
     Args:
@@ -67,7 +67,7 @@ def forget_decisions(history: ChangeHistory, ids: Collection[str]) -> None:
                 history.drop(change)
 
 
-def undo_chosen(screen: NarratorView, chosen: NarratedProposal) -> None:
+def undo_chosen(screen: ReviewView, chosen: NarratedProposal) -> None:
     """Undo what was decided on a proposal, whenever that was."""
     ids = frozenset({chosen.id})
     here = next((one for one in screen.cm.history.newest_first if one.about & ids and one.mode == screen.MODE), None)
@@ -78,7 +78,7 @@ def undo_chosen(screen: NarratorView, chosen: NarratedProposal) -> None:
         take_back(screen, screen, [chosen.id], screen.cm.report)
 
 
-def undo_last_decision(screen: NarratorView) -> None:
+def undo_last_decision(screen: ReviewView) -> None:
     """Undo the last decision of the project, which was not made in this run."""
 
     def found(last: NarratedProposal | None) -> None:
@@ -97,7 +97,7 @@ def _last(engine: Engine) -> NarratedProposal | None:
 
 def take_back(
     mode: ModeScreen,
-    screen: NarratorView,
+    screen: ReviewView,
     ids: Sequence[str],
     finish: Finish,
     refused: Callable[[], None] = lambda: None,
@@ -134,7 +134,7 @@ def take_back(
     mode.do(call, done, failed, once=UNDO)
 
 
-def _words(screen: NarratorView, changes: Sequence[NarratedChange]) -> str:
+def _words(screen: ReviewView, changes: Sequence[NarratedChange]) -> str:
     """Return what waits again, and show it in the list."""
     one = changes[0].proposal
     if one is not None:

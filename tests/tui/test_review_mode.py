@@ -29,15 +29,15 @@ from cm_tui.model import (
 )
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
-from cm_tui.tui.modes.narrator.edit_dialog import LineDialog
-from cm_tui.tui.modes.narrator.inbox import key_of
-from cm_tui.tui.modes.narrator.proposal_list import UnreadRow
-from cm_tui.tui.modes.narrator.query import InboxFilter, read_line, with_field
-from cm_tui.tui.modes.narrator.reject_dialog import ReasonList, RejectDialog
-from cm_tui.tui.modes.narrator.screen import NarratorScreen
-from cm_tui.tui.modes.narrator.split_dialog import SplitDialog, sections_of
-from cm_tui.tui.modes.narrator.stock import Stock
-from cm_tui.tui.modes.narrator.topic_commands import title_and_tags
+from cm_tui.tui.modes.review.edit_dialog import LineDialog
+from cm_tui.tui.modes.review.inbox import key_of
+from cm_tui.tui.modes.review.proposal_list import UnreadRow
+from cm_tui.tui.modes.review.query import InboxFilter, read_line, with_field
+from cm_tui.tui.modes.review.reject_dialog import ReasonList, RejectDialog
+from cm_tui.tui.modes.review.screen import ReviewScreen
+from cm_tui.tui.modes.review.split_dialog import SplitDialog, sections_of
+from cm_tui.tui.modes.review.stock import Stock
+from cm_tui.tui.modes.review.topic_commands import title_and_tags
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.state.remembered import load_state
@@ -81,7 +81,7 @@ class Narrated:
 
     def driving(self, **options):
         """Return the application in its mode."""
-        return driving(self.root, open_engine=self.open, mode="9", **options)
+        return driving(self.root, open_engine=self.open, mode="7", **options)
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ def many(number: int) -> list[NarratedProposal]:
     return [proposal(place, now=time.time()) for place in range(number)]
 
 
-def screen_of(driver: Driver) -> NarratorScreen:
+def screen_of(driver: Driver) -> ReviewScreen:
     screen = driver.app.screen_stack[0]
-    assert isinstance(screen, NarratorScreen)
+    assert isinstance(screen, ReviewScreen)
     return screen
 
 
@@ -240,7 +240,7 @@ async def one_that_is_gone_meanwhile_says_so(driver, narrated):
     del narrated.told.told["n000007"]
     await to(driver, "n000007")
     assert "There is no proposal n000007. It was withdrawn." in panel_of(driver)
-    assert screen_of(driver).command("narrator.approve").why_not(screen_of(driver))
+    assert screen_of(driver).command("review.approve").why_not(screen_of(driver))
 
 
 async def ten_thousand_are_read_as_far_as_somebody_looks(driver, narrated):
@@ -418,7 +418,7 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
         assert (folder / name).read_text() == "Run the tests with `pytest -q`.\n"
         (folder / name).write_text(next(left))
 
-    with mock.patch("cm_tui.tui.modes.narrator.edit_dialog.edit_over", edit):
+    with mock.patch("cm_tui.tui.modes.review.edit_dialog.edit_over", edit):
         await driver.press("E")
         assert any("waits as it is" in words for words in driver.told)
         await driver.press("E")
@@ -575,20 +575,20 @@ async def the_evidence_is_told_in_episodes_and_the_place_is_kept(driver, narrate
     await driver.press("o")
     assert isinstance(driver.app.screen, EpisodesScreen)
     assert driver.app.screen.story.episode.id == names[1]
-    await driver.press("9", "enter")
+    await driver.press("7", "enter")
     lines = screen_of(driver).panel.lines
     assert lines.has_focus
     assert lines.current.goal.startswith(f"episode:{names[1]}")
     await driver.press("down", "down", "enter")
     assert driver.app.screen.story.episode.id == names[2]
-    await driver.press("9", "escape", "down", "o")
+    await driver.press("7", "escape", "down", "o")
     assert isinstance(driver.app.screen, EpisodesScreen)
 
 
 async def test_the_overview_says_how_many_wait_and_leads_here(narrated):
     async with driving(narrated.root, open_engine=narrated.open, mode="1") as driver:
         await driver.until(lambda: "7 proposals wait" in driver.text)
-        await driver.press("9", "a", "a", "1")
+        await driver.press("7", "a", "a", "1")
         await driver.until(lambda: "5 proposals wait" in driver.text)
         narrated.told.told.clear()
         driver.app.project.index_news += 1
@@ -750,7 +750,7 @@ async def test_filter_topics_and_reasons_are_found_again(narrated):
         await driver.press("t")
         await driver.until(lambda: load_state(narrated.root)[0].of("narrator").get("topics") is True)
     async with driving(narrated.root, open_engine=narrated.open) as driver:
-        await driver.press("9")
+        await driver.press("7")
         assert screen_of(driver).on_topics
         await driver.press("t")
         assert screen_of(driver).query_one(Input).value == "kind:fix"
@@ -784,7 +784,7 @@ async def test_proposals_are_shown_filtered_and_followed(narrated):
         no_topics_says_what_they_are,
         nothing_proposed_says_what_the_narrator_does_and_the_key,
         the_evidence_is_told_in_episodes_and_the_place_is_kept,
-        mode="9",
+        mode="7",
         root=narrated.root,
         open_engine=narrated.open,
         before=narrated.as_made,
@@ -810,7 +810,7 @@ async def test_proposals_are_decided_and_wait_again(narrated):
         a_pass_shows_how_far_it_is_and_is_stopped,
         topics_are_made_merged_split_retired_and_restored_by_keys,
         wishes_of_agents_about_entries_wait_here_too,
-        mode="9",
+        mode="7",
         root=narrated.root,
         open_engine=narrated.open,
         before=narrated.as_made,

@@ -11,15 +11,15 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
-from cm_tui.tui.modes.narrator.details import Details
-from cm_tui.tui.modes.narrator.inbox import Item, Key, key_of, state_of
-from cm_tui.tui.modes.narrator.parts import NarratorParts
-from cm_tui.tui.modes.narrator.progress import progress_text
-from cm_tui.tui.modes.narrator.proposal_lines import proposal_lines
-from cm_tui.tui.modes.narrator.query import read_line
-from cm_tui.tui.modes.narrator.stock import Stock
-from cm_tui.tui.modes.narrator.topic_map import TopicView
-from cm_tui.tui.modes.narrator.wish_lines import wish_lines
+from cm_tui.tui.modes.review.details import Details
+from cm_tui.tui.modes.review.inbox import Item, Key, key_of, state_of
+from cm_tui.tui.modes.review.parts import NarratorParts
+from cm_tui.tui.modes.review.progress import progress_text
+from cm_tui.tui.modes.review.proposal_lines import proposal_lines
+from cm_tui.tui.modes.review.query import read_line
+from cm_tui.tui.modes.review.stock import Stock
+from cm_tui.tui.modes.review.topic_map import TopicView
+from cm_tui.tui.modes.review.wish_lines import wish_lines
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
 
@@ -39,7 +39,7 @@ NO_EPISODES = (
 )
 
 
-class NarratorView(NarratorParts):
+class ReviewView(NarratorParts):
     """Keeps filter, list and panel in step with each other, and with what was decided."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class NarratorView(NarratorParts):
             self._news = view.index_news
             self.reload(delay=AFTER if self.stock.found is not None else 0.0)
         told = progress_text(view.narrating, self.size.width)
-        progress = self.query_one("#narrator-progress", Static)
+        progress = self.query_one("#review-progress", Static)
         progress.update(told)
         progress.display = bool(told.plain)
         self.refresh_keys()
@@ -197,7 +197,7 @@ class NarratorView(NarratorParts):
 
     def retitle(self) -> None:
         """Say how many there are."""
-        panel = self.query_one("#narrator-list-panel")
+        panel = self.query_one("#review-list-panel")
         if self.on_topics:
             panel.border_title = Content(self.topics.words)
             return
@@ -212,7 +212,7 @@ class NarratorView(NarratorParts):
         """Say what is wrong with the filter, and what has to be said of what is listed."""
         notes = self.stock.found.notes if self.stock.found and self.proposals.rows else ()
         words = "\n".join([*([self._wrong] if self._wrong else []), *notes])
-        problem = self.query_one("#narrator-problem", Static)
+        problem = self.query_one("#review-problem", Static)
         problem.update(Content(words))
         problem.display = bool(words)
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from cm_tui.tui.modes.narrator.detail_lines import DetailLine
+from cm_tui.tui.modes.review.detail_lines import DetailLine
 from cm_tui.tui.widgets.rowlist import RowList
 
 Lay = Callable[[int], list[DetailLine]]

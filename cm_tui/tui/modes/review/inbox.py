@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import NarratedFilter, NarratedProposal, NarratedState, Proposal
-from cm_tui.tui.modes.narrator.query import ENTRY, InboxFilter
+from cm_tui.tui.modes.review.query import ENTRY, InboxFilter
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:

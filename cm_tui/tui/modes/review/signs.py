@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cm_tui.model import NarratedProposal, NarratedState, Proposal, Relation
-from cm_tui.tui.modes.narrator.inbox import Item
-from cm_tui.tui.modes.narrator.query import ENTRY
+from cm_tui.tui.modes.review.inbox import Item
+from cm_tui.tui.modes.review.query import ENTRY
 from cm_tui.tui.widgets.text import one_line
 
 Sign = tuple[str, str]

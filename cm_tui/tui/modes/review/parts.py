@@ -10,9 +10,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from cm_tui.tui.modes.narrator.detail_panel import DetailPanel
-from cm_tui.tui.modes.narrator.proposal_list import ProposalList
-from cm_tui.tui.modes.narrator.topic_list import TopicList
+from cm_tui.tui.modes.review.detail_panel import DetailPanel
+from cm_tui.tui.modes.review.proposal_list import ProposalList
+from cm_tui.tui.modes.review.topic_list import TopicList
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import elide_end, one_line
@@ -23,19 +23,19 @@ class NarratorParts(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
-        yield Input(placeholder="/ words, kind:command,fix state:deferred", id="narrator-filter", compact=True)
-        yield Static(id="narrator-problem", markup=False)
-        yield Static(id="narrator-progress", markup=False)
-        with Split(id="narrator-body"):
-            with Vertical(id="narrator-list-panel", classes="panel"):
+        yield Input(placeholder="/ words, kind:command,fix state:deferred", id="review-filter", compact=True)
+        yield Static(id="review-problem", markup=False)
+        yield Static(id="review-progress", markup=False)
+        with Split(id="review-body"):
+            with Vertical(id="review-list-panel", classes="panel"):
                 yield ProposalList(empty="Reading what is proposed…", id="proposals")
                 yield TopicList(empty="Reading the topics…", id="topics")
-            yield DetailPanel(partial(self.cm.tasks.work, topic="narrator.lines"), id="detail-panel")
+            yield DetailPanel(partial(self.cm.tasks.work, topic="review.lines"), id="detail-panel")
 
     @property
     def filter_input(self) -> Input:
         """Where the filter is typed."""
-        return self.query_one("#narrator-filter", Input)
+        return self.query_one("#review-filter", Input)
 
     @property
     def proposals(self) -> ProposalList:
@@ -64,7 +64,7 @@ class NarratorParts(ModeScreen):
 
     def tell_done(self, words: str) -> None:
         """Say what was done last, where it does not cover what is decided next."""
-        panel = self.query_one("#narrator-list-panel")
+        panel = self.query_one("#review-list-panel")
         panel.border_subtitle = Content(elide_end(one_line(words), max(10, panel.size.width - 4)))
 
     def retitle(self) -> None:

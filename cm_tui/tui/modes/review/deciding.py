@@ -16,10 +16,10 @@ from cm_tui.model import (
     Proposal,
     Verdict,
 )
-from cm_tui.tui.modes.narrator.inbox import key_of
-from cm_tui.tui.modes.narrator.signs import STATES, title_of
-from cm_tui.tui.modes.narrator.undoing import forget_decisions, note_decision
-from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
+from cm_tui.tui.modes.review.inbox import key_of
+from cm_tui.tui.modes.review.signs import STATES, title_of
+from cm_tui.tui.modes.review.undoing import forget_decisions, note_decision
+from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
@@ -29,7 +29,7 @@ _LONGEST = 48
 _STATE_AFTER: dict[Verdict, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
 
 
-def decide(screen: NarratorView, items: Sequence[NarratedProposal], decision: NarratedDecision) -> None:
+def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: NarratedDecision) -> None:
     """Decide on what is shown: each is done only as it was shown.
 
     Args:
@@ -66,7 +66,7 @@ def _named(items: Sequence[NarratedProposal]) -> str:
     return f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
 
 
-def _answered(screen: NarratorView, items: Sequence[NarratedProposal], changes: Sequence[NarratedChange]) -> None:
+def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Sequence[NarratedChange]) -> None:
     refused = [(one, change) for one, change in zip(items, changes, strict=True) if not change.done]
     gone = {one.id for one, _ in refused}
     screen.stock.done(key_of(one) for one in items if one.id not in gone)
@@ -76,14 +76,14 @@ def _answered(screen: NarratorView, items: Sequence[NarratedProposal], changes: 
     _came_back(screen, [(one, change.problem) for one, change in refused])
 
 
-def _failed(screen: NarratorView, items: Sequence[NarratedProposal], error: CmError) -> None:
+def _failed(screen: ReviewView, items: Sequence[NarratedProposal], error: CmError) -> None:
     why = words_of_error(error)
     for one in items:
         screen.stock.give_back(one, why)
     _came_back(screen, [(one, why) for one in items])
 
 
-def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | Proposal, str]]) -> None:
+def _came_back(screen: ReviewView, refused: Sequence[tuple[NarratedProposal | Proposal, str]]) -> None:
     """Show what could not be done; the cursor stays, so that the next key decides on nothing that was not looked at."""
     if refused:
         one, why = refused[0]
@@ -99,7 +99,7 @@ def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | 
 # --- what agents wish to do with entries ---
 
 
-def accept_wish(screen: NarratorView, wish: Proposal) -> None:
+def accept_wish(screen: ReviewView, wish: Proposal) -> None:
     """Let an agent's wish be done."""
     screen.stock.decided({key_of(wish): None})
     screen.after_decision(f" ✓ accepted, u takes it back: “{elide_end(title_of(wish), _LONGEST)}” ")
@@ -113,7 +113,7 @@ def accept_wish(screen: NarratorView, wish: Proposal) -> None:
     do_undoable(screen, lambda engine: engine.decide(wish.id, accept=True), done, partial(_wish_failed, screen, wish))
 
 
-def decline_wish(screen: NarratorView, wish: Proposal) -> None:
+def decline_wish(screen: ReviewView, wish: Proposal) -> None:
     """Let an agent's wish go, after a question: nothing brings it back."""
 
     def done(_: MemoryChange) -> None:
@@ -130,6 +130,6 @@ def decline_wish(screen: NarratorView, wish: Proposal) -> None:
     screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
 
 
-def _wish_failed(screen: NarratorView, wish: Proposal, error: CmError) -> None:
+def _wish_failed(screen: ReviewView, wish: Proposal, error: CmError) -> None:
     screen.stock.give_back(wish, words_of_error(error))
     _came_back(screen, [(wish, words_of_error(error))])

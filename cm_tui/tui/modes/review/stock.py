@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
-from cm_tui.tui.modes.narrator.inbox import PAGE, Inbox, Item, Key, key_of, read_inbox, state_of
-from cm_tui.tui.modes.narrator.query import STATES, InboxFilter
+from cm_tui.tui.modes.review.inbox import PAGE, Inbox, Item, Key, key_of, read_inbox, state_of
+from cm_tui.tui.modes.review.query import STATES, InboxFilter
 from cm_tui.tui.tasks.ask import Ask
 
 if TYPE_CHECKING:

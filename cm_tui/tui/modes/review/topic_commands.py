@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, TopicAction
-from cm_tui.tui.modes.narrator.signs import flat
-from cm_tui.tui.modes.narrator.split_dialog import SplitDialog, Wanted, sections_of
-from cm_tui.tui.modes.narrator.topic_list import short
-from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
+from cm_tui.tui.modes.review.signs import flat
+from cm_tui.tui.modes.review.split_dialog import SplitDialog, Wanted, sections_of
+from cm_tui.tui.modes.review.topic_list import short
+from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.undo import do_undoable
@@ -17,7 +17,7 @@ from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 
-def select(screen: NarratorView) -> None:
+def select(screen: ReviewView) -> None:
     """Select the topic under the cursor, or not any more, and go to the next."""
     topic, rows = screen.topics.topic, screen.topic_list
     if topic is None:
@@ -30,7 +30,7 @@ def select(screen: NarratorView) -> None:
     screen.refresh_keys()
 
 
-def create(screen: NarratorView) -> None:
+def create(screen: ReviewView) -> None:
     """Ask for a title and tags, and make a topic."""
 
     def answered(line: str | None) -> None:
@@ -53,7 +53,7 @@ def _no_title(line: str) -> str | None:
     return None if title_and_tags(line)[0] else "Give it a title."
 
 
-def merge(screen: NarratorView) -> None:
+def merge(screen: ReviewView) -> None:
     """Make one topic of those that are selected, or of the one under the cursor and the one that is most like it."""
     topic = screen.topics.topic
     if topic is None:
@@ -75,7 +75,7 @@ def merge(screen: NarratorView) -> None:
     screen.app.push_screen(ConfirmScreen(words, "Merge"), answered)
 
 
-def split(screen: NarratorView) -> None:
+def split(screen: ReviewView) -> None:
     """Ask which sections make a topic of their own."""
     topic = screen.topics.topic
     if topic is None:
@@ -95,7 +95,7 @@ def split(screen: NarratorView) -> None:
     screen.ask("split", lambda engine: engine.note(topic.id).text, read)
 
 
-def retire_or_restore(screen: NarratorView) -> None:
+def retire_or_restore(screen: ReviewView) -> None:
     """Retire the topic after a question, or bring it back."""
     topic = screen.topics.topic
     if topic is None:
@@ -112,7 +112,7 @@ def retire_or_restore(screen: NarratorView) -> None:
     screen.app.push_screen(ConfirmScreen(words, "Retire"), answered)
 
 
-def read_in_memory(screen: NarratorView) -> None:
+def read_in_memory(screen: ReviewView) -> None:
     """Show the note in Memory, where it can be changed."""
     row = screen.topics.row
     if row is not None and not row.retired:
@@ -120,7 +120,7 @@ def read_in_memory(screen: NarratorView) -> None:
 
 
 def _change(
-    screen: NarratorView, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
+    screen: ReviewView, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
 ) -> None:
     def done(change: NarratedChange) -> None:
         if change.done:
