@@ -247,7 +247,7 @@ async def the_code_that_it_touched_now_and_as_it_was(driver, told):
 
 async def an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was(driver, project):
     record(project, files=("src/store.py",))
-    await driver.anew("7")
+    await driver.anew("5")
     await driver.press("enter", "s")
     assert any("no commit was recorded" in words for words in driver.told)
     await driver.press("o")
@@ -258,7 +258,7 @@ async def a_session_over_midnight_shows_the_day_where_it_changes(driver, project
     midnight = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
     record(project, "in the evening", session="night", at=midnight - 600, turn=1)
     record(project, "in the morning", session="night", at=midnight + 540, turn=2)
-    await driver.anew("7")
+    await driver.anew("5")
     driver.app.screen.go_to_session("night")
     await driver.settle()
     assert "2026-01-30 23:50 – 01-31 00:09" in driver.text
@@ -267,7 +267,7 @@ async def a_session_over_midnight_shows_the_day_where_it_changes(driver, project
 async def what_is_written_down_begins_with_what_the_agent_concluded(driver, project):
     answer = "I read the store first.\n\nThe slash was lost in strip(). It stays now.\n\n```\npytest -q\n```\n\nShall I commit?"
     record(project, "keep the slash", session="s2", answer=answer, verdict="pytest -q: 212 passed")
-    await driver.anew("7")
+    await driver.anew("5")
     await driver.press("g", "enter", "w")
     assert driver.app.screen.query_one(TextArea).text == "The slash was lost in strip(). It stays now."
     await driver.press("escape")
@@ -279,7 +279,7 @@ async def control_characters_never_reach_the_screen(driver, project):
         project, evil, agent="x\x1b]0;y\x07", session="\x9b1m", title=evil, files=("\x1bq", "../../etc/passwd"), plan=evil,
         answer=evil, verdict=evil, tools=("\x1bt",), tags=("\x1b[1m[bold]",), note=evil, outcome="ok",
     )  # fmt: skip
-    await driver.anew("7")
+    await driver.anew("5")
     for keys in (("enter",), ("enter", "v"), ("f",), ("escape", "t"), ("escape", "escape", "d")):
         await driver.press(*keys)
         assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text), keys

@@ -52,7 +52,7 @@ async def reset_keeps_episodes_unless_they_are_dropped(driver, project):
     data = EpisodeRecord(prompts=("sell boulders",), answer="sold").to_event_data()
     journal = Journal.of(project)
     journal.append("episode", data)
-    await driver.anew("5")
+    await driver.anew("9")
     await driver.press("X")
     assert "1 episode" in driver.text
     assert "Episodes too (d)" in driver.text
@@ -86,7 +86,7 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
 async def failed_check_comes_first_with_how_to_mend_it(driver, project):
     checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
     with mock.patch.object(Engine, "doctor", return_value=checks):
-        await driver.anew("5")
+        await driver.anew("9")
     text = driver.text
     assert text.index("model") < text.index("✔ git")
     assert "failed: m[0] is gone" in text

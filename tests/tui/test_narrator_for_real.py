@@ -69,7 +69,7 @@ async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_th
         assert isinstance(driver.app.screen, EpisodesScreen)
         assert asked in driver.app.screen.story.episode.prompts
         await driver.press("1")
-        await driver.until(lambda: f"{len(WORDS)} proposals wait" in driver.text)
+        await driver.until(lambda: f"{len(WORDS)} items wait" in driver.text)
         await driver.press("7")
         await twenty_are_decided_in_a_row(driver, taught)
     with Engine.open(taught) as engine:

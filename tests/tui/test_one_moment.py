@@ -244,7 +244,7 @@ async def a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(
 
 async def a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again(driver, held):
     with mock.patch.object(paged, "PAGE", 2), mock.patch.object(commit_panel, "PAGE", 2):
-        await driver.anew("6")
+        await driver.anew("4")
         await driver.press("end")
         held.holding = True
         driver.app.screen.commit_panel.refill()

@@ -25,12 +25,14 @@ from cm_tui.model import (
     Page,
     Progress,
     Proposal,
+    StaleItem,
     TopicMap,
 )
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.review.edit_dialog import LineDialog
 from cm_tui.tui.modes.review.inbox import key_of
+from cm_tui.tui.modes.review.others import Other
 from cm_tui.tui.modes.review.proposal_list import UnreadRow
 from cm_tui.tui.modes.review.query import InboxFilter, read_line, with_field
 from cm_tui.tui.modes.review.reject_dialog import ReasonList, RejectDialog
@@ -160,7 +162,7 @@ async def what_a_stranger_wrote_is_no_markup_and_moves_no_cursor(driver, narrate
     )  # fmt: skip
     long = proposal(2, "word " * 2_000, now=time.time(), why="because " * 500, other="known " * 500)
     narrated.propose([one, long])
-    await driver.anew("9")
+    await driver.anew("7")
     assert "[bold]load[/foo]" in panel_of(driver)
     assert not any(sign in driver.text for sign in ("\x1b", "\x07", "\u202e"))
     await driver.press("x", "escape", "down")
@@ -209,7 +211,7 @@ def test_the_line_of_the_filter_is_read_and_changed():
 async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narrated):
     record_story(narrated.root, sha_of_head(narrated.root), now=time.time())
     narrated.propose()
-    await driver.anew("9")
+    await driver.anew("7")
     told = flat(driver)
     assert "The narrator looks for what sessions teach" in told
     assert "n has it look now" in told
@@ -222,7 +224,7 @@ async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narra
 
 async def no_episodes_says_how_to_have_some(driver, narrated):
     narrated.propose()
-    await driver.anew("9")
+    await driver.anew("7")
     assert "no session was recorded here" in flat(driver)
     assert "`cm import`" in flat(driver)
 
@@ -232,7 +234,7 @@ async def what_cannot_be_read_says_so(driver, narrated):
         raise StoreError("The journal cannot be read.", hint="`cm doctor` says why.")
 
     with mock.patch.object(Teller, "narrated", fail):
-        await driver.anew("9")
+        await driver.anew("7")
         assert "✖ The journal cannot be read. `cm doctor` says why." in flat(driver)
 
 
@@ -245,7 +247,7 @@ async def one_that_is_gone_meanwhile_says_so(driver, narrated):
 
 async def ten_thousand_are_read_as_far_as_somebody_looks(driver, narrated):
     narrated.propose(many(10_000))
-    await driver.anew("9")
+    await driver.anew("7")
     screen = screen_of(driver)
     assert len(ids(driver)) == 10_000
     assert "10,000 wait" in driver.text
@@ -279,7 +281,7 @@ async def each_decision_names_what_was_shown_and_the_next_is_chosen(driver, narr
 
 async def twenty_in_a_row_wait_for_no_answer(driver, narrated):
     narrated.propose(many(25))
-    await driver.anew("9")
+    await driver.anew("7")
     narrated.told.busy.clear()
     for number in range(20):
         assert screen_of(driver).item.id == f"n{number:06}"
@@ -295,7 +297,7 @@ async def twenty_in_a_row_wait_for_no_answer(driver, narrated):
 
 async def the_next_ones_are_read_before_anybody_comes_to_them(driver, narrated):
     narrated.propose(many(25))
-    await driver.anew("9")
+    await driver.anew("7")
     screen = screen_of(driver)
     assert [screen.details.is_fresh(row) for row in screen.stock.rows[:6]] == [True] * 5 + [False]
     narrated.told.readable.clear()
@@ -338,6 +340,10 @@ class Told:
 
     def __init__(self, rows: list[NarratedProposal]) -> None:
         self.rows = rows
+        self.root = Path("/nowhere")
+
+    def stale_items(self) -> Page[StaleItem]:
+        return Page((), 0)
 
     def proposals(self) -> Page[Proposal]:
         return Page((), 0)
@@ -385,7 +391,7 @@ async def what_fails_altogether_comes_back(driver, narrated):
 async def what_cannot_be_written_says_why_before_a_key_is_pressed(driver, narrated):
     one = proposal(1, now=time.time(), problem="the note may not be written")
     narrated.propose([one])
-    await driver.anew("9")
+    await driver.anew("7")
     assert "▲ the note may not be written" in panel_of(driver)
     await driver.press("a")
     assert any("Approve: the note may not be written" in words for words in driver.told)
@@ -471,7 +477,7 @@ async def all_of_a_kind_are_approved_after_a_question_with_their_number(driver, 
     found[4] = replace(found[4], problem="read only")
     found.append(proposal(20, now=time.time(), kind="fix"))
     narrated.propose(found)
-    await driver.anew("9")
+    await driver.anew("7")
     await driver.press("A")
     assert isinstance(driver.app.screen, ConfirmScreen)
     told = flat(driver)
@@ -514,7 +520,7 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
 async def what_was_decided_before_the_application_was_started_is_taken_back(driver, narrated):
     old = proposal(1, now=time.time(), state="approved", decided=time.time() - 9 * 86_400, decided_by="policy careful")
     narrated.propose([old, proposal(2, now=time.time())])
-    await driver.anew("9")
+    await driver.anew("7")
     screen_of(driver).filter_input.value = "state:automatic"
     await driver.settle()
     assert ids(driver) == ["n000001"]
@@ -537,9 +543,9 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
             sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex", reason="short"
         )
         engine.forget_memory(fridays.id, actor="agent", agent="codex")
-    await driver.anew("9")
+    await driver.anew("7")
     screen = screen_of(driver)
-    wishes = [row for row in screen.proposals.rows if isinstance(row, Proposal)]
+    wishes = [row.record for row in screen.proposals.rows if isinstance(row, Other)]
     assert len(wishes) == 2
     assert "9 wait" in driver.text
     change = next(one for one in wishes if one.kind == "change")
@@ -550,7 +556,7 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     assert "+ SQL has no parameters." in told
     assert "Why short" in told
     await driver.press("d", "e", "R")
-    assert any("wish about an entry" in words for words in driver.told)
+    assert any("wish about an entry" in words for words in driver.told), driver.told
     await driver.press("x", "y")
     assert change.id not in ids(driver)
     forget = next(one for one in wishes if one.kind == "forget")
@@ -571,7 +577,7 @@ async def the_evidence_is_told_in_episodes_and_the_place_is_kept(driver, narrate
     said = tuple(Evidence(name, time.time() - 600, "s1", "agent", f"run {name}") for name in names[1:3])
     one = proposal(1, now=time.time(), evidence_ids=(names[1], names[2]), evidence=said)
     narrated.propose([one, proposal(2, now=time.time())])
-    await driver.anew("9")
+    await driver.anew("7")
     await driver.press("o")
     assert isinstance(driver.app.screen, EpisodesScreen)
     assert driver.app.screen.story.episode.id == names[1]
@@ -587,13 +593,13 @@ async def the_evidence_is_told_in_episodes_and_the_place_is_kept(driver, narrate
 
 async def test_the_overview_says_how_many_wait_and_leads_here(narrated):
     async with driving(narrated.root, open_engine=narrated.open, mode="1") as driver:
-        await driver.until(lambda: "7 proposals wait" in driver.text)
+        await driver.until(lambda: "7 items wait" in driver.text)
         await driver.press("7", "a", "a", "1")
-        await driver.until(lambda: "5 proposals wait" in driver.text)
+        await driver.until(lambda: "5 items wait" in driver.text)
         narrated.told.told.clear()
         driver.app.project.index_news += 1
         driver.app.screen.post_message(ProjectChanged())
-        await driver.until(lambda: "Narrator: what sessions teach" in driver.text)
+        await driver.until(lambda: "Review: proposals" in driver.text)
 
 
 async def what_others_decide_and_propose_comes_by_itself(driver, narrated):
@@ -721,7 +727,7 @@ def test_sections_and_titles_are_read():
 
 async def no_topics_says_what_they_are(driver, narrated):
     narrated.propose()
-    await driver.anew("9")
+    await driver.anew("7")
     await driver.press("t")
     assert "There are no topics yet." in flat(driver)
     await driver.press("M", "S", "D", "space")
@@ -748,7 +754,7 @@ async def test_filter_topics_and_reasons_are_found_again(narrated):
         screen_of(driver).filter_input.value = "kind:fix"
         await driver.settle()
         await driver.press("t")
-        await driver.until(lambda: load_state(narrated.root)[0].of("narrator").get("topics") is True)
+        await driver.until(lambda: load_state(narrated.root)[0].of("review").get("topics") is True)
     async with driving(narrated.root, open_engine=narrated.open) as driver:
         await driver.press("7")
         assert screen_of(driver).on_topics

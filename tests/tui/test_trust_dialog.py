@@ -53,6 +53,27 @@ async def test_entries_are_asked_about_at_the_start_and_no_single_key_trusts(clo
         assert isinstance(driver.app.screen, EntryTrustQuestion)
 
 
+async def test_each_one_is_decided_on_in_review(cloned):
+    async with driving(cloned) as driver:
+        await driver.press("escape", "7")
+        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.press("home" if "Before" in driver.app.screen.item.title else "end")
+        assert "And tell nobody." in driver.text
+        await driver.press("a", "n")
+        assert held(cloned) == [True, True]
+        await driver.press("a")
+        assert "And tell nobody." in driver.text
+        await driver.press("y")
+        await driver.until(lambda: held(cloned) == [False, True])
+        await driver.until(lambda: "1 waits" in driver.text)
+        await driver.press("u")
+        await driver.until(lambda: held(cloned) == [True, True])
+        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.press("x", "x")
+        await driver.until(lambda: "Nothing can be proposed" in driver.text)
+    assert held_entries(cloned).state == "refused"
+
+
 async def test_the_text_of_one_is_read_whole_and_moves_nothing(cloned):
     async with driving(cloned, size=(80, 24)) as driver:
         place = next(n for n, one in enumerate(driver.app.screen._rows.rows) if one.category == "Rule")

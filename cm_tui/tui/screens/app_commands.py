@@ -106,7 +106,7 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
-    Command("app.pack", "P", PACK.title, PACK.help, show_pack, shown_as="P",
+    Command("app.pack", "P", PACK.title, PACK.help, show_pack, shown_as="P", bar=False,
             shown=lambda screen: mode_of(screen.cm.current_mode) == "context"),
     Command("app.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, bar=False,
             shown=lambda screen: screen.cm.history.last is not None, blocked=nothing_to_undo),

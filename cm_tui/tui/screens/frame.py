@@ -18,9 +18,8 @@ STAGES = {
 
 def mode_tabs(cm: AppServices) -> list[ModeTab]:
     """Return every mode: the pack with how much was chosen for it, others with how much waits for the person there."""
-    proposals, rules = cm.project.waiting or (0, 0)
-    stale = cm.project.status.stale if cm.project.status else 0
-    counts = {"context": len(cm.pack_selection), "memory": rules + stale, "review": proposals}
+    waiting, rules = cm.project.waiting or (0, 0)
+    counts = {"context": len(cm.pack_selection), "memory": rules, "review": waiting}
     return [
         ModeTab(
             mode.name,

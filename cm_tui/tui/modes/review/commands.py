@@ -1,4 +1,4 @@
-"""The commands of the narrator mode."""
+"""The commands of the review mode."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from cm_tui.tui.modes.review.reasons import (
     cannot_be_rule,
     cannot_decide,
     cannot_defer,
+    cannot_edit,
     cannot_merge,
     cannot_move,
     cannot_run,
@@ -43,14 +44,14 @@ from cm_tui.tui.screens.undo_commands import undo_last
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("review.approve", "a", "Approve", "Write it as it is shown, and go to the next; accept an agent's wish",
+    Command("review.approve", "a", "Approve", "Write it as shown; accept a wish, fix a name, trust an entry",
             approve, bar=False, shown=is_proposal, blocked=cannot_approve),
-    Command("review.reject", "x", "Reject", "Reject it with a reason: it is not proposed again; decline an agent's wish",
+    Command("review.reject", "x", "Reject", "Reject it with a reason; decline a wish, archive a memory, leave an entry out",
             reject, bar=False, shown=is_proposal, blocked=cannot_decide),
-    Command("review.defer", "d", "Later", "Put it off; s lists those that were", defer, bar=False, shown=is_proposal,
+    Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true", defer, bar=False, shown=is_proposal,
             blocked=cannot_defer),
-    Command("review.edit", "e", "Edit", "Change the line, then approve it", edit, bar=False, shown=is_proposal,
-            blocked=cannot_write_line),
+    Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory", edit, bar=False,
+            shown=is_proposal, blocked=cannot_edit),
     Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
             undo_last, blocked=not_open),
     Command("review.select", "space", "Select", "Select the topic, or not any more; the first one stays in a merge",

@@ -8,20 +8,16 @@ from functools import partial
 
 from cm_tui.errors import CmError
 from cm_tui.model import (
-    MemoryChange,
     NarratedChange,
     NarratedDecision,
     NarratedProposal,
     NarratedState,
-    Proposal,
     Verdict,
 )
-from cm_tui.tui.modes.review.inbox import key_of
+from cm_tui.tui.modes.review.inbox import Item, key_of
 from cm_tui.tui.modes.review.signs import STATES, title_of
 from cm_tui.tui.modes.review.undoing import forget_decisions, note_decision
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
-from cm_tui.tui.screens.confirm import ConfirmScreen
-from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
@@ -73,17 +69,17 @@ def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Se
     for one, change in refused:
         screen.details.drop(one.id)
         screen.stock.give_back(change.proposal or one, change.problem or "It could not be done.")
-    _came_back(screen, [(one, change.problem) for one, change in refused])
+    came_back(screen, [(one, change.problem) for one, change in refused])
 
 
 def _failed(screen: ReviewView, items: Sequence[NarratedProposal], error: CmError) -> None:
     why = words_of_error(error)
     for one in items:
         screen.stock.give_back(one, why)
-    _came_back(screen, [(one, why) for one in items])
+    came_back(screen, [(one, why) for one in items])
 
 
-def _came_back(screen: ReviewView, refused: Sequence[tuple[NarratedProposal | Proposal, str]]) -> None:
+def came_back(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None:
     """Show what could not be done; the cursor stays, so that the next key decides on nothing that was not looked at."""
     if refused:
         one, why = refused[0]
@@ -94,42 +90,3 @@ def _came_back(screen: ReviewView, refused: Sequence[tuple[NarratedProposal | Pr
         screen.tell_done("")
         screen.show_rows()
     screen.reload(delay=AFTER)
-
-
-# --- what agents wish to do with entries ---
-
-
-def accept_wish(screen: ReviewView, wish: Proposal) -> None:
-    """Let an agent's wish be done."""
-    screen.stock.decided({key_of(wish): None})
-    screen.after_decision(f" ✓ accepted, u takes it back: “{elide_end(title_of(wish), _LONGEST)}” ")
-
-    def done(change: MemoryChange) -> None:
-        screen.stock.done([key_of(wish)])
-        if not change.change:
-            screen.tell_done(f" {one_line(change.words)} ")
-        screen.reload(delay=AFTER)
-
-    do_undoable(screen, lambda engine: engine.decide(wish.id, accept=True), done, partial(_wish_failed, screen, wish))
-
-
-def decline_wish(screen: ReviewView, wish: Proposal) -> None:
-    """Let an agent's wish go, after a question: nothing brings it back."""
-
-    def done(_: MemoryChange) -> None:
-        screen.stock.done([key_of(wish)])
-        screen.reload(delay=AFTER)
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.stock.decided({key_of(wish): None})
-            screen.after_decision(f" ✗ declined “{elide_end(title_of(wish), _LONGEST)}” ")
-            screen.do(lambda engine: engine.decide(wish.id, accept=False), done, partial(_wish_failed, screen, wish))
-
-    words = f"Decline “{elide_end(title_of(wish), _LONGEST)}”?\n\nNothing is changed, and the wish goes."
-    screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
-
-
-def _wish_failed(screen: ReviewView, wish: Proposal, error: CmError) -> None:
-    screen.stock.give_back(wish, words_of_error(error))
-    _came_back(screen, [(wish, words_of_error(error))])

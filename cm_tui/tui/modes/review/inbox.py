@@ -1,4 +1,4 @@
-"""What waits for a person, and what was decided: proposals of the narrator, and what agents wish to do with entries."""
+"""The review queue: the narrator's proposals, agents' wishes, stale memories and entries included in the clone."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cm_tui.errors import CmError, StoreError
-from cm_tui.model import NarratedFilter, NarratedProposal, NarratedState, Proposal
-from cm_tui.tui.modes.review.query import ENTRY, InboxFilter
+from cm_tui.errors import CmError
+from cm_tui.model import NarratedFilter, NarratedProposal, NarratedState
+from cm_tui.tui.modes.review.others import Other, read_others
+from cm_tui.tui.modes.review.query import InboxFilter
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-Item = NarratedProposal | Proposal
-"""What a row of the list is about: a `Proposal` is what an agent wishes to do with an entry."""
+Item = NarratedProposal | Other
+"""What a row of the list is about."""
 Key = tuple[str, str]
 PAGE = 200
 """Rows that are read at first."""
@@ -37,39 +38,31 @@ class Inbox:
 
 
 def key_of(item: Item) -> Key:
-    """Return what names an item among all others."""
-    return ("narrated" if isinstance(item, NarratedProposal) else ENTRY), item.id
+    """Return a name for an item, unique among all."""
+    return ("narrated" if isinstance(item, NarratedProposal) else item.kind), item.id
 
 
 def state_of(item: Item) -> NarratedState:
-    """Return what became of an item so far; what agents wish to do with entries waits."""
+    """Return the state of an item; items of other sources wait."""
     return item.state if isinstance(item, NarratedProposal) else "waiting"
 
 
 def read_inbox(engine: Engine, where: InboxFilter, limit: int) -> Inbox:
-    """Ask for what fits.
+    """Ask for the items that match a filter.
 
     Args:
         engine: is asked.
-        where: what is wanted.
-        limit: how many rows at most.
+        where: the filter.
+        limit: most rows.
     """
-    notes: list[str] = []
-    wishes: tuple[Proposal, ...] = ()
-    try:
-        every = engine.proposals().rows
-        wishes = tuple(one for one in every if where.has_words(one.words, one.reason, one.agent, one.target))
-    except StoreError as error:
-        # The others can be read, and are shown.
-        every = ()
-        notes.append(f"{error.message} {error.hint}".strip())
-    listed: tuple[Item, ...] = wishes if where.wants_wishes else ()
+    others, notes = read_others(engine)
+    listed: tuple[Item, ...] = tuple(one for one in others if where.wants(one.kind, one.title, one.facts))
     total = len(listed)
     if (narrated := where.narrated) is not None:
         page = engine.narrated(narrated, limit=limit)
         listed, total = (*listed, *page.rows), total + page.total
         notes += [page.note] if page.note else []
-    waiting, deferred = _count(engine, "waiting") + len(every), _count(engine, "deferred")
+    waiting, deferred = _count(engine, "waiting") + len(others), _count(engine, "deferred")
     has_episodes = bool(total or waiting or deferred) or _has_episodes(engine)
     return Inbox(listed, total, waiting, deferred, tuple(dict.fromkeys(map(one_line, notes))), has_episodes)
 

@@ -12,14 +12,15 @@ from cm_tui.model import (
     NarratedFilter,
     NarratedProposal,
     Page,
-    Proposal,
     TopicMap,
 )
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
-from cm_tui.tui.modes.review.deciding import accept_wish, decide, decline_wish
+from cm_tui.tui.modes.review.deciding import decide
 from cm_tui.tui.modes.review.edit_dialog import LineDialog, edited_outside
-from cm_tui.tui.modes.review.reasons import shown_proposal
+from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
+from cm_tui.tui.modes.review.others import Other
+from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
 from cm_tui.tui.modes.review.reject_dialog import FIRST, RejectDialog, with_reason
 from cm_tui.tui.modes.review.signs import kind_words, place_of, title_of
 from cm_tui.tui.modes.review.view import ReviewView
@@ -39,8 +40,8 @@ _NOTES = (
 
 def approve(screen: ReviewView) -> None:
     """Have it written as it is shown."""
-    if isinstance(screen.item, Proposal):
-        accept_wish(screen, screen.item)
+    if isinstance(screen.item, Other):
+        accept(screen, screen.item)
     elif (one := screen.proposal) is not None:
         decide(screen, [one], NarratedDecision("approve"))
 
@@ -52,7 +53,10 @@ def approve_as_rule(screen: ReviewView) -> None:
 
 
 def edit(screen: ReviewView) -> None:
-    """Change the line in a dialog, then have it written."""
+    """Change the line in a dialog, then have it written; show an outdated memory where it can be edited."""
+    if isinstance(screen.item, Other):
+        open_in_memory(screen, screen.item)
+        return
     one, shown = screen.proposal, shown_proposal(screen)
     if one is None or shown is None:
         return
@@ -103,8 +107,8 @@ def approve_elsewhere(screen: ReviewView) -> None:
 
 def reject(screen: ReviewView) -> None:
     """Reject it, with a reason that is remembered."""
-    if isinstance(screen.item, Proposal):
-        decline_wish(screen, screen.item)
+    if isinstance(screen.item, Other):
+        decline(screen, screen.item)
         return
     one = screen.proposal
     if one is None:
@@ -124,8 +128,10 @@ def reject(screen: ReviewView) -> None:
 
 
 def defer(screen: ReviewView) -> None:
-    """Put it off: it is listed with those that were."""
-    if (one := screen.proposal) is not None:
+    """Put it off: it is listed with those that were; an outdated memory is kept as still true."""
+    if isinstance(screen.item, Other):
+        confirm(screen, screen.item)
+    elif (one := screen.proposal) is not None:
         decide(screen, [one], NarratedDecision("defer"))
 
 
@@ -167,8 +173,8 @@ def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
 
 def open_evidence(screen: ReviewView) -> None:
     """Tell the episode under the cursor, or the newest one, in Episodes."""
-    if isinstance(screen.item, Proposal):
-        _newest_of(screen, screen.item.session)
+    if isinstance(screen.item, Other):
+        _newest_of(screen, session_of(screen.item))
         return
     current = screen.panel.lines.current if screen.focused is screen.panel.lines else None
     if current is not None and current.goal.startswith("episode:"):

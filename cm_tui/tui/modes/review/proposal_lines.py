@@ -11,8 +11,9 @@ from cm_tui.model import ConfidencePart, Evidence, NarratedProposal
 from cm_tui.model.dates import age, local_day, local_minute
 from cm_tui.tui.modes.review.detail_lines import BLANK, DetailLine, side_by_side, text_lines, title
 from cm_tui.tui.modes.review.diff_lines import diff_lines
+from cm_tui.tui.modes.review.others import flat
 from cm_tui.tui.modes.review.proposal_list import sure_bar
-from cm_tui.tui.modes.review.signs import REFUSED, RELATIONS, STATES, flat, kind_words
+from cm_tui.tui.modes.review.signs import REFUSED, RELATIONS, STATES, kind_words
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import count, fit, one_line
 

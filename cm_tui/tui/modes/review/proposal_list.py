@@ -10,13 +10,13 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 
-from cm_tui.model import NarratedProposal, Proposal
+from cm_tui.model import NarratedProposal
 from cm_tui.model.dates import age
 from cm_tui.tui.modes.review.inbox import Item, Key, key_of
-from cm_tui.tui.modes.review.signs import OF_USER, flat, kind_of, place_of, sign_of, title_of
+from cm_tui.tui.modes.review.signs import OF_USER, kind_of, place_of, sign_of, title_of
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_path, fit
 
 _KIND, _BAR = 10, 5
 _LEAST_TITLE = 20
@@ -97,12 +97,9 @@ class ProposalList(RowList[Row]):
         return Content.assemble(self._sign(row), (elide_end(title_of(row), max(8, width - 5)), _style(row)))
 
     def _facts(self, row: Item, width: int) -> Content:
-        if isinstance(row, Proposal):
-            told = f"{one_line(row.agent) or 'an agent'}, {age(time.time() - row.time)}"
-            why = f" · {flat(row.reason)}" if row.reason else ""
-            return Content.assemble(
-                "    ", (fit(kind_of(row), _KIND), "$secondary"), " ", (elide_end(f"{told}{why}", width - 17), "$muted")
-            )
+        if not isinstance(row, NarratedProposal):
+            facts = elide_end(row.facts, width - 7 - _KIND)
+            return Content.assemble("    ", (fit(row.kind, _KIND), "$secondary"), " ", (facts, "$muted"))
         seen = f"{row.confidence:4.0%}  {_seen(row)}"
         room = width - 7 - _KIND - _BAR - cell_len(seen)
         where = elide_path(_where(row), room - 3) if room > 10 else ""
@@ -113,8 +110,8 @@ class ProposalList(RowList[Row]):
 
     def _whole(self, row: Item, width: int) -> Content:
         """Everything in one line: the title gives way."""
-        if isinstance(row, Proposal):
-            tail = Content.styled(f" {elide_end(one_line(row.agent) or 'an agent', 12)}", "$muted")
+        if not isinstance(row, NarratedProposal):
+            tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], 12)}", "$muted")
         else:
             tail = Content.assemble(" ", sure_bar(row.confidence, _BAR), (f" {_seen(row, short=True):>5}", "$soft"))
         room = width - 5 - cell_len(tail.plain)

@@ -8,9 +8,9 @@ from typing import get_args
 from cm_tui.model import FactKind, NarratedFilter, NarratedState
 from cm_tui.tui.state.filter_line import pieces_of
 
-ENTRY = "entry"
-"""The kind of what agents wish to do with entries, beside those of the narrator's proposals."""
-KINDS: tuple[str, ...] = (*get_args(FactKind), ENTRY)
+WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
+"""Kinds of other sources: an agent's wish about an entry, a memory that names missing code, an entry of the clone."""
+KINDS: tuple[str, ...] = (*get_args(FactKind), WISH, OUTDATED, INCLUDED)
 STATES: dict[str, tuple[NarratedState, ...]] = {
     "waiting": ("waiting",), "deferred": ("deferred",), "decided": ("approved", "rejected"), "automatic": ("approved",),
     "approved": ("approved",), "rejected": ("rejected",), "all": (),
@@ -40,15 +40,11 @@ class InboxFilter:
         policy = True if self.state == "automatic" else None
         return NarratedFilter(STATES[self.state], kinds, self.text, policy)
 
-    @property
-    def wants_wishes(self) -> bool:
-        """True where what agents wish to do with entries is listed."""
-        return self.state in (_WAITING, "all") and (not self.kinds or ENTRY in self.kinds)
-
-    def has_words(self, *texts: str) -> bool:
-        """Return whether each of the words stands in one of some texts."""
+    def wants(self, kind: str, *texts: str) -> bool:
+        """Return whether an item of another source matches; it waits, as long as it is listed."""
         text = "\n".join(texts).lower()
-        return all(word in text for word in self.text.lower().split())
+        is_listed = self.state in (_WAITING, "all") and (not self.kinds or kind in self.kinds)
+        return is_listed and all(word in text for word in self.text.lower().split())
 
 
 def read_line(text: str) -> tuple[InboxFilter, str]:

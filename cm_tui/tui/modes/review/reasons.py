@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cm_tui.model import NarratedProposal, Proposal
+from cm_tui.model import Entry, NarratedProposal, Proposal, StaleItem
+from cm_tui.tui.modes.review.others import Other
+from cm_tui.tui.modes.review.query import OUTDATED
 from cm_tui.tui.modes.review.view import ReviewView
 
 _OF_TOPICS = "topics are listed: t goes back to proposals"
@@ -44,6 +46,8 @@ def cannot_approve(screen: ReviewView) -> str | None:
     """Say why it cannot be approved."""
     if reason := cannot_decide(screen):
         return reason
+    if isinstance(screen.item, Other):
+        return _cannot_fix(screen.item)
     one = screen.proposal
     if one is None:
         return None
@@ -53,10 +57,34 @@ def cannot_approve(screen: ReviewView) -> str | None:
     return (whole or one).problem or None
 
 
+def _cannot_fix(item: Other) -> str | None:
+    record = item.record
+    if not isinstance(record, StaleItem):
+        return None
+    if record.kind != "entry":
+        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
+    return None if any(one.became for one in record.flagged) else "no new name is known: e edits it, d keeps it"
+
+
+def cannot_edit(screen: ReviewView) -> str | None:
+    """Say why there is no line to change, and no memory to open."""
+    record = screen.item.record if isinstance(screen.item, Other) else None
+    if isinstance(record, StaleItem):
+        return "an episode is not edited" if record.kind == "episode" else None
+    return cannot_write_line(screen)
+
+
+def session_of(item: Other) -> str:
+    """Return the session that an item comes from; empty: not known."""
+    return item.record.session if isinstance(item.record, Proposal | Entry) else ""
+
+
 def cannot_write_line(screen: ReviewView) -> str | None:
     """Say why there is no line to change, or to write elsewhere."""
-    if isinstance(screen.item, Proposal):
-        return "it is a wish about an entry: a accepts it, then Memory (8) changes it"
+    if isinstance(screen.item, Other):
+        is_wish = isinstance(screen.item.record, Proposal)
+        wish = "it is a wish about an entry: a accepts it, then Memory (6) changes it"
+        return wish if is_wish else "it has no line of its own"
     if reason := cannot_decide(screen):
         return reason
     one = screen.proposal
@@ -85,8 +113,8 @@ def cannot_move(screen: ReviewView) -> str | None:
 
 def cannot_defer(screen: ReviewView) -> str | None:
     """Say why it is not put off."""
-    if isinstance(screen.item, Proposal):
-        return "it is a wish about an entry: it waits until you accept or decline it"
+    if isinstance(screen.item, Other):
+        return None if screen.item.kind == OUTDATED else "it waits until you approve or reject it"
     if reason := cannot_decide(screen):
         return reason
     one = screen.proposal
@@ -95,15 +123,15 @@ def cannot_defer(screen: ReviewView) -> str | None:
 
 def cannot_approve_kind(screen: ReviewView) -> str | None:
     """Say why not all of a kind are approved."""
-    if isinstance(screen.item, Proposal):
-        return "wishes about entries are looked at one by one"
+    if isinstance(screen.item, Other):
+        return "only proposals of the narrator are approved together"
     return cannot_decide(screen)
 
 
 def no_evidence(screen: ReviewView) -> str | None:
     """Say why there is no episode to tell."""
-    if isinstance(screen.item, Proposal):
-        return None if screen.item.session else "it names no session"
+    if isinstance(screen.item, Other):
+        return None if session_of(screen.item) else "it names no session"
     if reason := no_item(screen):
         return reason
     one = screen.proposal

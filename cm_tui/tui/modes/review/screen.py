@@ -1,4 +1,4 @@
-"""Narrator: what sessions teach, proposed to a person who decides; and the topics that it is written into."""
+"""Review: everything that waits for the user's decision, and the topics that approved lines are written into."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class ReviewScreen(ReviewView):
 
     MODE = "review"
     INTRO = (
-        "What sessions teach, proposed: nothing is written before you approve it. Each proposal shows what it would write "
-        "and where, why, how often that was seen, how sure it is, beside what is known, and the episodes that it stands "
-        "on. a approves and goes to the next, x rejects for good, d puts off, u takes any of it back, also days later. "
-        "t shows the topics. What agents wish to do with entries waits here as well."
+        "Everything that waits for your decision: the narrator's proposals, agents' wishes about entries, memories that "
+        "name missing code, and entries included in the clone. Nothing is written or trusted before you approve it. "
+        "Each proposal shows what it would write and where, why, how often it was seen, how sure it is, and its evidence. "
+        "a approves and goes to the next, x rejects, d puts off, e edits, u undoes any of it, also days later. t shows "
+        "the topics."
     )
     ZOOMS = ("detail-panel", "review-list-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,7 +40,7 @@ class ReviewScreen(ReviewView):
     UNDOES_EARLIER = True
 
     def mode_commands(self) -> tuple[Command[ReviewView], ...]:
-        """Everything that the narrator mode can do."""
+        """All commands of the mode."""
         return REVIEW_COMMANDS
 
     def undo_here(self) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cm_tui.model import NarratedProposal, NarratedState, Proposal, Relation
+from cm_tui.model import NarratedProposal, NarratedState, Relation
 from cm_tui.tui.modes.review.inbox import Item
-from cm_tui.tui.modes.review.query import ENTRY
+from cm_tui.tui.modes.review.others import flat
+from cm_tui.tui.modes.review.query import INCLUDED, OUTDATED, WISH
 from cm_tui.tui.widgets.text import one_line
 
 Sign = tuple[str, str]
 """A character and its style."""
-WISH: Sign = ("?", "bold $warning")
 REFUSED: Sign = ("▲", "bold $warning")
 OF_USER: Sign = ("⌂", "$secondary")
 SELECTED: Sign = ("▪", "$accent")
@@ -20,6 +20,7 @@ RELATIONS: dict[Relation, tuple[Sign, str]] = {
     "redundant": (("≈", "$muted"), "says what is written down already"),
 }
 """How a proposal stands to what is known."""
+OTHERS: dict[str, Sign] = {WISH: ("?", "bold $warning"), OUTDATED: ("†", "$warning"), INCLUDED: ("◌", "$warning")}
 STATES: dict[NarratedState, tuple[Sign, str]] = {
     "waiting": ((" ", ""), "waits for you"),
     "deferred": (("◷", "$secondary"), "put off"),
@@ -30,15 +31,14 @@ _KINDS: dict[str, str] = {
     "command": "command", "workflow": "workflow", "fix": "error and fix", "statement": "said by a person",
     "decision": "decision", "rejected": "turned down", "correction": "correction of an agent",
     "cochange": "changes together", "convention": "convention", "stale": "no longer true", "topic": "topics",
-    "size": "size of a note", ENTRY: "wish of an agent about an entry",
+    "size": "size of a note", WISH: "wish of an agent about an entry",
+    OUTDATED: "memory that names missing code", INCLUDED: "entry included in the clone",
 }  # fmt: skip
-_LONGEST = 400
-"""Characters of a text that a row begins with."""
 
 
 def kind_of(item: Item) -> str:
     """Return the kind of an item, as the filter has it."""
-    return item.kind if isinstance(item, NarratedProposal) else ENTRY
+    return item.kind
 
 
 def kind_words(kind: str) -> str:
@@ -50,8 +50,8 @@ def sign_of(item: Item, *, refused: bool) -> Sign:
     """Return the most pressing thing there is to say of an item."""
     if refused:
         return REFUSED
-    if isinstance(item, Proposal):
-        return WISH
+    if not isinstance(item, NarratedProposal):
+        return OTHERS[item.kind]
     if item.state != "waiting":
         return STATES[item.state][0]
     return RELATIONS[item.relation][0]
@@ -59,9 +59,8 @@ def sign_of(item: Item, *, refused: bool) -> Sign:
 
 def title_of(item: Item) -> str:
     """Return what an item says, in one line."""
-    if isinstance(item, Proposal):
-        said = flat(item.words)
-        return f"{item.kind} {item.of}: {said}" if said else f"{item.kind} the {item.of} {one_line(item.target)}"
+    if not isinstance(item, NarratedProposal):
+        return item.title
     return flat(item.text) or flat(item.old) or item.id
 
 
@@ -69,8 +68,3 @@ def place_of(note_id: str) -> str:
     """Return the short name of a note: `project`, `topics/router`, `user:preferences`."""
     name = one_line(note_id).removeprefix(".cm/notes/")
     return name.removesuffix(".md")
-
-
-def flat(text: str, longest: int = _LONGEST) -> str:
-    """Return a text in one line, without anything that would move the cursor."""
-    return " ".join(one_line(text[:longest]).split())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, TopicAction
-from cm_tui.tui.modes.review.signs import flat
+from cm_tui.tui.modes.review.others import flat
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, Wanted, sections_of
 from cm_tui.tui.modes.review.topic_list import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView

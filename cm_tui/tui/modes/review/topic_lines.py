@@ -10,7 +10,7 @@ from textual.content import Content
 from cm_tui.model import Topic, TopicOverlap
 from cm_tui.model.dates import age, local_day
 from cm_tui.tui.modes.review.detail_lines import BLANK, DetailLine, text_lines, title
-from cm_tui.tui.modes.review.signs import flat
+from cm_tui.tui.modes.review.others import flat
 from cm_tui.tui.modes.review.topic_list import kilobytes, share_of, size_bar
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import count, elide_path, fit, one_line

@@ -9,7 +9,8 @@ from textual.content import Content
 
 from cm_tui.model import Topic
 from cm_tui.model.dates import age
-from cm_tui.tui.modes.review.signs import OF_USER, REFUSED, SELECTED, flat, place_of
+from cm_tui.tui.modes.review.others import flat
+from cm_tui.tui.modes.review.signs import OF_USER, REFUSED, SELECTED, place_of
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, fit, one_line

@@ -61,7 +61,7 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
 def forget_decisions(history: ChangeHistory, ids: Collection[str]) -> None:
     """Forget decisions: they were not made, or were undone."""
     for change in (*history.newest_first, *filter(None, [history.next_redo])):
-        if change.mode == "narrator" and change.about & set(ids):
+        if change.mode == "review" and change.about & set(ids):
             change.about -= set(ids)
             if not change.about:
                 history.drop(change)

@@ -13,13 +13,13 @@ from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
 from cm_tui.tui.modes.review.details import Details
 from cm_tui.tui.modes.review.inbox import Item, Key, key_of, state_of
+from cm_tui.tui.modes.review.other_lines import other_lines
 from cm_tui.tui.modes.review.parts import NarratorParts
 from cm_tui.tui.modes.review.progress import progress_text
 from cm_tui.tui.modes.review.proposal_lines import proposal_lines
-from cm_tui.tui.modes.review.query import read_line
+from cm_tui.tui.modes.review.query import INCLUDED, OUTDATED, WISH, read_line
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_map import TopicView
-from cm_tui.tui.modes.review.wish_lines import wish_lines
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
 
@@ -29,6 +29,7 @@ AFTER = 0.4
 """Seconds after a decision after which it is asked what there is now: of many in a row, after the last one."""
 ROOMY = 28
 """Lines of the screen from which on a row has two lines."""
+TITLES = {WISH: "Wish", OUTDATED: "Outdated memory", INCLUDED: "Entry of the clone"}
 NOTHING = (
     "Nothing is proposed. The narrator looks for what sessions teach, such as commands that work, rules that you repeat, "
     "and errors with their fixes; it proposes to write that down, and you decide. n has it look now."
@@ -132,7 +133,7 @@ class ReviewView(NarratorParts):
         self.pending = None
         known = self.cm.project.waiting
         if known is not None and self.stock.found is not None:
-            self.cm.project.waiting = known._replace(proposals=self.stock.waiting)
+            self.cm.project.waiting = known._replace(items=self.stock.waiting)
             self.query_one(Header).refresh_text()
         if not self.on_topics:
             if not self.proposals.rows:
@@ -162,8 +163,8 @@ class ReviewView(NarratorParts):
                 self.details.read(item, ahead)
         else:
             self.drop_question("detail")
-            self.panel.show(key_of(item), lambda width: wish_lines(item, width, refused=refused))
-        self.panel.border_title = "Proposal" if isinstance(item, NarratedProposal) else "Wish"
+            self.panel.show(key_of(item), lambda width: other_lines(item, width, refused=refused))
+        self.panel.border_title = "Proposal" if isinstance(item, NarratedProposal) else TITLES[item.kind]
         self.panel.border_subtitle = Content(one_line(item.id))
 
     def _came(self, whole: NarratedProposal) -> None:
@@ -206,7 +207,7 @@ class ReviewView(NarratorParts):
         words += [f"{stock.deferred:,} put off"] if stock.deferred else []
         if self.filter_input.value.strip():
             words.append(f"{stock.total:,} here")
-        panel.border_title = Content(" · ".join(["Proposals", *words]))
+        panel.border_title = Content(" · ".join(["Review", *words]))
 
     def _say(self) -> None:
         """Say what is wrong with the filter, and what has to be said of what is listed."""
