@@ -8,8 +8,8 @@ something was written of them by then, the next one who decides does the rest, e
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 from cm_tui import paths
@@ -24,10 +24,10 @@ from cm_tui.engine.narrator.facts import Made
 from cm_tui.engine.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.narrator.parts import Parts
 from cm_tui.engine.narrator.proposals import Proposals
-from cm_tui.errors import CmError, StoreError, UsageError
-from cm_tui.locks import locked
+from cm_tui.errors import CmError, UsageError
 from cm_tui.model import NarratedChange, NarratedDecision, NarratedProposal
 from cm_tui.model.author import Author
+from cm_tui.state_file import holding
 
 PERSON = "person"
 _LOCK_S = 30.0
@@ -257,18 +257,10 @@ class Deciding:
         if is_written:
             self._parts.on_written()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> AbstractContextManager[None]:
         """Have nobody else decide meanwhile, in no process.
 
         Raises:
             StoreError: somebody else does all the time.
         """
-        folder = paths.data_dir() / "note-changes"
-        try:
-            with locked(paths.private_dir(folder) / f"deciding-{self._journal.folder.name}.lock", _LOCK_S):
-                yield
-        except OSError as error:
-            raise StoreError(
-                f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-            ) from error
+        return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)

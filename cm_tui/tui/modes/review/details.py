@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
+from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
 from cm_tui.tui.tasks.ask import Ask
 
@@ -35,7 +35,7 @@ class Details:
         self._ask = ask
         self._came = came
         self._failed = failed
-        self._known: OrderedDict[str, tuple[NarratedProposal, NarratedProposal, int]] = OrderedDict()
+        self._known: LRU[str, tuple[NarratedProposal, NarratedProposal, int]] = LRU(KEPT)
         """As it was listed when it was read, whole, and after which news."""
         self._news = 0
 
@@ -79,14 +79,11 @@ class Details:
 
     def put(self, row: NarratedProposal, whole: NarratedProposal) -> None:
         """Take one that was read."""
-        self._known[row.id] = (row, whole, self._news)
-        self._known.move_to_end(row.id)
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
+        self._known.put(row.id, (row, whole, self._news))
 
     def drop(self, name: str) -> None:
         """Forget one: it is another now."""
-        self._known.pop(name, None)
+        self._known.pop(name)
 
     def expire(self) -> None:
         """Read all once more when somebody comes to them: notes may have changed. Until then they are shown as they were."""
