@@ -530,6 +530,10 @@ async def what_was_decided_before_the_application_was_started_is_taken_back(driv
     await driver.press("u")
     assert narrated.told.undone == ["n000001"]
     assert ids(driver) == ["n000001", "n000002"]
+    await driver.press("U")
+    assert narrated.told.told["n000001"] == old
+    assert any("Redone: approved: “Run the tests of part 1" in words for words in driver.told)
+    assert ids(driver) == ["n000002"]
 
 
 # --- what agents wish to do with entries ---
@@ -565,7 +569,9 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     assert forget.id not in ids(driver)
     assert narrated.told.entry(sql.id).content == "All SQL has parameters."
     assert narrated.told.entry(fridays.id).forgotten is not None
-    await driver.press("u")
+    await driver.press("alt+u")
+    assert "forgot the entry “Never push on fridays”, as codex proposed" in driver.text
+    await driver.press("escape", "u")
     assert narrated.told.entry(fridays.id).forgotten is None
 
 

@@ -83,7 +83,7 @@ def open_in_memory(screen: ReviewView, item: Other) -> None:
 
 def _change(screen: ReviewView, item: Other, done: str, call: Callable[[Engine], MemoryChange]) -> None:
     _begin(screen, item, done, ", u undoes it")
-    do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, item))
+    do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, item), title=item.title)
 
 
 def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: str) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState
 from cm_tui.tui.modes.review.inbox import key_of
-from cm_tui.tui.modes.review.signs import title_of
+from cm_tui.tui.modes.review.signs import STATES, title_of
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo import earlier_change
 from cm_tui.tui.screens.undo_commands import UNDO, undo_change
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
 from cm_tui.tui.widgets.text import count, elide_end, one_line
@@ -75,7 +76,7 @@ def undo_chosen(screen: ReviewView, chosen: NarratedProposal) -> None:
         undo_change(screen, here)
     else:
         forget_decisions(screen.cm.history, ids)
-        take_back(screen, screen, [chosen.id], screen.cm.report)
+        _take_back_earlier(screen, chosen)
 
 
 def undo_last_decision(screen: ReviewView) -> None:
@@ -85,9 +86,21 @@ def undo_last_decision(screen: ReviewView) -> None:
         if last is None:
             screen.cm.refuse("Undo: nothing was decided yet")
         else:
-            take_back(screen, screen, [last.id], screen.cm.report)
+            _take_back_earlier(screen, last)
 
     screen.do(_last, found, once=UNDO)
+
+
+def _take_back_earlier(screen: ReviewView, one: NarratedProposal) -> None:
+    """Undo a decision that is no change of this run by itself; `U` makes it again."""
+
+    def undone(change: NarratedChange) -> None:
+        if not change.change:
+            return
+        label = f"{STATES[one.state][1]}: “{elide_end(title_of(one), _LONGEST)}”"
+        screen.cm.history.undone_earlier(earlier_change(screen, change.change, label, {one.id}))
+
+    take_back(screen, screen, [one.id], screen.cm.report, undone=undone)
 
 
 def _last(engine: Engine) -> NarratedProposal | None:
@@ -101,6 +114,8 @@ def take_back(
     ids: Sequence[str],
     finish: Finish,
     refused: Callable[[], None] = lambda: None,
+    *,
+    undone: Callable[[NarratedChange], None] = lambda _: None,
 ) -> None:
     """Have decisions undone.
 
@@ -110,6 +125,7 @@ def take_back(
         ids: of the proposals.
         finish: gets words for the user, where something was undone.
         refused: called where nothing was.
+        undone: gets each decision that was undone.
     """
 
     def call(engine: Engine) -> list[NarratedChange]:
@@ -122,6 +138,9 @@ def take_back(
             screen.cm.tell(words, severity="warning", timeout=8)
         if len(stays) < len(changes):
             forget_decisions(screen.cm.history, {change.id for change in stays})
+            for change in changes:
+                if change.done:
+                    undone(change)
             finish(f"Undone: {_words(screen, [change for change in changes if change.done])}")
         else:
             refused()
