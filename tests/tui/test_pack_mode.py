@@ -184,7 +184,8 @@ async def test_pack_budget_and_question_survive_a_kill(project):
     async with driving(project) as driver:
         assert driver.app.pack_selection.items == (LOAD, MAKE)
         assert "Context 2" in driver.text
-        await driver.press("P")
+        await driver.app.action_go("pack")
+        await driver.settle()
         assert driver.app.screen.draft.budget == 900
         assert driver.app.screen.pack.markdown.startswith("Why?")
 

@@ -38,7 +38,7 @@ async def every_mode_says_whether_anything_is_recorded(driver, project):
 
 
 async def a_key_pauses_for_a_time_and_goes_on(driver, project):
-    await driver.press("2")
+    await driver.press("2", "escape")
     await driver.press("Z")
     assert "Pause recording for how long?" in driver.text
     await driver.type("soon")

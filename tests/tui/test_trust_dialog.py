@@ -94,7 +94,7 @@ async def test_trust_all_and_take_it_back(cloned):
         await driver.press("2")
         await driver.type("nineteen percent tax")
         assert driver.app.screen.session.result.beside[0].source == "entry"
-        await driver.press("T")
+        await driver.press("escape", "T")
         assert "You trusted 2 entries" in driver.text
         await driver.press("right", "enter")
         assert held(cloned) == [True, True]

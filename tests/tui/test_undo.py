@@ -124,7 +124,7 @@ async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
 
 async def what_was_changed_before_this_run_is_redone_before_anything_else(driver, told):
     engine = driver.app.tasks.engine
-    await driver.press("8")
+    await driver.press("6")
     note = engine.append_note("The router listens on port 8123.", name="topics/router").id
     text = (told / note).read_text()
     await driver.press("n")
@@ -145,7 +145,7 @@ async def what_was_changed_before_this_run_is_redone_before_anything_else(driver
 async def the_list_names_titles_not_ids(driver, told):
     engine = driver.app.tasks.engine
     ids = [engine.remember(text, title=title).id for text, title in (("port 1", "Router"), ("port 2", "Switch"))]
-    await driver.press("8", "p", "M", "escape", "d", "alt+u")
+    await driver.press("6", "p", "M", "escape", "d", "alt+u")
     rows = driver.text_in("UndoList")
     assert "changed the entry “" in rows
     assert "forgot the entry “" in rows

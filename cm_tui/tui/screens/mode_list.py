@@ -23,10 +23,10 @@ MODES = (
     ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
     ModeInfo("memory", "Memory", "Entries, notes, and what becomes of them"),
     ModeInfo("review", "Review", "Everything that waits for your decision"),
-    ModeInfo("context", "Context", "What agents receive, and the pack you collect"),
+    ModeInfo("context", "Context", "What agents receive, and the pack"),
     ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
 )
-PACK = ModeInfo("pack", "Pack", "The pack you collect; from there, what agents receive")
+PACK = ModeInfo("pack", "Pack", "The pack; again: what agents receive")
 """The other page of Context."""
 
 TITLES = {mode.name: mode.title for mode in (*MODES, PACK)}

@@ -10,7 +10,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import Entry, MemoryChange, Proposal, StaleItem
 from cm_tui.tui.modes.review.deciding import came_back
 from cm_tui.tui.modes.review.inbox import key_of
-from cm_tui.tui.modes.review.others import Other
+from cm_tui.tui.modes.review.others import Other, flat
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
@@ -82,8 +82,9 @@ def open_in_memory(screen: ReviewView, item: Other) -> None:
 
 
 def _change(screen: ReviewView, item: Other, done: str, call: Callable[[Engine], MemoryChange]) -> None:
+    title = flat(item.record.words) if isinstance(item.record, Proposal) else item.title
     _begin(screen, item, done, ", u undoes it")
-    do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, item), title=item.title)
+    do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, item), title=title)
 
 
 def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: str) -> None:
