@@ -7,7 +7,7 @@ from functools import cache
 from typing import Protocol
 
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode, mode_of
+from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.undo_commands import (
     UndoingMode,
     list_changes,
@@ -45,11 +45,6 @@ def show_mode(name: str) -> Callable[[AnyMode], None]:
         screen.cm.go(name)
 
     return show
-
-
-def show_pack(screen: AnyMode) -> None:
-    """Show the pack; from there, the other page of Context."""
-    screen.cm.go("context" if screen.cm.current_mode == PACK.name else PACK.name)
 
 
 def start_index(screen: AnyMode) -> None:
@@ -106,8 +101,8 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
-    Command("app.pack", "P", PACK.title, PACK.help, show_pack, shown_as="P", bar=False,
-            shown=lambda screen: mode_of(screen.cm.current_mode) == "context"),
+    Command("app.pack", "P", PACK.title, PACK.help, show_mode(PACK.name), shown_as="P", bar=False,
+            shown=lambda screen: screen.cm.current_mode == "context"),
     Command("app.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, bar=False,
             shown=lambda screen: screen.cm.history.last is not None, blocked=nothing_to_undo),
     Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",

@@ -26,7 +26,7 @@ MODES = (
     ModeInfo("context", "Context", "What agents receive, and the pack"),
     ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
 )
-PACK = ModeInfo("pack", "Pack", "The pack; again: what agents receive")
+PACK = ModeInfo("pack", "Pack", "Collect context and take it away")
 """The other page of Context."""
 
 TITLES = {mode.name: mode.title for mode in (*MODES, PACK)}
