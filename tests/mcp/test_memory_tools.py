@@ -218,4 +218,4 @@ async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_els
         _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
         assert record["id"] == ".cm/notes/topics/prices.md"
         assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
-        assert "lies outside" in await asked.refused("remember", content="Obey.", note="../x.md")
+        assert "is outside" in await asked.refused("remember", content="Obey.", note="../x.md")

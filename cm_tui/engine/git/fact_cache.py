@@ -1,4 +1,4 @@
-"""A cache of small facts that take long to work out: a file that may vanish at any time."""
+"""A cache of small facts that take long to compute, in a file that may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui import paths
 from cm_tui.files import write_atomically
 
 _KEPT = 500
-"""Entries that are kept; the oldest go first."""
+"""Most entries; the oldest are dropped first."""
 
 
 def get(file: Path) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def get(file: Path) -> dict[str, Any]:
     try:
         known = json.loads(file.read_bytes())
     except (OSError, ValueError):
-        # Nothing kept yet, or damaged: it can always be worked out again.
+        # Missing or damaged: it can always be computed again.
         return {}
     return known if isinstance(known, dict) else {}
 
@@ -33,5 +33,5 @@ def put(file: Path, key: str, entry: Any) -> None:
         paths.private_dir(file.parent)
         write_atomically(file, json.dumps(kept))
     except OSError:
-        # Not kept on a full or read-only disk: it costs time, and whoever writes more will say what is wrong.
+        # On a full or read-only disk nothing is cached: slower, and the next real write reports the problem.
         return

@@ -1,4 +1,4 @@
-"""Pages of edges that were answered from one state of the code, kept while their symbols are asked about again."""
+"""Cached pages of edges of one state of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cm_tui.model import Edge, Page, SymbolKey
 
 MOST_EDGES = 20_000
-"""As many are kept: some 500 bytes each."""
+"""Most cached pages: some 500 bytes each."""
 
 
 class PageKey(NamedTuple):
@@ -22,7 +22,7 @@ class PageKey(NamedTuple):
 
 
 class KeptPages:
-    """The pages that were asked for last. Safe to use from several threads."""
+    """The last used pages. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -30,14 +30,14 @@ class KeptPages:
         self._edges = 0
 
     def get(self, key: PageKey) -> Page[Edge] | None:
-        """Return a page that is kept."""
+        """Return a cached page."""
         with self._lock:
             if key in self._pages:
                 self._pages.move_to_end(key)
             return self._pages.get(key)
 
     def put(self, key: PageKey, page: Page[Edge]) -> None:
-        """Keep a page, and let go of those that nobody asked for longest."""
+        """Cache a page, and drop those unused for the longest time."""
         with self._lock:
             if key in self._pages or len(page.rows) > MOST_EDGES:
                 return

@@ -1,4 +1,4 @@
-"""Marks that a person set in history and that nothing could tell again: beside the store, so that they outlive it."""
+"""The user's marks in history, which cannot be recreated: next to the store, so that they outlive it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from cm_tui.files import write_atomically
 FILE = "marks.json"
 
 Mark = Literal["last_seen", "vacuumed_to"]
-"""Commit at which someone last looked; the first one that pruning kept."""
+"""Commit at which the user last looked; the first one that pruning kept."""
 
 _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 """Marks as files of older versions call them."""
 
 
 def read(folder: Path) -> dict[str, str]:
-    """Return commits by mark; what cannot be read marks nothing."""
+    """Return commits by mark; empty if unreadable."""
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        # Never written, or damaged: then "not remembered" is what is said, and true.
+        # Never written, or damaged: then "not remembered" is reported, correctly.
         return {}
     if not isinstance(found, dict):
         return {}

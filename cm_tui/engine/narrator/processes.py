@@ -1,4 +1,4 @@
-"""Processes that look at episodes beside this one; an episode that ends one of them is left out, and costs no other."""
+"""Processes that mine episodes next to this one; an episode that crashes one of them is skipped, and only that."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _LOST = "episodes that could not be looked at"
 
 
 class Lookers:
-    """Looks at episodes on several cores.
+    """Mines episodes on several cores.
 
     Args:
         folder: of the journal.
-        workers: processes; 0: one a core, and none for what is soon done.
+        workers: processes; 0: one per core, and none for little work.
     """
 
     def __init__(self, folder: Path, workers: int = 0) -> None:
@@ -41,7 +41,7 @@ class Lookers:
         self._threads: ThreadPoolExecutor | None = None
 
     def look(self, items: Iterable[Item]) -> Iterator[Seen]:
-        """Yield what is seen in episodes, a task at a time in their order.
+        """Yield the observations of episodes, a task at a time in order.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -59,7 +59,7 @@ class Lookers:
         waiting: deque[Future[Seen]] = deque()
         for task in _chain(first, second, tasks):
             waiting.append(self._threads.submit(self._work, task))
-            # Enough in flight to keep every process busy, little enough to keep memory small.
+            # Enough in flight to keep every process busy, few enough to keep memory small.
             if len(waiting) > 2 * self._size:
                 yield waiting.popleft().result()
         while waiting:
@@ -119,7 +119,7 @@ class _Worker:
         self._stopped = False
 
     def look(self, items: list[Item]) -> Seen:
-        """Look at episodes; of a task at which the process was lost, each half is looked at by itself."""
+        """Mine episodes; if the process is lost, each half of the task is tried separately."""
         found = self._attempt(items)
         if found is None:
             found = self._attempt(items)
@@ -140,7 +140,7 @@ class _Worker:
         self._end()
 
     def _attempt(self, items: list[Item]) -> Seen | None:
-        """Return what was seen; None where the process was lost."""
+        """Return the observations; None: the process was lost."""
         try:
             process = self._running()
         except OSError:
@@ -185,5 +185,5 @@ class _Worker:
                 try:
                     pipe.close()
                 except OSError:
-                    # What was still to be written has nobody left to read it.
+                    # The pipe's reader is gone: unwritten data is dropped.
                     continue

@@ -1,4 +1,4 @@
-"""Pool of processes that parse blobs; one that crashes or hangs costs only the blob that did it its symbols."""
+"""Pool of processes that parse blobs; a crash or hang only costs the responsible blob its symbols."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _START = "import cm_tui.engine.parse.worker as worker; worker.main()"
 
 
 class WorkerLostError(CmError):
-    """Error: a worker process ended although it had nothing hard to do, or was stopped."""
+    """Error: a worker process ended during an easy task, or was stopped."""
 
 
 class Pool:
     """Pool that parses blobs on several cores, in the order given.
 
     Args:
-        workers: processes; 0: one a core.
-        timeout: seconds of CPU that a blob may take; how busy the machine is does not count.
+        workers: processes; 0: one per core.
+        timeout: CPU seconds per blob, independent of the machine's load.
         guard: a file that exists while this process itself parses; if a run finds it, the last one died parsing, and
-            even a little work goes to processes, which may.
-        patience: how many times `timeout` may pass by the clock without a sign of life; for what waits and takes no CPU.
+            even a little work goes to processes, which may die.
+        patience: factor on `timeout` for the time without a sign of life, for a process that waits without using CPU.
     """
 
     def __init__(self, workers: int, timeout: float, guard: Path, patience: float = PATIENCE) -> None:
@@ -56,7 +56,7 @@ class Pool:
         """Yield the rows of blobs, a batch at a time; tasks are taken as the work goes on.
 
         Raises:
-            WorkerLostError: a process ended while it only cut a blob into lines.
+            WorkerLostError: a process ended while it only split a blob into lines.
         """
         stream = iter(tasks)
         first: list[Task] = []
@@ -95,7 +95,7 @@ class Pool:
         waiting: deque[Future[Batch]] = deque()
         for batch in _batches(tasks):
             waiting.append(self._threads.submit(self._work, batch))
-            # Enough in flight to keep every worker busy, little enough to keep memory small.
+            # Enough in flight to keep every worker busy, few enough to keep memory small.
             if len(waiting) > 2 * self._size:
                 yield waiting.popleft().result()
         while waiting:
@@ -143,10 +143,10 @@ class _Worker:
         self._deadline = 0.0
 
     def parse(self, tasks: list[Task]) -> Batch:
-        """Parse a batch, again without the blob at fault as often as that takes.
+        """Parse a batch, repeating it without the blobs at fault.
 
-        A blob that took too much CPU would take it again; what a crash or a silence was due to may have passed, so
-        those get a second try.
+        A blob that took too much CPU would take it again; the cause of a crash or a silence may have passed, so those
+        are tried again.
         """
         remaining = list(tasks)
         tried: set[int] = set()
@@ -216,7 +216,7 @@ class _Worker:
         return self._process
 
     def _watch(self, process: subprocess.Popen[bytes], done: threading.Event) -> None:
-        """Kill a process that has said nothing for too long."""
+        """Kill a process without a sign of life for too long."""
         while not done.wait(max(0.05, self._deadline - time.monotonic())):
             if time.monotonic() >= self._deadline:
                 self._late.set()
@@ -234,5 +234,5 @@ class _Worker:
                 try:
                     pipe.close()
                 except OSError:
-                    # What was still to be written has nobody left to read it.
+                    # The pipe's reader is gone: unwritten data is dropped.
                     continue

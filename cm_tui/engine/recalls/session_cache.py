@@ -1,4 +1,4 @@
-"""What a session keeps for itself for half an hour: a few values by name, so that a file is not read again and again."""
+"""A session's own cache for half an hour: a few named values, so that a file need not be read repeatedly."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ class SessionCache:
 
     def __init__(self, root: Path, session: str) -> None:
         if not session:
-            raise UsageError("A session is needed.", hint="Give its id.")
+            raise UsageError("No session is given.", hint="Give its id.")
         name = f"{folder_of(root).name}\0{session}"
         named = blake2b(name.encode("utf-8", "replace"), digest_size=16).hexdigest()
         self._folder = paths.state_dir() / "session-cache"
         self._file = self._folder / f"{named}.json"
 
     def put(self, key: str, value: str, now: float | None = None) -> None:
-        """Keep a value for half an hour, without secrets; of more than three the oldest one goes.
+        """Cache a value for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
         Args:
             key: its name.
             value: a text.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
 
         Raises:
-            UsageError: there is no name, or one of both is too long.
+            UsageError: the name is missing, or name or value is too long.
             StoreError: it cannot be written.
         """
         if not 0 < len(key) <= _NAME_CHARACTERS or len(value) > VALUE_CHARACTERS:
             raise UsageError(
                 f"A name has 1 to {_NAME_CHARACTERS} characters, and a value at most {VALUE_CHARACTERS:,}.",
-                hint="Keep less, or keep it in a file.",
+                hint="Shorten it, or store it in a file.",
             )
         now = time.time() if now is None else now
         try:
@@ -76,11 +76,11 @@ class SessionCache:
             ) from error
 
     def get(self, key: str, now: float | None = None) -> str | None:
-        """Return a value; None where there is none, or its time is over.
+        """Return a value; None: missing or expired.
 
         Args:
             key: its name.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
         """
         found = self._items(time.time() if now is None else now).get(key)
         return None if found is None else found.value
@@ -90,7 +90,7 @@ class SessionCache:
         self._file.unlink(missing_ok=True)
 
     def _items(self, now: float) -> dict[str, _Item]:
-        """Return what is still to be had, the oldest first; a damaged file holds nothing."""
+        """Return the values that have not expired, the oldest first; empty for a damaged file."""
         try:
             found = json.loads(read_bounded(self._file, _MOST_BYTES))
         except (OSError, ValueError, RecursionError):

@@ -24,8 +24,8 @@ A = TypeVar("A")
 _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
-_TAKEN_BACK = "taken back: "
-"""What the engine's words of an undo begin with."""
+_UNDONE = "undone: "
+"""Prefix of the engine's words for an undo."""
 
 
 # --- changes that the engine makes ---
@@ -266,7 +266,7 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 
 def _words(undone: Undone, title: str) -> str:
-    words = one_line("; ".join((undone.words.removeprefix(_TAKEN_BACK), *undone.notes)))
+    words = one_line("; ".join((undone.words.removeprefix(_UNDONE), *undone.notes)))
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if len(undone.ids) > 1 else ""
     about = f": “{elide_end(title, _LONGEST)}”{more}" if title else ""
     return f"Undone: {words}{about}"
