@@ -167,4 +167,4 @@ class CurationMethods(EntryMethods):
 
 def _only_a_person(actor: Actor, does: str) -> None:
     if actor != "person":
-        raise RefusedError(f"Only a person {does}.", hint="Ask the person whose memory it is.")
+        raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")

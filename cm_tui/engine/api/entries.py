@@ -58,7 +58,7 @@ class EntryMethods(ForgettingMethods):
         self._check_recorded(actor, session)
         if actor != "person" and scope == "user":
             raise RefusedError(
-                "What holds in all projects is written by a person.", hint="Propose it, or write it for this project."
+                "Only the user writes entries for all projects.", hint="Propose it, or write it for this project."
             )
         entry, notes = self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)
         return replace(entry, notes=notes)
@@ -290,7 +290,7 @@ class EntryMethods(ForgettingMethods):
         from cm_tui.engine.recording.gate import why_not
 
         if actor != "person" and (reason := why_not(self._root, session)):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
         from cm_tui.engine.entries.entry_events import State
@@ -321,5 +321,5 @@ class EntryMethods(ForgettingMethods):
         except NotFoundError:
             if (gone := forgotten_named(entries, name)) is None:
                 raise
-            hint = f"A person brings it back: `cm forget --undo {gone.id}`."
+            hint = f"The user restores it: `cm forget --undo {gone.id}`."
             raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None

@@ -153,5 +153,5 @@ class ForgettingMethods(MemoryMethods):
 def waits_as(made: Proposal) -> MemoryChange:
     """Return the words for a proposed change that only the user may make."""
     doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
-    words = f"only a person does that: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
+    words = f"only the user does that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"
     return model.MemoryChange(made.target, made.of, words, proposal=made.id)

@@ -32,9 +32,6 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
 def unknown_records(root: Path) -> Page[UnknownRecord]:
     """Return a project's transcript records of unknown kinds, which were saved, the last one first.
 
-    Args:
-        root: of its checkout.
-
     Raises:
         RefusedError: git's data cannot be opened.
         StoreError: the journal cannot be read.

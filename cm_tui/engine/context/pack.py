@@ -166,7 +166,7 @@ def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budge
         return []
     if not chosen:
         smallest = min(item.tokens for item in cut)
-        asked = f" beside the question ({tokens(question)})" if question.strip() else ""
+        asked = f" in addition to the question ({tokens(question)})" if question.strip() else ""
         return [f"Nothing fits into {budget:,} tokens{asked}: the smallest piece costs {smallest:,}."]
     names = [f"{_name(item)} ({item.tokens:,})" for item in cut[:5]]
     more = f" and {len(cut) - 5:,} more" if len(cut) > 5 else ""

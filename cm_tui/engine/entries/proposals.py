@@ -25,11 +25,7 @@ DECIDED = "memory.decided"
 
 
 class Proposals:
-    """Proposals of agents in a project.
-
-    Args:
-        entries: the project's.
-    """
+    """Proposals of agents in a project."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries

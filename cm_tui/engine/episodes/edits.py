@@ -102,8 +102,8 @@ def _refuse_a_persons(episodes: Episodes, ids: Sequence[str]) -> None:
     held = _those(episodes, ids, "guarded")
     if held:
         raise RefusedError(
-            f"A person wrote, pinned, rated or tagged {held}, or approved what stands on it: only a person changes that.",
-            hint="Say in your answer what you would change, and why.",
+            f"The user wrote, pinned, rated or tagged {held}, or approved something based on it: only the user changes that.",
+            hint="Tell the user what you would change, and why.",
         )
 
 
@@ -112,8 +112,8 @@ def _refuse_what_is_worth_keeping(episodes: Episodes, ids: Sequence[str]) -> Non
     held = _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")
     if held:
         raise RefusedError(
-            f"It was imported, pinned or rated, or something approved stands on it: only a person forgets {held}.",
-            hint="Say in your answer what you would forget, and why.",
+            f"It was imported, pinned or rated, or something approved is based on it: only the user forgets {held}.",
+            hint="Tell the user what you would forget, and why.",
         )
 
 

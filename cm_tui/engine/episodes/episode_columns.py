@@ -113,11 +113,7 @@ class Columns:
 
 
 class EpisodeColumns:
-    """The columns of one store.
-
-    Args:
-        tables: of the store.
-    """
+    """The columns of one store."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables

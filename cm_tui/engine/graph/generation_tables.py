@@ -80,11 +80,7 @@ class TableSet:
 
 
 class GenerationTables:
-    """The sets of tables of one store, by generation; those out of use are dropped.
-
-    Args:
-        db: the store.
-    """
+    """The sets of tables of one store, by generation; those out of use are dropped."""
 
     def __init__(self, db: Database) -> None:
         # The store is the key of the sets: a strong reference would keep it forever.

@@ -31,12 +31,7 @@ class _Kept:
 
 
 class MainlineCommits:
-    """The mainline of one store.
-
-    Args:
-        db: the store.
-        repository: the checkout.
-    """
+    """The mainline of one store."""
 
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db

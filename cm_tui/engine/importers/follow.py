@@ -35,9 +35,6 @@ def is_wanted(root: Path) -> bool:
 class Follower:
     """Follows the transcripts of one project.
 
-    Args:
-        root: of its checkout.
-
     Raises:
         CmError: the project's identity cannot be found.
     """

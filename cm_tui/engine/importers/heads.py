@@ -30,11 +30,7 @@ class HeadAt(NamedTuple):
 
 
 class Heads:
-    """Commits of one checkout by time.
-
-    Args:
-        root: of the checkout.
-    """
+    """Commits of one checkout by time."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -42,11 +42,7 @@ class _Asked:
 
 
 class Known:
-    """The content of a journal, updated as it grows.
-
-    Args:
-        journal: the project's.
-    """
+    """The content of a journal, updated as it grows."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

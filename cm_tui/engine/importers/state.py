@@ -86,11 +86,7 @@ def kind_among(kinds: Collection[str], kind: str) -> str:
 
 
 class ImportState:
-    """The states of one project.
-
-    Args:
-        journal: the project's.
-    """
+    """The states of one project."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

@@ -50,11 +50,7 @@ class Entry:
 
 
 class Ledger:
-    """The runs of one project; used from any thread and process.
-
-    Args:
-        root: of the project.
-    """
+    """The runs of one project; used from any thread and process."""
 
     def __init__(self, root: Path) -> None:
         self.folder = folder_of(root) / "ingestion"

@@ -16,11 +16,7 @@ _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
 class Blobs:
-    """The blobs of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The blobs of one project."""
 
     def __init__(self, root: Path) -> None:
         self._folder = folder_of(root) / "blobs"

@@ -85,11 +85,7 @@ def origins_of(event: Event) -> frozenset[str]:
 
 
 class KnowledgeGraph:
-    """Entities and relations from pipelines, updated as the journal grows; thread-safe.
-
-    Args:
-        journal: the project's.
-    """
+    """Entities and relations from pipelines, updated as the journal grows; thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

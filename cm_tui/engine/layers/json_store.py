@@ -16,11 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
 
 
 class JsonStore:
-    """The records of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The records of one project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -54,7 +50,7 @@ class JsonStore:
         """Write a record.
 
         Raises:
-            UsageError: the name is none, or the value does not fit the schema; then nothing is written.
+            UsageError: the name is invalid, or the value does not fit the schema; then nothing is written.
             StoreError: it cannot be written.
         """
         file = _file(name)

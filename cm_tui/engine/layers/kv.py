@@ -32,11 +32,7 @@ class KvValue:
 
 
 class KvStore:
-    """The values of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The values of one project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

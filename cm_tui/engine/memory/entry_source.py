@@ -21,11 +21,7 @@ _HELD = "SELECT id, path, start_line, end_line, title, text, time FROM passage W
 
 
 class EntrySource:
-    """Passages of entries; the files are small, and read completely when one of them has changed.
-
-    Args:
-        context: of the project.
-    """
+    """Passages of entries; the files are small, and read completely when one of them has changed."""
 
     name = ENTRIES
 

@@ -28,11 +28,7 @@ _read: dict[Path, tuple[str, Mapping[str, tuple[Found, Stamp]]]] = {}
 
 
 class NoteSource:
-    """Passages of notes; a file is read when it has changed.
-
-    Args:
-        context: of the project.
-    """
+    """Passages of notes; a file is read when it has changed."""
 
     name = NOTES
 

@@ -128,7 +128,7 @@ class AgentProposals:
             StoreError: it cannot be written.
         """
         if reason := why_not(self._root, wish.session):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
         self._episodes.index.follow()
         data = self._data(wish)
         key = agent_words.key_of(data["text"])

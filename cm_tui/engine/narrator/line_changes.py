@@ -80,11 +80,7 @@ class _Target(NamedTuple):
 
 
 class LineChanges:
-    """Changes of lines in the notes of a project.
-
-    Args:
-        root: of the checkout.
-    """
+    """Changes of lines in the notes of a project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -17,11 +17,7 @@ Origins = Callable[[Found], bool]
 
 
 def origins_of(root: Path) -> Origins:
-    """Return a test whether notes of a project came with it: tracked by git, or unknown.
-
-    Args:
-        root: of the checkout.
-    """
+    """Return a test whether notes of a project came with it: tracked by git, or unknown."""
     index = _index(root)
 
     def came_along(place: Found) -> bool:

@@ -43,11 +43,7 @@ _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 class ProjectCommands:
-    """The commands of one checkout, as its files are now.
-
-    Args:
-        root: of the checkout.
-    """
+    """The commands of one checkout, as its files are now."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

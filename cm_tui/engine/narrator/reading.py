@@ -114,11 +114,7 @@ def items_of(tables: NarratorTables, seqs: Sequence[int]) -> list[Item]:
 
 
 class Reader:
-    """Reads episodes of a journal and its archive, and keeps the current file open.
-
-    Args:
-        folder: of the journal.
-    """
+    """Reads episodes of a journal and its archive, and keeps the current file open."""
 
     def __init__(self, folder: Path) -> None:
         self._journal = Journal(folder)

@@ -33,11 +33,7 @@ _AGENTS_KINDS = frozenset({"day", "topic"})
 
 
 class NoteChanges:
-    """Changes of the notes of a project.
-
-    Args:
-        notes: the project's.
-    """
+    """Changes of the notes of a project."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes

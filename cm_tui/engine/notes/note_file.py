@@ -134,7 +134,7 @@ def refuse_read_only(place: Found) -> None:
             raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
     folder = next((one for one in place.file.parents if one.exists()), place.base)
     if not os.access(folder, os.W_OK):
-        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
+        raise RefusedError(f"{place.id} is in a read-only folder.", hint=f"Make {folder} writable for you.")
 
 
 def refuse_conflict(place: Found, text: str) -> None:
@@ -154,7 +154,7 @@ def take_away(place: Found, kept: Path) -> None:
     """Move the file of a note to where it is kept.
 
     Raises:
-        RefusedError: it is a link, or lies below one.
+        RefusedError: it is a link, or is below one.
         StoreError: it cannot be moved.
     """
     _refuse_links(place)

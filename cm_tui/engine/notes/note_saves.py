@@ -19,11 +19,7 @@ REVERTED = "note.reverted"
 
 
 class NoteSaves:
-    """Writes the notes of a project; the caller holds the notes.
-
-    Args:
-        notes: the project's.
-    """
+    """Writes the notes of a project; the caller holds the notes."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes

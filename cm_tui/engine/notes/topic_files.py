@@ -57,11 +57,7 @@ class FileChange(NamedTuple):
 
 
 class TopicFiles:
-    """Changes of several notes of a project; the caller holds all notes.
-
-    Args:
-        notes: the project's.
-    """
+    """Changes of several notes of a project; the caller holds all notes."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes

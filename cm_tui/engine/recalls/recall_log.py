@@ -51,11 +51,7 @@ class Count(NamedTuple):
 
 
 class RecallLog:
-    """Counts of one project; thread-safe.
-
-    Args:
-        file: their file.
-    """
+    """Counts of one project; thread-safe."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

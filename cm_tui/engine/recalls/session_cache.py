@@ -30,12 +30,7 @@ class _Item(NamedTuple):
 
 
 class SessionCache:
-    """The values of one session in one project.
-
-    Args:
-        root: of the checkout.
-        session: its id.
-    """
+    """The values of one session in one project."""
 
     def __init__(self, root: Path, session: str) -> None:
         if not session:

@@ -12,11 +12,7 @@ _KEPT_BYTES = 64_000_000
 
 
 class ChangedError(Exception):
-    """Error: a file was changed during the run.
-
-    Args:
-        path: of the file.
-    """
+    """Error: a file was changed during the run."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -24,11 +20,7 @@ class ChangedError(Exception):
 
 
 class ContentReader:
-    """Reads files; content from disk is cached for the run, up to 64 MB.
-
-    Args:
-        repository: the checkout.
-    """
+    """Reads files; content from disk is cached for the run, up to 64 MB."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository

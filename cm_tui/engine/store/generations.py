@@ -64,11 +64,7 @@ class _Question(threading.local):
 
 
 class Generations:
-    """Generations of one store. Safe to use from several threads.
-
-    Args:
-        store: the store.
-    """
+    """Generations of one store. Safe to use from several threads."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store

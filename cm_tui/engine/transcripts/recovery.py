@@ -34,9 +34,6 @@ def records_in(text: str) -> list[Part]:
 
     After damage, a record counts if it is complete, has the fields of a transcript's record, and is followed by another
     one or by the end of the line: records inside of a torn one do not count.
-
-    Args:
-        text: the line.
     """
     parts: list[Part] = []
     effort = [_EFFORT * len(text)]

@@ -71,7 +71,7 @@ def test_what_an_agent_may_not_change(engine: Engine):
     engine.edit_episodes([rated], EpisodeEdit(rating=1))
     for one in (mine, pinned, rated):
         for edit in (EpisodeEdit(forgotten=True), EpisodeEdit(add_tags=("x",)), EpisodeEdit(pinned=False)):
-            with pytest.raises(RefusedError, match="only a person"):
+            with pytest.raises(RefusedError, match="only the user"):
                 engine.edit_episodes([plain, one], edit, actor="agent")
     engine.edit_episodes([plain], EpisodeEdit(add_tags=("x",), pinned=True), actor="agent")
     engine.edit_episodes([plain], EpisodeEdit(pinned=False), actor="agent")
@@ -131,7 +131,7 @@ def test_what_an_agent_only_proposes_to_hide(engine: Engine):
     for one in (imported, own, evidence):
         change = engine.forget_memory(one, actor="agent", agent="codex")
         assert (change.change, bool(change.proposal)) == ("", True)
-        assert "waits for a person" in change.words
+        assert "waits for the user" in change.words
     assert engine.forget_memory(plain, actor="agent", agent="codex").change
     assert {one.target for one in engine.proposals().rows} == {imported, own, evidence}
     assert {one.id for one in engine.episodes().rows} == {imported, own, evidence}
