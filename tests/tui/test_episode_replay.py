@@ -277,7 +277,7 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
         for words in (
             "prompt: please write it all",
             "note of an edit: a.py",
-            "The turn is erased whole",
+            "The turn is erased as a whole",
             "3 other episodes",
         ):
             assert words in text

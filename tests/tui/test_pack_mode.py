@@ -100,7 +100,7 @@ async def over_budget_is_cut_and_said(driver, project):
     pack = driver.app.screen.pack
     assert 0 < pack.tokens <= 110
     assert not all(item.included for item in pack.items)
-    assert "Left out" in driver.text
+    assert "Omitted" in driver.text
     assert "fit" in driver.text
 
 
@@ -193,7 +193,7 @@ async def test_pack_budget_and_question_survive_a_kill(project):
 async def vanished_file_is_named(driver, project):
     driver.app.pack_selection.add([LOAD, PackRequest("gone.py", 1, 5)])
     await driver.settle()
-    assert "gone.py:1-5 left out" in driver.text
+    assert "gone.py:1-5 skipped" in driver.text
     assert driver.app.screen.pack.items[0].included
 
 

@@ -1,4 +1,4 @@
-"""Trusting entries that came with a repository, and taking it back: for a person at a terminal, and nobody else.
+"""Trusting entries that came with a repository, and revoking trust: only for a user at a terminal.
 
 Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
 """
@@ -18,17 +18,17 @@ from cm_tui.errors import RefusedError
 from cm_tui.model import Entry
 
 State = Literal["nothing", "held", "refused"]
-"""`nothing`: none waits. `held`: nobody was asked about some of them. `refused`: a person said no to all of them."""
+"""`nothing`: none waits. `held`: some were never shown to the user. `refused`: the user refused all of them."""
 
 Answer = Literal["trusted", "refused", "undecided"]
 
 MOST = 200
-"""More are not asked about at once: nobody would read them."""
+"""Most entries to show at once: no user would read more."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEntries:
-    """Entries that came with a repository and that nobody trusted."""
+    """Untrusted entries that came with a repository."""
 
     root: str
     file: str
@@ -71,7 +71,7 @@ def decide(shown: HeldEntries, answer: Answer) -> None:
     """Write down what a person said to exactly the entries that were shown.
 
     Raises:
-        RefusedError: they are to be trusted, and are more than anybody reads.
+        RefusedError: there are too many to trust at once.
         StoreError: it cannot be written.
     """
     if answer == "trusted" and len(shown.entries) > MOST:
@@ -106,7 +106,7 @@ def _write(root: Path, digests: dict[str, None], answer: Answer) -> None:
 
 
 def revoke(root: Path) -> int:
-    """Forget what was said about entries that came with a repository; returns how many were trusted.
+    """Revoke the decisions on entries that came with a repository; return how many were trusted.
 
     Raises:
         StoreError: it cannot be written.

@@ -1,6 +1,6 @@
-"""The projects that there is anything of, and where their checkouts are: no store is opened, and no repository.
+"""Known projects and their checkouts, without opening a store or repository.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def known_projects(*, match: str = "") -> Page[KnownProject]:
-    """Return the projects that there is anything of, the one that was used last first.
+    """Return the known projects, the last used first.
 
     Args:
-        match: only those that have this in their name, identity or folders, in any case.
+        match: only those with this in their name, identity or folders, ignoring case.
     """
     from cm_tui.engine.api.projects import all_names
     from cm_tui.model import Page
@@ -52,11 +52,11 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
-    # A folder that is gone is still theirs: nothing else is in its place.
+    # A missing folder is still theirs: nothing else is in its place.
     current = (one for one in sorted(owners) if not Path(one).exists() or checkout_links.is_current(name, one))
     linked = [checkout_links.main_folder(one) for one in current]
     folders += [*linked, *sorted(of_journal)]
-    # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
+    # Links decide whose memory it is: a folder that was only here once may be another project's now.
     ours = list(dict.fromkeys(one for one in folders if _owner(one) in linked or not (linked or owners)))
     segments = journal.segments()
     times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
@@ -75,7 +75,7 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
 
 def _owner(folder: str) -> str:
-    """Return the folder whose links count for a checkout: that of its repository, itself where it is gone."""
+    """Return the folder whose links count for a checkout: that of its repository, or itself if missing."""
     from cm_tui.engine.git import checkout_links
 
     return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))

@@ -1,7 +1,7 @@
-"""Snapshots: assemblies that are kept with their trace, one file each, beside the journal, without secrets.
+"""Snapshots: saved assemblies with their trace, one redacted file each, next to the journal.
 
-The name of a file is the id of its snapshot, which begins with its time: lists are made from the newest names, and from the
-first line of each file, which has what a list tells. A file that is damaged is skipped.
+The name of a file is the id of its snapshot, which begins with its time: lists come from the newest names, and from the
+first line of each file, which has the data for lists. A damaged file is skipped.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _HEADS = 2_000
 _WEIGHED = 8
 """Of so many that are written, one has all weighed."""
 _MOST_LINES = 300
-"""Lines of what is erased that are looked for."""
+"""Most lines of erased text to look for."""
 
 
 class Snapshots:
-    """The snapshots of one project; used from any thread.
+    """The snapshots of one project; thread-safe.
 
     Args:
         root: of the project.
-        most: how many are kept; 0: none.
+        most: the most to keep; 0: none.
     """
 
     def __init__(self, root: Path, most: int) -> None:
@@ -63,7 +63,7 @@ class Snapshots:
         self._heads: LRU[str, AssemblyHead] = LRU(_HEADS)
 
     def keep(self, assembly: Assembly) -> Assembly:
-        """Keep an assembly; returns it with its id, as it was, or without one where none are kept.
+        """Save an assembly; return it with its id, or unchanged if none are kept.
 
         Raises:
             StoreError: it cannot be written.
@@ -82,11 +82,11 @@ class Snapshots:
         return kept
 
     def named(self, name: str) -> Assembly:
-        """Return a snapshot by its id, a beginning that no other has, `last` or `last~1`.
+        """Return a snapshot by its id, a unique prefix of it, `last` or `last~1`.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: the name is none, or that of several.
+            NotFoundError: no such snapshot.
+            UsageError: the name is invalid or ambiguous.
             StoreError: its file is damaged.
         """
         found = self._read(self._file(self._id_of(name)))
@@ -98,8 +98,8 @@ class Snapshots:
         """Yield snapshots, the newest first.
 
         Args:
-            match: words, each of which stands in the prompt.
-            session: only those of this one.
+            match: words, all of which must be in the prompt.
+            session: only this session.
         """
         words = match.lower().split()
         for id_ in self._ids():
@@ -115,7 +115,7 @@ class Snapshots:
         return sum(self._head(id_) is None for id_ in self._ids())
 
     def remove_naming(self, ids: Collection[str]) -> int:
-        """Remove the snapshots that show any of these, by the ids of events, episodes or entries; returns how many.
+        """Remove the snapshots with any of these events, episodes or entries; return how many.
 
         Raises:
             StoreError: one cannot be removed.
@@ -125,12 +125,12 @@ class Snapshots:
     def remove_repeating(
         self, lines: Collection[str], prompts: Collection[tuple[str, str]], secrets: Collection[str] | None
     ) -> int:
-        """Remove the snapshots that repeat what is erased, in words; returns how many.
+        """Remove the snapshots that repeat erased text; return how many.
 
         Args:
-            lines: that tell something; the longest count.
-            prompts: with the session of each: what was handed over for them.
-            secrets: these; None: whatever looks like one.
+            lines: distinctive lines; the longest are used.
+            prompts: with the session of each: their snapshots are removed.
+            secrets: these; None: all recognised ones.
 
         Raises:
             StoreError: one cannot be removed.
@@ -147,7 +147,7 @@ class Snapshots:
         return self._remove(repeats) if said or asked or secrets is None else 0
 
     def _remove(self, shows: Callable[[str], bool]) -> int:
-        """Remove the snapshots whose text shows something, and those that cannot be read: they may show anything."""
+        """Remove the snapshots whose text passes a test, and unreadable ones, which may contain anything."""
         gone = 0
         try:
             self._remove_left_overs()
@@ -184,7 +184,7 @@ class Snapshots:
                 f"There is no snapshot {name}.", hint="`cm context list` lists them; the oldest go first."
             )
         if len(near) > 1:
-            raise UsageError(f"{name} is the beginning of {len(near)} snapshots.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(near)} snapshots begin with it.", hint="Give more of it.")
         return near[0]
 
     def _ids(self) -> list[str]:
@@ -221,7 +221,7 @@ class Snapshots:
             return None
 
     def _tidy(self) -> None:
-        """Let the oldest go beyond what is kept, and now and then beyond what they may take."""
+        """Drop the oldest beyond the limit, and occasionally those beyond the size limit."""
         ids = self._ids()
         gone = ids[self._most :]
         if self._written % _WEIGHED == 0:
@@ -238,7 +238,7 @@ class Snapshots:
 
 
 def _text(file: Path) -> str | None:
-    """Return what a file holds: its head in one line, and the snapshot; None where it is damaged or gone."""
+    """Return the content of a file: its head in one line, and the snapshot; None: damaged or missing."""
     try:
         with gzip.open(BytesIO(read_bounded(file, _MOST_OF_ONE))) as stream:
             return stream.read(_MOST_OF_ONE * 8).decode("ascii")
@@ -247,7 +247,7 @@ def _text(file: Path) -> str | None:
 
 
 def _inside(text: str) -> str:
-    """Return a text as it stands inside another one in a file."""
+    """Return a text as escaped within a file."""
     return json.dumps(text)[1:-1]
 
 

@@ -1,4 +1,4 @@
-"""All definitions of a project: those that are shipped, and those that are files in `.cm`."""
+"""All definitions of a project: the built-in ones, and those in `.cm`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_PROJECTS = 32
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Everything that could be read; what could not is a problem, and everything else counts."""
+    """All readable definitions, and the problems of the others."""
 
     retrieval: tuple[Loaded[RetrievalDefinition], ...]
     """Shipped ones first, then by file; of one name the project's own replaces the shipped one."""
@@ -61,9 +61,9 @@ _lock = threading.Lock()
 
 
 def load(root: Path) -> Library:
-    """Return the definitions of the project at a root as they are on disk now; unchanged files are not read again.
+    """Return the current definitions of the project at a root; unchanged files are cached.
 
-    Never raises for what a file holds: that is a problem with its place.
+    Never raises for a file's content: that is a problem with its place.
     """
     found, is_cut = listed(root)
     state = (found, is_cut, stamp_of(trusted_files.file()))
@@ -109,7 +109,7 @@ def _loaded(one: Loaded[T], trusted: frozenset[str]) -> Loaded[T]:
 
 
 def _unique(found: Sequence[Loaded[T]], problems: list[DefinitionProblem]) -> list[Loaded[T]]:
-    """Leave out what has a name that stands further up; it is told."""
+    """Drop and report definitions whose name is already taken further up."""
     first: dict[str, Loaded[T]] = {}
     for one in found:
         name = one.value.name

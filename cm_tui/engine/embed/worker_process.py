@@ -1,4 +1,4 @@
-"""Embedding in a process of its own what will be asked for soon, while this one is busy with other things."""
+"""Embedding texts ahead of time in a separate process, while this one is busy."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Row = tuple[Future[Matrix], int]
 
 
 class EmbeddingProcess:
-    """Vectors that are being made, by text; a text is given out once.
+    """Vectors in progress, by text; a text is handed out once.
 
-    Nothing depends on it: what a lost process did not make is simply not there.
+    It is optional: vectors missing because of a lost process are computed elsewhere.
 
     Args:
-        program: what the process runs.
+        program: code of the process.
     """
 
     def __init__(self, program: str = _START) -> None:
@@ -47,10 +47,10 @@ class EmbeddingProcess:
             self._work.put((part, future))
 
     def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
-        """Fill in the rows of what was prepared, waiting for it where needed.
+        """Fill in the prepared rows, waiting for them if needed.
 
         Returns:
-            Positions of the texts that are not there.
+            Positions of the missing texts.
         """
         missing: list[int] = []
         for position, text in enumerate(texts):
@@ -62,7 +62,7 @@ class EmbeddingProcess:
         return missing
 
     def close(self) -> None:
-        """End the process and forget what nobody took."""
+        """End the process and drop pending results."""
         self._rows.clear()
         thread, self._thread = self._thread, None
         if thread is None:

@@ -1,4 +1,4 @@
-"""The entries of the last projects that were asked about, kept as long as no file of them changes."""
+"""Cached entries of the last used projects, valid until one of their files changes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _kept: LRU[str, Any] = LRU(_MOST_KEPT)
 
 
 def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
-    """Return the entries of a project; they are read where a file of them has changed.
+    """Return the entries of a project, read again if a file has changed.
 
     Args:
         root: of the project.
-        stamps: of the files that they are made of, and of those that say what is known of them.
+        stamps: of the files with the entries and of the ledgers.
         read: reads them.
     """
     before = stamps()

@@ -11,13 +11,13 @@ from cm_tui.lru import LRU
 
 _TREE = b"40000"
 _KEPT_ENTRIES = 400_000
-"""Entries of trees that are kept: neighbouring commits share most of theirs."""
+"""Cached tree entries: neighbouring commits share most of theirs."""
 
 Entries = dict[bytes, tuple[bytes, bytes]]
 
 
 class Change(NamedTuple):
-    """A path whose file differs; None on the side on which there is none."""
+    """A path with a changed file; None on a side without the file."""
 
     path: str
     before: TreeEntry | None
@@ -65,7 +65,7 @@ class Trees:
             yield path, entry
 
     def folder(self, tree: bytes, path: str) -> bytes | None:
-        """Object id of the folder at a path; None when there is none.
+        """Object id of the folder at a path; None: no such folder.
 
         Raises:
             MissingError: a tree on the way is not in this clone, or damaged.
@@ -78,7 +78,7 @@ class Trees:
         return tree
 
     def names(self, tree: bytes) -> set[str]:
-        """Names that stand directly in a tree.
+        """Names of the direct entries of a tree.
 
         Raises:
             MissingError: it is not in this clone, or damaged.

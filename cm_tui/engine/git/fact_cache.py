@@ -1,4 +1,4 @@
-"""A cache of small facts that take long to work out: a file that may vanish at any time."""
+"""A cache of small facts that take long to compute, in a file that may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui.errors import StoreError
 from cm_tui.state_file import read_object, write_json
 
 _KEPT = 500
-"""Entries that are kept; the oldest go first."""
+"""Most entries; the oldest are dropped first."""
 
 
 def get(file: Path) -> dict[str, Any]:

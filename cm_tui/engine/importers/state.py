@@ -1,4 +1,4 @@
-"""How far each transcript was read, in a small file beside the journal: texts of a transcript never stand in it."""
+"""Positions in transcripts, in a small file next to the journal, without any text of a transcript."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATE_BYTES = 20_000_000
 KINDS = 100
 """So many kinds of records are counted each by itself."""
 OTHERS = "others"
-"""Kind of what is counted together."""
+"""Collective kind for counting."""
 _HEAD = 1_024
 _TAIL = 256
 
@@ -50,26 +50,26 @@ class TranscriptState:
     head: str = ""
     """Digest of its beginning."""
     tail: str = ""
-    """Digest of what stands before the place."""
+    """Digest of the data before the position."""
     session: str = ""
     """The session that its turns are of."""
     own: str = ""
-    """The session that its file says."""
+    """The session in its file."""
     leaf: str = ""
     """Id of its last record, which another file may go on behind."""
     marks: dict[str, Any] = field(default_factory=dict)
     counted: int = 0
     """Up to here records that were not taken are counted."""
     kept: int = 0
-    """Characters that are kept of records that are not known."""
+    """Characters stored of records of unknown kinds."""
     waits: bool = False
     """A turn behind that place is under way."""
     origins: list[str] = field(default_factory=list)
     """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
     unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Kinds of records that are not known: how many, and where the first one stands."""
+    """Unknown kinds of records: count, and place of the first one."""
     broken: dict[str, list[int]] = field(default_factory=dict)
-    """Lines that cannot be read: how many of a reason, and where the first one stands."""
+    """Unreadable lines: count by reason, and place of the first one."""
 
     def count(self, kind: str, at: int, *, broken: bool) -> None:
         """Count a record that was not taken, once."""
@@ -80,28 +80,24 @@ class TranscriptState:
 
 
 def kind_among(kinds: Collection[str], kind: str) -> str:
-    """Return a kind by which something is counted: of very many kinds the later ones are counted together."""
+    """Return the kind to count something as; further kinds beyond a limit are counted together."""
     return kind if kind in kinds or len(kinds) < KINDS else OTHERS
 
 
 class ImportState:
-    """The states of one project.
-
-    Args:
-        journal: the project's.
-    """
+    """The states of one project."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.folder = journal.folder / FOLDER
         self.unreadable: set[str] = set()
-        """Files that should say how far a transcript was read, and do not."""
+        """Unreadable files of positions."""
 
     def held(self, seconds: float = 5.0) -> AbstractContextManager[None]:
         """Keep other imports of the project waiting.
 
         Raises:
-            StoreError: another one goes on, or the folder cannot be used.
+            StoreError: another one is running, or the folder cannot be used.
         """
         return holding(self.folder / _LOCK, seconds)
 
@@ -110,7 +106,7 @@ class ImportState:
         return next(self._files(), None) is not None
 
     def load(self, name: str) -> TranscriptState:
-        """Return the state of a transcript; a new one where there is none, or the journal was removed since."""
+        """Return the state of a transcript; a new one where it is missing, or the journal was removed since."""
         found = self._read(self._file(name)) or TranscriptState(name)
         found.name = name
         return found
@@ -123,11 +119,11 @@ class ImportState:
                 yield state
 
     def save(self, state: TranscriptState, at: tuple[Position, str] | None) -> None:
-        """Keep a state.
+        """Store a state.
 
         Args:
             state: of a transcript.
-            at: the journal's last event that an import wrote: without it the state counts for nothing.
+            at: the journal's last event from an import: without it the state is invalid.
 
         Raises:
             OSError: it cannot be written.
@@ -136,7 +132,7 @@ class ImportState:
         write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
 
     def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:
-        """Keep where a person says that transcripts lie, and the project lay, for who follows them later.
+        """Store the user's places of transcripts and former folders of the project, for following later.
 
         Raises:
             StoreError: it cannot be written.
@@ -150,7 +146,7 @@ class ImportState:
             write_json(self.folder / _WHERE, {"environment": named, "folders": known}, durable=False)
 
     def environment(self) -> tuple[dict[str, str], list[str]]:
-        """Return where transcripts lie by the names of the agents' variables, and where the project lay before."""
+        """Return the places of transcripts by the agents' variables, and the project's former folders."""
         try:
             kept = read_object(self.folder / _WHERE)
             named = {str(name): str(value) for name, value in kept.get("environment", {}).items()}
@@ -175,7 +171,7 @@ class ImportState:
                 return None
             return _state_of(kept)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError, RecursionError):
-            # A damaged one costs a reading from the beginning: what was imported, or erased, is known by the journal.
+            # A damaged one costs a full reading: the journal knows imported and erased turns.
             self.unreadable.add(file.name)
             return None
 
@@ -191,7 +187,7 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
 
 
 def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
-    """Return whether what was read of a file still stands in one.
+    """Return whether the read part of a file is unchanged.
 
     Raises:
         OSError: it cannot be read.
@@ -204,7 +200,7 @@ def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
 
 
 def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
-    """Return what a file is known again by: its beginning, and what stands before a place in it.
+    """Return a file's fingerprint: its beginning, and the data before a place in it.
 
     Raises:
         OSError: it cannot be read.

@@ -1,4 +1,4 @@
-"""How far pipelines have read the journal of a checkout, and which sessions are open there."""
+"""Position of the pipelines in a checkout's journal, and its open sessions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MOST_SESSIONS = 2_000
 
 @dataclass(slots=True)
 class Cursor:
-    """Where pipelines stand.
+    """Position of the pipelines.
 
     Attributes:
-        position: up to where the journal was read.
+        position: in the journal.
         event: the event there.
-        begins: where each pipeline begins, by its name: what happened before it was there is not ingested by itself.
-        sessions: open sessions, with when something happened in each last.
+        begins: where each pipeline begins, by name: earlier events are not ingested automatically.
+        sessions: open sessions, with the time of each one's last event.
     """
 
     position: Position = START
@@ -45,7 +45,7 @@ class CursorFile:
         self._file = folder / f"cursor-{named}.json"
 
     def read(self) -> Cursor | None:
-        """Return it; None where there is none yet, or it is damaged: then pipelines begin now."""
+        """Return the cursor; None if missing or damaged: then pipelines begin now."""
         try:
             plain = read_object(self._file)
             return Cursor(
@@ -58,7 +58,7 @@ class CursorFile:
             return None
 
     def write(self, cursor: Cursor) -> None:
-        """Keep it.
+        """Store it.
 
         Raises:
             StoreError: it cannot be written.

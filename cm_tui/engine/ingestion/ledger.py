@@ -1,6 +1,6 @@
-"""The ledger: which runs there were, so that nothing is ingested twice, and what failed, with its input.
+"""The ledger of runs, so that nothing is ingested twice, with the input of failed ones.
 
-A line of JSON for each beginning and each end of a run; the last line of a run counts. It lies beside the journal.
+It has a JSON line for each start and end of a run; the last line of a run counts. It is next to the journal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cm_tui.model import IngestRun
 from cm_tui.state_file import holding, reported
 
 MOST_RUNS = 20_000
-"""Runs that are remembered; the oldest go first, and what they ingested could be ingested again after that."""
+"""Most runs to remember; the oldest are dropped first, and their input could then be ingested again."""
 _LONG_BYTES = 8_000_000
 _MOST_BYTES = 64_000_000
 _MOST_INPUT = 8_000_000
@@ -34,14 +34,14 @@ _RUN: TypeAdapter[IngestRun] = TypeAdapter(IngestRun)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run, and by what it is known."""
+    """A run, and its key."""
 
     run: IngestRun
     key: str
     began_at: str = ""
-    """Where the journal ended when it began: what it wrote stands behind."""
+    """End of the journal at its start: its output comes after that."""
     is_open: bool = False
-    """It was begun, and has not ended: whoever did it was killed, or does it now."""
+    """Begun and not ended: its process was killed, or is at work."""
     events: tuple[str, ...] = ()
     """All events that it came from."""
     values: Mapping[str, str] = field(default_factory=dict)
@@ -49,11 +49,7 @@ class Entry:
 
 
 class Ledger:
-    """The runs of one project; used from any thread and process.
-
-    Args:
-        root: of the project.
-    """
+    """The runs of one project; used from any thread and process."""
 
     def __init__(self, root: Path) -> None:
         self.folder = folder_of(root) / "ingestion"
@@ -68,7 +64,7 @@ class Ledger:
         """Have nobody else ingest meanwhile.
 
         Raises:
-            StoreError: somebody else does for too long, or the folder cannot be used.
+            StoreError: another process ingests for too long, or the folder cannot be used.
         """
         return holding(self.folder / "lock")
 
@@ -79,28 +75,28 @@ class Ledger:
             return list(reversed(self._entries.values()))
 
     def by_key(self, key: str) -> Entry | None:
-        """Return the run that ingested something before."""
+        """Return the earlier run for the same input."""
         with self._lock:
             self._follow()
             id_ = self._by_key.get(key)
             return self._entries.get(id_) if id_ is not None else None
 
     def named(self, name: str) -> Entry:
-        """Return a run by its id, or a beginning that no other has.
+        """Return a run by its id, or a unique prefix of it.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no run has that name.
+            UsageError: the name is ambiguous.
         """
         found = [one for one in self.all() if name and one.run.id.startswith(name)]
         if not found:
             raise NotFoundError(f"There is no run {name[:40]!r}.", hint="`cm ingest list` lists them.")
         if len(found) > 1:
-            raise UsageError(f"{name} is the beginning of {len(found)} runs.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(found)} runs begin with it.", hint="Give more of it.")
         return found[0]
 
     def write(self, entry: Entry) -> None:
-        """Note a run; what was noted of it before does not count any more.
+        """Record a run; replaces its earlier record.
 
         Raises:
             StoreError: it cannot be written.
@@ -113,10 +109,10 @@ class Ledger:
                 self._write_anew()
 
     def keep_input(self, run: str, plain: Mapping[str, Any]) -> None:
-        """Keep how far a failed run came.
+        """Save the progress of a failed run.
 
         Raises:
-            StoreError: it cannot be written, or is too much.
+            StoreError: it cannot be written, or is too long.
         """
         text = json.dumps(plain, ensure_ascii=True, default=str)
         if len(text) > _MOST_INPUT:
@@ -126,23 +122,25 @@ class Ledger:
             write_atomically(self._input(run), text, durable=True)
 
     def kept_input(self, run: str) -> dict[str, Any]:
-        """Return how far a failed run came.
+        """Return the progress of a failed run.
 
         Raises:
-            NotFoundError: it was not kept.
+            NotFoundError: it was not saved.
         """
         try:
             found: dict[str, Any] = json.loads(read_bounded(self._input(run), _MOST_INPUT))
         except (OSError, ValueError) as error:
-            raise NotFoundError(f"The input of the run {run} was not kept.", hint="Ingest it again by hand.") from error
+            raise NotFoundError(
+                f"The input of the run {run} was not saved.", hint="Ingest it again by hand."
+            ) from error
         return found
 
     def drop_input(self, run: str) -> None:
-        """Let go of what was kept of a run."""
+        """Drop the saved input of a run."""
         self._input(run).unlink(missing_ok=True)
 
     def forget(self, events: frozenset[str]) -> list[Entry]:
-        """Forget what runs over events that were erased took in and said; returns these runs as they were.
+        """Remove input and output of runs over erased events; return these runs.
 
         Raises:
             StoreError: it cannot be written.
@@ -155,7 +153,7 @@ class Ledger:
                 self.drop_input(one.run.id)
                 bare = replace(one.run, input="", error="", written=())
                 self._entries[one.run.id] = replace(one, run=bare, values={})
-            # What stood in the lines before goes with the file.
+            # The old lines are removed with the file.
             self._write_anew()
             return gone
 
@@ -181,7 +179,7 @@ class Ledger:
             return stream.read(1) == b"\n"
 
     def _follow(self) -> None:
-        """Read what was added; of a file that was replaced, all of it."""
+        """Read new lines; of a replaced file, all of them."""
         try:
             status = self._file.stat()
         except FileNotFoundError:

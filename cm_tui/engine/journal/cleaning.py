@@ -1,4 +1,4 @@
-"""Secrets taken out of many events that come from elsewhere, on several cores, in the order given."""
+"""Redacting secrets in many foreign events, on several cores, in the order given."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _START = "import cm_tui.engine.journal.cleaning as cleaning; cleaning.main()"
 
 
 class Raw(NamedTuple):
-    """An event on its way."""
+    """An event in progress."""
 
     what: Any
-    """Whatever its caller wants to have back beside its line."""
+    """The caller's own data, returned with its line."""
     fields: Mapping[str, Any]
     """Its id, time, kind, head and data."""
     is_clean: bool = False
@@ -51,11 +51,11 @@ class Cleaner(WorkerPool["_Worker"]):
         self.close()
 
     def clean(self, events: Iterable[Raw]) -> Iterator[tuple[Any, bytes]]:
-        """Yield what came with each event, and its line, in their order; events are taken as the work goes on."""
+        """Yield each event's own data, and its line, in order; events are read as the work goes on."""
         waiting: deque[tuple[list[Raw], Future[Sequence[bytes]]]] = deque()
         for batch, size in _batches(events):
             waiting.append((batch, self._begin(batch, size)))
-            # Enough in flight to keep every process busy, little enough to keep memory small.
+            # Enough in flight to keep every process busy, few enough to keep memory small.
             while waiting and (len(waiting) > 2 * self._size or waiting[0][1].done()):
                 yield from _with_lines(*waiting.popleft())
         while waiting:
@@ -85,8 +85,8 @@ class _Worker(Worker):
         """Return the lines of a batch.
 
         Raises:
-            OSError: the process cannot be had, or was ended.
-            ValueError: the same, while something was written.
+            OSError: no process is available, or it was killed.
+            ValueError: it was killed while writing.
         """
         process = self._running()
         assert process.stdin is not None
@@ -105,7 +105,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inward, outward = sys.stdin.buffer, sys.stdout.buffer
     while head := inward.readline():
-        # All of it first: whoever writes it does not read yet.
+        # Read all of it first: the writer does not read before it is done.
         batch = [json.loads(inward.readline()) for _ in range(int(head))]
         _send(outward, _lines([Raw(None, fields, is_clean) for fields, is_clean in batch]))
 

@@ -1,4 +1,4 @@
-"""The journal that belongs to a folder, by the project's identity, cached so that a hook need not work it out."""
+"""The journal of a folder, by the project's identity, cached for hooks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def base() -> Path:
 
 
 def folder_of(root: Path) -> Path:
-    """Return the folder of the journal of the project at a root; not made here.
+    """Return the journal's folder of the project at a root; not created here.
 
-    A cached identity holds as long as git's folder, its configuration, the branch and the links stay.
+    A cached identity is valid as long as git's folder, its configuration, the branch and the links are unchanged.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -40,7 +40,7 @@ def folder_of(root: Path) -> Path:
     found = identity.identify(Path(folder))
     name: str = found.folder.name
     if found.is_indexed or (base() / name).is_dir():
-        # A memory that an earlier version made gets its mark now, before git says something new of the checkout.
+        # A memory from an earlier version gets its mark now, before git's data on the checkout changes.
         with suppress(StoreError):
             identity.claim(Path(folder))
         sign = _sign(Path(folder))
@@ -83,7 +83,7 @@ def _sign(root: Path) -> list[Any]:
 
 
 def _first_file(common: Path) -> tuple[int, ...]:
-    """Return what tells a git folder from the next one in its place; its birth takes longer to find out."""
+    """Return the mark of a git folder without its birth time, which takes longer to read."""
     found = first_file(common)
     if found:
         return found

@@ -1,4 +1,4 @@
-"""Texts by their content: a folder beside the journal in which each file is named by its digest."""
+"""Texts by content: a folder next to the journal with files named by their digest."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
 class Blobs:
-    """The blobs of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The blobs of one project."""
 
     def __init__(self, root: Path) -> None:
         self._folder = folder_of(root) / "blobs"
 
     def write(self, content: bytes) -> str:
-        """Keep content; returns its digest, the same for the same content.
+        """Store content; return its digest, the same for the same content.
 
         Raises:
             UsageError: it is too long.
@@ -44,11 +40,11 @@ class Blobs:
         return digest
 
     def read(self, name: str) -> bytes:
-        """Return content by its digest, or a beginning that no other has.
+        """Return content by its digest, or a unique prefix of it.
 
         Raises:
-            UsageError: the name is none, or that of several.
-            NotFoundError: there is none.
+            UsageError: the name is invalid or ambiguous.
+            NotFoundError: no such content.
             StoreError: it cannot be read.
         """
         file = self._named(name)
@@ -70,5 +66,5 @@ class Blobs:
         if not found:
             raise NotFoundError(f"There is no blob {name}.")
         if len(found) > 1:
-            raise UsageError(f"{name} is the beginning of {len(found)} blobs.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(found)} blobs begin with it.", hint="Give more of it.")
         return found[0]

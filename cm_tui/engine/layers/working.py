@@ -1,4 +1,4 @@
-"""Working memory: what an agent keeps for the turn that it is in; in this process alone, never on disk."""
+"""Working memory: an agent's values for its current turn; only in this process, never on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.errors import UsageError
 from cm_tui.lru import LRU
 
 TTL_SECONDS = 3_600.0
-"""How long a turn is thought to last at most, where nobody says that it ended."""
+"""Longest assumed duration of a turn whose end is not reported."""
 MOST_SESSIONS = 64
 MOST_KEYS = 50
 LONGEST_KEY = 200
@@ -19,7 +19,7 @@ VALUE_CHARACTERS = 20_000
 
 
 class WorkingValue(NamedTuple):
-    """A value, when it ends, and when it was kept."""
+    """A value, with its expiry and creation times."""
 
     key: str
     value: str
@@ -35,16 +35,16 @@ class WorkingMemory:
         self._sessions: LRU[str, LRU[str, WorkingValue]] = LRU(MOST_SESSIONS)
 
     def put(self, session: str, key: str, value: str, ttl: float | None = None) -> WorkingValue:
-        """Keep a text for a session's turn; of more than fifty the oldest goes.
+        """Store a text for a session's turn; the oldest of more than fifty is dropped.
 
         Raises:
-            UsageError: there is no session or key, or one of them or the value is too long.
+            UsageError: the session or key is missing, or something is too long.
         """
         if not session:
-            raise UsageError("Working memory belongs to a session.", hint="Give its id.")
+            raise UsageError("Working memory needs a session.", hint="Give its id.")
         if not 0 < len(key) <= LONGEST_KEY or len(value) > VALUE_CHARACTERS or len(session) > LONGEST_KEY:
             raise UsageError(
-                f"{key[:40]!r} cannot be kept.",
+                f"{key[:40]!r} cannot be stored.",
                 hint=f"A key has 1 to {LONGEST_KEY} letters, a value at most {VALUE_CHARACTERS:,}.",
             )
         now = time.time()
@@ -56,12 +56,12 @@ class WorkingMemory:
         return kept
 
     def matching(self, session: str, pattern: str = "*", since: float = 0.0) -> list[WorkingValue]:
-        """Return the values of a session whose keys a pattern with `*` and `?` fits, the oldest first.
+        """Return the values of a session whose keys match a pattern with `*` and `?`, the oldest first.
 
         Args:
             session: its id.
             pattern: of keys.
-            since: when its turn began: what was kept before is let go of.
+            since: when its turn began: earlier values are dropped.
         """
         now = time.time()
         with self._lock:

@@ -1,4 +1,4 @@
-"""Marks that a person set in history and that nothing could tell again: beside the store, so that they outlive it."""
+"""The user's marks in history, which cannot be recreated: next to the store, so that they outlive it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.state_file import read_object, reported
 FILE = "marks.json"
 
 Mark = Literal["last_seen", "vacuumed_to"]
-"""Commit at which someone last looked; the first one that pruning kept."""
+"""Commit at which the user last looked; the first one that pruning kept."""
 
 _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 """Marks as files of older versions call them."""

@@ -1,4 +1,4 @@
-"""Where a daemon stands in a journal, in a small file that the next daemon reads."""
+"""A daemon's position in a journal, in a small file for the next daemon."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CursorPosition(NamedTuple):
     patches: Mapping[tuple[str, str], str] = {}
     """Digests of the patches that were recorded last, by root and session."""
     event: str = ""
-    """Id of the event that ends at `past`, by which another journal is told; empty: an earlier version kept none."""
+    """Id of the event that ends at `past`, which identifies the journal; empty: written by an earlier version."""
 
 
 class JournalCursor:
@@ -41,15 +41,15 @@ class JournalCursor:
         self._file = paths.state_dir() / "hook" / f"{name}.json"
 
     def read(self) -> CursorPosition:
-        """Return the position that was kept last; the beginning where none was, or the file is damaged.
+        """Return the stored position; the beginning if the file is missing or damaged.
 
-        A journal that is followed from the beginning costs an index run more, and no stop is recorded twice.
+        Reading from the beginning costs an additional index run, and no stop is recorded twice.
         """
         try:
             kept = read_object(self._file)
             past = Position.parse(kept["position"])
             return CursorPosition(
-                # An earlier version kept nothing else, and read all of it again.
+                # An earlier version stored only that, and read everything again.
                 Position.parse(kept.get("start", str(START))),
                 Position.parse(kept.get("settled", str(past))),
                 past,
@@ -60,7 +60,7 @@ class JournalCursor:
             return CursorPosition()
 
     def write(self, kept: CursorPosition) -> None:
-        """Keep a position; on a full disk the one that was kept before stays, and something is done twice at worst."""
+        """Store a position; on a full disk the previous one stays, and at worst something is done twice."""
         fields = {
             "position": str(kept.past),
             "event": kept.event,

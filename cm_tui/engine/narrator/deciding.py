@@ -1,8 +1,8 @@
-"""Deciding on proposals: what is approved is written, told by the journal, and can be taken back at any later time.
+"""Deciding on proposals: approval writes the text, is recorded in the journal, and can be undone at any later time.
 
-A decision is told in this order: the words of the proposal, then what writes them (as other changes of notes, entries and
-topics are written and told), then what was decided. Whoever is killed before the last leaves words without a decision; where
-something was written of them by then, the next one who decides does the rest, else the proposal waits.
+A decision is recorded in this order: the text of the proposal, then the writes (recorded as other changes of notes,
+entries and topics are), then the verdict. If a process is killed before the last step, and something was written by
+then, the next decision completes it; otherwise the proposal waits again.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Deciding:
     """Decides on the proposals of a project.
 
     Args:
-        parts: what the narrator stands on.
-        proposals: what is proposed.
+        parts: what the narrator is based on.
+        proposals: the proposals.
     """
 
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
@@ -51,18 +51,18 @@ class Deciding:
         self._journal = parts.episodes.journal
 
     def decide(self, names: Sequence[str], decision: NarratedDecision, by: str = PERSON) -> tuple[NarratedChange, ...]:
-        """Decide on proposals, each by itself; one that cannot be decided says why.
+        """Decide on proposals, each separately; a failed one holds its reason.
 
         Args:
             names: ids; one with `@` and a digest is decided only if it would still do what was shown.
-            decision: what becomes of them.
+            decision: what to do with them.
             by: who decides: `person`, or `policy NAME`.
 
         Raises:
-            UsageError: nothing is named, or what is asked for does not go together.
+            UsageError: no name is given, or the options conflict.
         """
         decision = checked(names, decision)
-        # Before it is read what is proposed: what others decide meanwhile is read once more.
+        # Before reading the proposals: concurrent decisions are read again.
         seen = self._journal.end()
         self.complete()
         known = {made.proposal.id: made for made in self._proposals.all()}
@@ -89,11 +89,11 @@ class Deciding:
         return tuple(changes)
 
     def undo(self, name: str) -> NarratedChange:
-        """Take back what was decided on a proposal.
+        """Undo the decision on a proposal.
 
         Raises:
             NotFoundError: there is no such proposal.
-            UsageError: nothing was decided on it, or it cannot be taken back.
+            UsageError: it is undecided, or the decision cannot be undone.
             StoreError: it cannot be written.
         """
         self.complete()
@@ -117,7 +117,7 @@ class Deciding:
                 append_of_many(self._journal, UNDONE, said, [found.proposal])
         self._settle(found.state == "approved")
         now = next((one.proposal for one in self._proposals.all() if one.proposal.id == found.proposal), None)
-        words = f"taken back: {back.words}"
+        words = f"undone: {back.words}"
         words += "; it waits again" if now is not None else "; it is not proposed any more"
         return NarratedChange(found.proposal, words, found.change, proposal=now)
 
@@ -153,7 +153,7 @@ class Deciding:
         return Edited(self._proposals.decisions.now().by_proposal[live.id].change, (live.id,), done.words)
 
     def approve_unasked(self) -> tuple[str, ...]:
-        """Approve what the policy of the user's settings names; returns the ids.
+        """Approve proposals by the user's policy; return the ids.
 
         Raises:
             StoreError: it cannot be written.
@@ -171,7 +171,7 @@ class Deciding:
         return tuple(each.id for each in done if each.done)
 
     def complete(self) -> None:
-        """Do what is left of decisions whose process was killed.
+        """Complete decisions whose process was killed.
 
         Raises:
             StoreError: it cannot be read or written.
@@ -190,7 +190,7 @@ class Deciding:
     def _decide(self, one: NarratedProposal, digest: str, decision: NarratedDecision, by: str) -> NarratedChange:
         if one.state in _ALREADY:
             raise UsageError(
-                f"{one.id} {_ALREADY[one.state]}: `cm proposals undo {one.id}` takes that back first.",
+                f"{one.id} {_ALREADY[one.state]}: undo that first with `cm proposals undo {one.id}`.",
                 hint="`cm proposals` lists what waits.",
             )
         if digest and digest != self._digest(one):
@@ -207,7 +207,7 @@ class Deciding:
         try:
             done = effects.write(self._parts.root, self._lines, wanted, decision, writer, change, shown=shown)
         except BaseException:
-            # Nothing is to be written later of what was told to have failed.
+            # A decision reported as failed must not be completed later.
             with suppress(CmError):
                 self._give_up(change, wanted.id)
             raise
@@ -215,10 +215,10 @@ class Deciding:
         return NarratedChange(one.id, done.words, change, proposal=self._after(wanted, decision, by, change))
 
     def _wanted(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
-        """Return a proposal with the text and the note that a person gave.
+        """Return a proposal with the user's text and note.
 
         Raises:
-            CmError: they cannot be.
+            CmError: they are invalid.
         """
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
@@ -231,7 +231,7 @@ class Deciding:
         return self._lines.placed(one, decision.target) if decision.target else one
 
     def _after(self, one: NarratedProposal, decision: NarratedDecision, by: str, change: str) -> NarratedProposal:
-        """Return a proposal as it stands behind a decision, before it is read back."""
+        """Return a proposal in its state after a decision, before it is read back."""
         data = decision_events.decided(change, one, decision, by, Author(), {})
         found = Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).laid_on(one)
         return found or one
@@ -278,10 +278,10 @@ class Deciding:
         return [event for event in found if event is not None]
 
     def _known_again(self, made: Made, known: dict[str, Made]) -> dict[str, Made]:
-        """Return what is proposed, after somebody else wrote to the journal."""
+        """Return the proposals, after another process wrote to the journal."""
         self._parts.episodes.index.follow()
         now = {one.proposal.id: one for one in self._proposals.all()}
-        # What is no longer counted, while this goes on, was shown all the same.
+        # Proposals no longer counted meanwhile were shown anyway.
         return now if made.proposal.id in now else {**known, **now}
 
     def _settle(self, is_written: bool) -> None:
@@ -293,6 +293,6 @@ class Deciding:
         """Have nobody else decide meanwhile, in no process.
 
         Raises:
-            StoreError: somebody else does all the time.
+            StoreError: another process is deciding for too long.
         """
         return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)

@@ -1,4 +1,4 @@
-"""Processes that look at episodes beside this one; an episode that ends one of them is left out, and costs no other."""
+"""Processes that mine episodes next to this one; an episode that crashes one of them is skipped, and only that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Lookers(WorkerPool["_Worker"]):
 
     Args:
         folder: of the journal.
-        workers: processes; 0: one a core, and none for what is soon done.
+        workers: processes; 0: one per core, and none for little work.
     """
 
     def __init__(self, folder: Path, workers: int = 0) -> None:
@@ -35,7 +35,7 @@ class Lookers(WorkerPool["_Worker"]):
         self._folder = folder
 
     def look(self, items: Iterable[Item]) -> Iterator[Seen]:
-        """Yield what is seen in episodes, a task at a time in their order.
+        """Yield the observations of episodes, a task at a time in order.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -70,7 +70,7 @@ class _Worker(Worker):
         self._folder = folder
 
     def look(self, items: list[Item]) -> Seen:
-        """Look at episodes; of a task at which the process was lost, each half is looked at by itself."""
+        """Mine episodes; if the process is lost, each half of the task is tried separately."""
         found = self._attempt(items)
         if found is None:
             found = self._attempt(items)
@@ -86,7 +86,7 @@ class _Worker(Worker):
         return both
 
     def _attempt(self, items: list[Item]) -> Seen | None:
-        """Return what was seen; None where the process was lost."""
+        """Return the observations; None: the process was lost."""
         try:
             process = self._running()
         except OSError:

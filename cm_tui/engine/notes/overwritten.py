@@ -1,7 +1,7 @@
-"""Lines that an earlier version kept because another program had saved over them: shown once, then left in a file.
+"""Lines that an earlier version kept because another program had overwritten them: shown once, then left in a file.
 
-Such a version wrote one JSON file for each note that it could not merge. `export` turns each into a Markdown file in the same
-folder and removes the JSON, so that nothing waits any more and no line is lost.
+That version wrote one JSON file for each note that it could not merge. `export` turns each into a Markdown file in the
+same folder and removes the JSON, so that no line is lost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def count_below(root: Path) -> int:
 
 
 def export(root: Path) -> tuple[NoteConflict, ...]:
-    """Write the lines of a project and of its user into files that the user may keep, and return them, the oldest first.
+    """Write the lines of a project and of its user into files for the user, and return them, the oldest first.
 
     Each is returned once: afterwards only its file holds it.
 

@@ -1,4 +1,4 @@
-"""Pool of processes that parse blobs; one that crashes or hangs costs only the blob that did it its symbols."""
+"""Pool of processes that parse blobs; a crash or hang only costs the responsible blob its symbols."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _START = "import cm_tui.engine.parse.worker as worker; worker.main()"
 
 
 class WorkerLostError(CmError):
-    """Error: a worker process ended although it had nothing hard to do, or was stopped."""
+    """Error: a worker process ended during an easy task, or was stopped."""
 
 
 class Pool(WorkerPool["_Worker"]):
     """Pool that parses blobs on several cores, in the order given.
 
     Args:
-        workers: processes; 0: one a core.
-        timeout: seconds of CPU that a blob may take; how busy the machine is does not count.
+        workers: processes; 0: one per core.
+        timeout: CPU seconds per blob, independent of the machine's load.
         guard: a file that exists while this process itself parses; if a run finds it, the last one died parsing, and
-            even a little work goes to processes, which may.
-        patience: how many times `timeout` may pass by the clock without a sign of life; for what waits and takes no CPU.
+            even a little work goes to processes, which may die.
+        patience: factor on `timeout` for the time without a sign of life, for a process that waits without using CPU.
     """
 
     def __init__(self, workers: int, timeout: float, guard: Path, patience: float = PATIENCE) -> None:
@@ -47,7 +47,7 @@ class Pool(WorkerPool["_Worker"]):
         """Yield the rows of blobs, a batch at a time; tasks are taken as the work goes on.
 
         Raises:
-            WorkerLostError: a process ended while it only cut a blob into lines.
+            WorkerLostError: a process ended while it only split a blob into lines.
         """
         stream = iter(tasks)
         first: list[Task] = []
@@ -94,10 +94,10 @@ class _Worker(Worker):
         self._deadline = 0.0
 
     def parse(self, tasks: list[Task]) -> Batch:
-        """Parse a batch, again without the blob at fault as often as that takes.
+        """Parse a batch, repeating it without the blobs at fault.
 
-        A blob that took too much CPU would take it again; what a crash or a silence was due to may have passed, so
-        those get a second try.
+        A blob that took too much CPU would take it again; the cause of a crash or a silence may have passed, so those
+        are tried again.
         """
         remaining = list(tasks)
         tried: set[int] = set()
@@ -148,7 +148,7 @@ class _Worker(Worker):
             done.set()
 
     def _watch(self, process: subprocess.Popen[bytes], done: threading.Event) -> None:
-        """Kill a process that has said nothing for too long."""
+        """Kill a process without a sign of life for too long."""
         while not done.wait(max(0.05, self._deadline - time.monotonic())):
             if time.monotonic() >= self._deadline:
                 self._late.set()

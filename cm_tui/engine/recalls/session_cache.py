@@ -1,4 +1,4 @@
-"""What a session keeps for itself for half an hour: a few values by name, so that a file is not read again and again."""
+"""A session's own cache for half an hour: a few named values, so that a file need not be read repeatedly."""
 
 from __future__ import annotations
 
@@ -26,37 +26,32 @@ class _Item(NamedTuple):
 
 
 class SessionCache:
-    """The values of one session in one project.
-
-    Args:
-        root: of the checkout.
-        session: its id.
-    """
+    """The values of one session in one project."""
 
     def __init__(self, root: Path, session: str) -> None:
         if not session:
-            raise UsageError("A session is needed.", hint="Give its id.")
+            raise UsageError("No session is given.", hint="Give its id.")
         name = f"{folder_of(root).name}\0{session}"
         named = blake2b(name.encode("utf-8", "replace"), digest_size=16).hexdigest()
         self._folder = paths.state_dir() / "session-cache"
         self._file = self._folder / f"{named}.json"
 
     def put(self, key: str, value: str, now: float | None = None) -> None:
-        """Keep a value for half an hour, without secrets; of more than three the oldest one goes.
+        """Cache a value for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
         Args:
             key: its name.
             value: a text.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
 
         Raises:
-            UsageError: there is no name, or one of both is too long.
+            UsageError: the name is missing, or name or value is too long.
             StoreError: it cannot be written.
         """
         if not 0 < len(key) <= _NAME_CHARACTERS or len(value) > VALUE_CHARACTERS:
             raise UsageError(
                 f"A name has 1 to {_NAME_CHARACTERS} characters, and a value at most {VALUE_CHARACTERS:,}.",
-                hint="Keep less, or keep it in a file.",
+                hint="Shorten it, or store it in a file.",
             )
         now = time.time() if now is None else now
         with holding(self._folder / "lock"):
@@ -67,11 +62,11 @@ class SessionCache:
             write_json(self._file, {name: list(item) for name, item in latest.items()}, durable=False)
 
     def get(self, key: str, now: float | None = None) -> str | None:
-        """Return a value; None where there is none, or its time is over.
+        """Return a value; None: missing or expired.
 
         Args:
             key: its name.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
         """
         found = self._items(time.time() if now is None else now).get(key)
         return None if found is None else found.value

@@ -1,4 +1,4 @@
-"""The file of a project's marks: people may commit it, so it may be anybody's; what is damaged is kept aside."""
+"""The file of a project's marks: it may be committed, and so be anyone's; a damaged one is set aside."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _VERSION = 1
 
 @dataclass(slots=True)
 class MarkContent:
-    """What the file holds."""
+    """Content of the file."""
 
     marks: list[Mark] = field(default_factory=list)
     unknown: list[Any] = field(default_factory=list)
-    """What stands among its marks and is none: it stays."""
+    """Invalid items among its marks, which are kept."""
     beyond: list[Any] = field(default_factory=list)
-    """Marks that are more than are read: they stay too."""
+    """Marks beyond the limit, which are kept, too."""
     other: dict[str, Any] = field(default_factory=dict)
-    """What the file says beside its marks."""
+    """The file's other data."""
     damaged: str = ""
     """Why all of it cannot be understood; empty: it can."""
     notes: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class MarkFile:
         """Read the file.
 
         Raises:
-            RefusedError: it is a link, or lies below one.
+            RefusedError: it is a link, or is below one.
             StoreError: it is too long, or cannot be read.
         """
         try:
@@ -77,7 +77,7 @@ class MarkFile:
         return _content(data, self.path)
 
     def of(self, question: str) -> tuple[list[Mark], str]:
-        """Return the marks of a question, and what has to be said where they cannot be read."""
+        """Return the marks of a query, and a message if they cannot be read."""
         asked = normal(question)
         try:
             content = self.read()
@@ -86,11 +86,11 @@ class MarkFile:
         return [mark for mark in content.marks if mark.question == asked], ""
 
     def put(self, mark: Mark) -> str:
-        """Write a mark, in the place of what was said of that result before; returns what has to be said.
+        """Write a mark, replacing an earlier one of that result; return messages for the user.
 
         Raises:
-            UsageError: it is none, or there are too many.
-            RefusedError: the question looks as if it held a secret, or the file is a link.
+            UsageError: the mark is invalid, or there are too many.
+            RefusedError: the query may contain a secret, or the file is a link.
             StoreError: the file cannot be written.
         """
         wanted = _checked(mark)
@@ -99,14 +99,14 @@ class MarkFile:
             kept = [one for one in marks if not is_same(one, wanted)]
             if len(kept) >= MOST_MARKS and len(kept) == len(marks):
                 raise UsageError(
-                    f"{self.path} has {count(len(kept), 'mark')} already.", hint="Take some back: `cm tune unmark`."
+                    f"{self.path} has {count(len(kept), 'mark')} already.", hint="Remove some: `cm tune unmark`."
                 )
             return [*kept, wanted]
 
         return self._change(change)
 
     def remove(self, mark: Mark) -> str:
-        """Take a mark back; returns what has to be said. One that is not there is gone already.
+        """Remove a mark, if it exists; return messages for the user.
 
         Raises:
             RefusedError: the file is a link.
@@ -141,7 +141,7 @@ class MarkFile:
 
     def _refusal(self) -> RefusedError:
         return RefusedError(
-            f"{self.path} is a link, or lies below one: marks are neither read from it nor written to it.",
+            f"{self.path} is a link, or is below one: marks are neither read from it nor written to it.",
             hint="Put an ordinary folder there.",
         )
 
@@ -151,15 +151,15 @@ def _writing() -> AbstractContextManager[None]:
     return holding(paths.data_dir() / "marks" / "lock")
 
 
-# --- what a mark may be ---
+# --- valid marks ---
 
 
 def _checked(mark: Mark) -> Mark:
-    """A mark as it is written.
+    """Return a mark in its written form.
 
     Raises:
-        UsageError: something of it cannot be.
-        RefusedError: the question looks as if it held a secret.
+        UsageError: a value is invalid.
+        RefusedError: the query may contain a secret.
     """
     wanted = _mark(_plain(mark))
     if wanted is None:
@@ -244,7 +244,7 @@ def _content(data: bytes, path: Path) -> MarkContent:
 
 
 def _damaged(path: Path, why: str) -> MarkContent:
-    said = f"{path} cannot be understood ({why}): none of its marks is known. Mend it; the next mark puts it aside."
+    said = f"{path} cannot be understood ({why}): none of its marks is known. Fix it; the next mark puts it aside."
     return MarkContent(damaged=why, notes=(said,))
 
 

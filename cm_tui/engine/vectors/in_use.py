@@ -1,4 +1,4 @@
-"""Which model makes a project's vectors, since when, and why it is not the one that was chosen first: a file beside the store."""
+"""The model of a project's vectors, since when, and why it is not the first choice: a file next to the store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class InUse:
 
     @property
     def note(self) -> str:
-        """Return what is said wherever vectors are used; empty for a first choice."""
+        """Return the note where vectors are used; empty for a first choice."""
         if not self.instead_of:
             return ""
         return (
@@ -51,6 +51,6 @@ def read(folder: Path) -> InUse | None:
 
 
 def write(folder: Path, in_use: InUse) -> None:
-    """Note it; where the folder cannot be written, the next process decides anew."""
+    """Record it; where the folder cannot be written, the next process decides again."""
     with suppress(OSError):
         write_atomically(folder / FILE, json.dumps(asdict(in_use), indent=1))
