@@ -56,7 +56,7 @@ def held_entries(root: Path) -> HeldEntries:
 
 
 def undecided(root: Path) -> tuple[Entry, ...]:
-    """Return the entries included in a clone that nobody has trusted or refused.
+    """Return the entries included in a clone without a decision of the user.
 
     Raises:
         CmError: a file cannot be read.

@@ -148,13 +148,13 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def redo(self, change: str) -> Edited:
-        """Make a change again that a person made and `undo` took back; it keeps every id, and is a change of its own.
+        """Redo a change of the user that `undo` undid; it keeps every id and is a change of its own.
 
         Args:
             change: its id.
 
         Raises:
-            NotFoundError: it was not taken back, or an entry is not as it was before it.
+            NotFoundError: it was not undone, or an entry has changed since.
             UsageError: it is made again where it was made, or a note has changed in the same lines since.
             RefusedError: it was a decision on a proposal that can no longer be made.
             StoreError: the journal cannot be written.

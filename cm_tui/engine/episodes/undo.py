@@ -28,9 +28,9 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
 from cm_tui.model.author import Author
 
-TAKEN_BACK = "taken back: "
-"""What the words of an undo begin with."""
-_LEFT_OUT = "left out, because it cannot be taken back"
+UNDONE_PREFIX = "undone: "
+"""Prefix of the words for an undo."""
+_LEFT_OUT = "skipped, because it cannot be undone"
 
 
 class Asked(NamedTuple):
@@ -187,7 +187,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
         with episodes.journal.held():
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
         episodes.index.follow()
-    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{TAKEN_BACK}{taken.words}"
+    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{UNDONE_PREFIX}{taken.words}"
     return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
 
 

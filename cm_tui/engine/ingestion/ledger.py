@@ -61,7 +61,7 @@ class Ledger:
         self._inode = 0
 
     def alone(self) -> AbstractContextManager[None]:
-        """Have nobody else ingest meanwhile.
+        """Hold the lock against other ingestions.
 
         Raises:
             StoreError: another process ingests for too long, or the folder cannot be used.

@@ -122,7 +122,7 @@ class Deciding:
         return NarratedChange(found.proposal, words, found.change, proposal=now)
 
     def redo(self, change: str) -> Edited | None:
-        """Make a decision again that was taken back, with its reason, text and note; None: the change is another one.
+        """Redo an undone decision, with its reason, text and note; None: the change is another one.
 
         Args:
             change: its id.
@@ -290,7 +290,7 @@ class Deciding:
             self._parts.on_written()
 
     def _alone(self) -> AbstractContextManager[None]:
-        """Have nobody else decide meanwhile, in no process.
+        """Hold the lock against decisions of all other processes.
 
         Raises:
             StoreError: another process is deciding for too long.

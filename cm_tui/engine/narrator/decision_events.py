@@ -112,7 +112,7 @@ def read_shown(id_: str, data: object) -> NarratedProposal | None:
 
 
 def read_worded(data: Mapping[str, Any]) -> tuple[NarratedProposal, NarratedDecision] | None:
-    """Return what somebody decided on and how, from the data of the event that has the words; None: it has none."""
+    """Return the proposal and the decision in the data of an event; None: malformed."""
     name, verdict, reason = data.get("proposal"), data.get("verdict"), data.get("reason")
     shown = read_shown(name, data.get("shown")) if isinstance(name, str) else None
     if shown is None or not isinstance(verdict, str) or verdict not in get_args(Verdict):

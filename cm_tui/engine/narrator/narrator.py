@@ -94,7 +94,7 @@ class Narrator:
         return self._deciding.undo(name)
 
     def redo(self, change: str) -> Edited | None:
-        """Make a decision again that was taken back; None: the change is another one."""
+        """Redo an undone decision; None: the change is another one."""
         return self._deciding.redo(change)
 
     def propose(

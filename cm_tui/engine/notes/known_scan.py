@@ -174,7 +174,7 @@ def known_notes(places: Places) -> KnownNotes:
 
 
 def wrote(file: Path) -> None:
-    """Take notice of a file that this process has written or removed: whoever asks next finds it so."""
+    """Take notice of a file that this process has written or removed: the next reader finds it changed."""
     for one in _watched.values():
         one.wrote(str(file))
 

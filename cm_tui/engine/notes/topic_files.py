@@ -37,7 +37,7 @@ from cm_tui.model.author import Author
 from cm_tui.state_file import read_object, write_json
 
 _UNDONE = "change.undone"
-"""Kind of the event behind which a change counts no longer; whoever takes changes back writes it."""
+"""Kind of the event that undoes a change."""
 
 
 class FileChange(NamedTuple):
