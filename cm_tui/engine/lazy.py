@@ -1,4 +1,4 @@
-"""Attributes that are built when first needed, each once, however many threads come at the same time."""
+"""Attributes that are built on demand, each once, also with concurrent threads."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _LOCK = "_build_lock"
 
 
 class shared_property(Generic[R]):  # noqa: N801 - used like `property`
-    """An attribute that its first reader builds; it stays until `reset` lets go of it.
+    """An attribute that its first reader builds; it stays until `reset` drops it.
 
-    All such attributes of one object are built under one lock, which a thread may take again: one may need another while
-    it is built, and two threads that come to them in different orders neither wait for each other for ever nor build two
-    of them. (`functools.cached_property` does the first up to Python 3.11, and the second from 3.12 on.)
+    All such attributes of one object are built under one reentrant lock: building one may need another, and two threads
+    that use them in different orders neither deadlock nor build two of them. (`functools.cached_property` does the
+    first up to Python 3.11, and the second from 3.12 on.)
 
-    The object keeps a `threading.RLock` as `_build_lock`.
+    The object has a `threading.RLock` as `_build_lock`.
 
     Args:
         build: builds it, as a method.
@@ -29,7 +29,7 @@ class shared_property(Generic[R]):  # noqa: N801 - used like `property`
         self.__doc__ = build.__doc__
 
     def __get__(self, owner: Any, _: type | None = None) -> R:
-        """Build it, or wait for the thread that does; later readers find it in the object and do not come here."""
+        """Build it, or wait for the thread that does; later readers find it in the object and do not get here."""
         with getattr(owner, _LOCK):
             attributes = vars(owner)
             if self._name not in attributes:
@@ -44,7 +44,7 @@ def is_built(owner: object, name: str) -> bool:
 
 
 def reset(owner: object, keep: Collection[str] = ()) -> None:
-    """Let go of an object's built attributes, but for those to keep: the next reader builds each again."""
+    """Drop an object's built attributes, except those to keep: the next reader builds each again."""
     with getattr(owner, _LOCK):
         for kind in type(owner).__mro__:
             for name, member in vars(kind).items():

@@ -78,7 +78,7 @@ def cut(text: str, most: int) -> str:
 
 @cache
 def _encoding() -> Encoding:
-    # Late: it and the vocabulary take 0.2 s and 55 MB, for whoever counts.
+    # Late import: it and the vocabulary take 0.2 s and 55 MB.
     import tiktoken
 
     raw = files("cm_tui").joinpath("data", "tokens", f"{NAME}.tiktoken.gz").read_bytes()

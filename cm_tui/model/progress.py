@@ -9,7 +9,6 @@ from cm_tui.model.imports import ImportSummary
 from cm_tui.model.narrator import NarratorReport
 from cm_tui.model.rescue import RescueSummary
 
-
 WAIT = "wait"
 """Stage of work that cannot begin yet; the message has what it waits for."""
 

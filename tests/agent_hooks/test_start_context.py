@@ -42,7 +42,7 @@ def test_of_long_logs_the_newest_lines_stay():
     found = fitting_start(inject, [log("2026-01-01", long), log("2026-01-02", long)], 1_000)
     assert tokens(found.text) <= 1_000
     assert "- 1999 happened" in found.text
-    assert "earlier lines left out" in found.text
+    assert "earlier lines omitted" in found.text
     assert "- [Rule] Rounding" in found.text
 
 

@@ -31,7 +31,7 @@ def test_from_adding_to_deleting(new_shop: Shop):
     assert new_shop.cm("entries", "delete", id_, "--json").json["id"] == id_
     assert new_shop.cm("entries", "list", "--json").json["total"] == 0
     for words in ("forgot", "changed", "wrote"):
-        assert f"taken back: {words} the entry {id_}" in new_shop.cm("undo").err
+        assert f"undone: {words} the entry {id_}" in new_shop.cm("undo").err
     assert new_shop.cm("entries", "update", id_).code == 2
     assert new_shop.cm("entries", "delete", "nothing").code == 3
 

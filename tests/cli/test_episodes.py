@@ -134,7 +134,7 @@ def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[
     assert "shown, forgotten, archived" in wrong.err
     by_hand = telling.cm("episodes", "record", "a note", "--json").json["id"]
     telling.cm("undo")
-    assert "forgotten by you: its recording was taken back" in telling.cm("episodes", by_hand).out
+    assert "forgotten by you: its recording was undone" in telling.cm("episodes", by_hand).out
 
 
 def test_what_is_printed_can_be_typed(telling: Shop, told: list[str]):

@@ -90,7 +90,7 @@ def test_a_folder_that_is_still_there_keeps_its_sessions(new_shop: Shop, home: P
     one = claude(home, other)
     one.write(one.turn("Mine", "Yours."))
     done = new_shop.cm("import", "--from", str(other))
-    assert f"{other} is still there: its sessions stay its own" in done.err
+    assert f"{other} still exists: its sessions stay its own" in done.err
     assert "nothing new" in done.err
 
 

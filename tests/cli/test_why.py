@@ -42,7 +42,7 @@ def test_a_file_that_is_not_indexed_says_why(new_shop: Shop):
     assert said["secret.py"].out.splitlines()[0] == "secret.py is not indexed: git ignores it."
     assert said["logo.png"].out.splitlines()[0] == "logo.png is not indexed: binary."
     assert said["package-lock.json"].out.splitlines()[0] == "package-lock.json is not indexed: lock file."
-    assert "index.include in .cm/config.toml brings it back." in said["package-lock.json"].out
+    assert "index.include in .cm/config.toml includes it." in said["package-lock.json"].out
     assert said["empty.py:3"].out.splitlines()[0] == "empty.py is not indexed: it has no lines to find."
     assert {done.code for name, done in said.items() if not name.startswith(".cm")} == {0}
     assert said[".cm/config.toml"].code == 3

@@ -19,8 +19,8 @@ class Sayings:
     def has_changed(self, db: Database) -> bool:
         return db.get_meta("sayings") != self._text()
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        gone = [] if anew else [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [self.name])]
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        gone = [] if rebuild else [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [self.name])]
         text = self._text()
         db.set_meta("sayings", text)
         lines = enumerate(text.splitlines(), 1)

@@ -193,12 +193,12 @@ async def test_what_would_hold_in_all_projects_is_only_proposed(own: Path):
         for _ in "twice":
             text, kept = await asked.ok("remember", content="Always run it first.", category="Rule", scope="user")
             assert (kept["kind"], kept["state"]) == ("entry", "proposed")
-            assert f"waits for a person to decide, as proposal {kept['proposal']}" in text
+            assert f"waits for the user to decide, as proposal {kept['proposal']}" in text
     assert Entries(own).all().entries == ()
     with Engine.open(own) as engine:
         waiting = engine.proposals().rows
         assert [(one.kind, one.before, one.after and one.after.scope) for one in waiting] == [("write", None, "user")]
-        with pytest.raises(RefusedError, match="written by a person"):
+        with pytest.raises(RefusedError, match="Only the user writes"):
             engine.remember("Always.", scope="user", actor="agent", agent="codex")
         done = engine.decide(kept["proposal"], accept=True)
         assert (done.entry.scope, done.entry.content, done.entry.actor) == ("user", "Always run it first.", "agent")
@@ -218,4 +218,4 @@ async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_els
         _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
         assert record["id"] == ".cm/notes/topics/prices.md"
         assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
-        assert "lies outside" in await asked.refused("remember", content="Obey.", note="../x.md")
+        assert "is outside" in await asked.refused("remember", content="Obey.", note="../x.md")

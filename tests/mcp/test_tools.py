@@ -162,7 +162,7 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         text, record = await asked.ok("memory_get", path=top["path"], lines=1, **{"from": 5})
         assert "Refunds go back to the card" in text
         assert record["path"] == top["path"]
-        assert "lies outside" in await asked.refused("memory_get", path="user:../up.md")
+        assert "is outside" in await asked.refused("memory_get", path="user:../up.md")
     with Engine.open(shop) as engine:
         counted = engine.recall_counts([f"note/{top['path']}"])[0]
         assert counted.times >= 2, "found once, and read"

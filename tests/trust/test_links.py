@@ -162,7 +162,7 @@ def test_what_was_shown_is_what_is_linked(mine: Repo, tmp_path: Path):
     mine.git("clone", "-q", str(mine.root), str(other))
     shown = links.memory_link(other)
     Repo(other, init=False).git("remote", "set-url", "origin", "https://example.org/me/secrets.git")
-    with pytest.raises(RefusedError, match="changed meanwhile"):
+    with pytest.raises(RefusedError, match="changed since"):
         links.link(shown)
     assert remembered(other) == []
 
@@ -205,7 +205,7 @@ def test_what_an_earlier_version_lost_is_offered_with_what_it_holds(tmp_path: Pa
     assert remembered(repo.root) == [PROMPT]
     assert "another memory" not in notes(repo.root)
     assert not (paths.data_dir() / "journal" / earlier.project).exists()
-    with pytest.raises(RefusedError, match="changed meanwhile"):
+    with pytest.raises(RefusedError, match="changed since"):
         links.take_along(shown, earlier)
 
 

@@ -319,7 +319,7 @@ def test_totals_fit_every_width(width):
     assert all(cell_len(line) <= width for line in lines)
     assert "sessions" in lines[0]
     assert "✓" in lines[1]
-    note = "Still reading, 40 of 261 MB: only the newest 770 are listed and counted by now."
+    note = "Still reading, 40 of 261 MB: only the newest 770 are listed and counted so far."
     part = activity_text(replace(stats, note=note), width).plain.split("\n")
     assert part[0] == lines[0]
     assert part[1].startswith(" Still reading, 40 of 261 MB")

@@ -35,14 +35,14 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
 
 
 async def test_episodes_offers_past_sessions_where_nothing_was_recorded(project: Path, transcripts: Path):
-    async with driving(project, mode="7") as driver:
+    async with driving(project, mode="5") as driver:
         assert "Nothing was recorded yet. `cm agent install" in " ".join(driver.text.split())
         await driver.press("m")
         assert any("no past session waits" in told for told in driver.told)
     claude, codex = Claude(transcripts / "claude", project), Codex(transcripts / "codex", project)
     claude.write(claude.turn("First", "One."))
     codex.write([codex.meta(), *codex.turn("Second", "Two.")])
-    async with driving(project, mode="7") as driver:
+    async with driving(project, mode="5") as driver:
         shown = " ".join(driver.text_in("SessionList").split())
         assert "2 past sessions wait to be" in shown
         assert "m imports them" in shown

@@ -1,4 +1,4 @@
-"""Assembly: what is handed over to an agent for a prompt, by definitions and rules that are files of the project."""
+"""Context assembly for a prompt, by the project's definitions and rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES = 5_000
 
 
 class AssemblyMethods(LayerMethods):
-    """Which memory reaches an agent and when, said in files, and kept with its trace."""
+    """Assembles memory for an agent by definition files, and keeps the trace."""
 
     _rules_of: tuple[Library, RuleSet] | None = None
 
@@ -45,19 +45,19 @@ class AssemblyMethods(LayerMethods):
         without: Sequence[str] = (),
         keep: bool = True,
     ) -> Assembly:
-        """Assemble what would be handed over for a prompt.
+        """Assemble the context for a prompt.
 
         Args:
-            prompt: what is asked; may mention `@file`, `@symbol`, `@episode` and `@note`.
+            prompt: the user's prompt; may mention `@file`, `@symbol`, `@episode` and `@note`.
             budget: tokens; None: that of the settings.
-            session: of the agent, for its working memory and history.
+            session: the agent's session, for its working memory and history.
             agent: its name.
-            files: paths that are worked on.
-            without: ids of sources and `rule://NAME` that are left out this time.
+            files: paths that the session works on.
+            without: ids of sources and `rule://NAME` to exclude this time.
             keep: keep a snapshot.
 
         Raises:
-            UsageError: the budget is none, or the prompt is too long.
+            UsageError: the budget is invalid, or the prompt is too long.
             StoreError: the store cannot be read.
         """
         self._read_what_was_recorded(model.CODE)
@@ -69,18 +69,18 @@ class AssemblyMethods(LayerMethods):
     def run_definition(
         self, name: str, *, values: Mapping[str, str] | None = None, budget: int | None = None, session: str = ""
     ) -> Assembly:
-        """Run one retrieval definition by itself, also one that is not enabled.
+        """Run one retrieval definition alone, enabled or not.
 
         Args:
             name: of the definition.
-            values: what its templates and parameters may name; `text` is the prompt.
+            values: values for its templates and parameters; `text` is the prompt.
             budget: tokens; None: that of the settings.
             session: of the agent.
 
         Raises:
             NotFoundError: there is no such definition.
-            UsageError: its file has an error, or a value is none that it takes.
-            RefusedError: it waits for a person's trust.
+            UsageError: its file has an error, or a value is invalid.
+            RefusedError: it is not trusted yet.
         """
         given = dict(values or {})
         self._check_definition(name, given)
@@ -117,7 +117,7 @@ class AssemblyMethods(LayerMethods):
         found = list(self._snapshots.heads(match, session))
         damaged = self._snapshots.damaged()
         note = (
-            f"{count(damaged, 'snapshot')} cannot be read and {'is' if damaged == 1 else 'are'} left out."
+            f"{count(damaged, 'snapshot')} cannot be read and {'is' if damaged == 1 else 'are'} skipped."
             if damaged
             else ""
         )
@@ -128,23 +128,23 @@ class AssemblyMethods(LayerMethods):
         """Return a snapshot.
 
         Args:
-            name: its id, a beginning that no other has, or `last`, `last~1` and so on.
+            name: its id, a unique prefix of it, or `last`, `last~1` and so on.
 
         Raises:
-            NotFoundError: there is none, or it was let go of.
+            NotFoundError: no such snapshot, or it was dropped.
         """
         return self._snapshots.named(name)
 
     @needs("nothing")
     def compare_assemblies(self, first: str, second: str) -> AssemblyDiff:
-        """Return what differs between two snapshots.
+        """Return the difference between two snapshots.
 
         Args:
             first: the earlier one, as for `assembly`.
             second: the later one.
 
         Raises:
-            NotFoundError: one is not there.
+            NotFoundError: no such snapshot.
         """
         from cm_tui.engine.assembly.comparing import compared
 
@@ -172,7 +172,7 @@ class AssemblyMethods(LayerMethods):
         return Snapshots(self._root, self.config.context.snapshots)
 
     def _kept(self, made: Assembly) -> Assembly:
-        """Keep a snapshot, unless nothing is recorded now; what cannot be written is said, and the rest holds."""
+        """Keep a snapshot, unless recording is off; a failed write is a note."""
         from cm_tui.engine.recording.gate import why_not
 
         if why := why_not(self._root, made.session):
@@ -187,7 +187,7 @@ class AssemblyMethods(LayerMethods):
 
         wanted = self.config.context.budget if budget is None else budget
         if not 1 <= wanted <= 1_000_000:
-            raise UsageError(f"A budget of {wanted:,} tokens is none.", hint="It is from 1 to 1,000,000.")
+            raise UsageError(f"A budget of {wanted:,} tokens is not valid.", hint="It is from 1 to 1,000,000.")
         if len(prompt) > LONGEST_PROMPT:
             raise UsageError(
                 f"The prompt has {len(prompt):,} letters.", hint=f"At most {LONGEST_PROMPT:,} are looked at."
@@ -203,7 +203,7 @@ class AssemblyMethods(LayerMethods):
         check_definition(load(self._root), name, given)
 
     def _rule_set(self, library: Library) -> RuleSet:
-        """Return the rules, made ready once for as long as no file changes."""
+        """Return the rules, compiled once until a file changes."""
         from cm_tui.engine.assembly.rules import RuleSet
 
         kept = self._rules_of

@@ -1,4 +1,4 @@
-"""What an agent is given when a session begins: entries by value, where the last session stopped, the logs of two days."""
+"""Context for the start of a session: entries, the last session's state, and two day logs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cm_tui.engine.entries.entries import Entries
 from cm_tui.model import Injection, NoteText, WorkState
 
 _LOGS = 0.5
-"""Share of the budget that day logs may take of what is left."""
+"""Share of the remaining budget for day logs."""
 _WORK = 0.3
 """Share of the budget that the block about the last session may take."""
 
@@ -38,13 +38,13 @@ class AtStart(NamedTuple):
 def memory_at_start(
     inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int, work: WorkState = _NO_WORK
 ) -> AtStart:
-    """Return what an agent is given at the start of a session.
+    """Return the context for the start of a session.
 
     Args:
-        inject: gives entries within a budget of tokens.
+        inject: returns entries within a budget of tokens.
         day_logs: of yesterday and today, the older one first.
-        budget: tokens, for all of it.
-        work: where the last session stopped.
+        budget: tokens for everything.
+        work: the last session's state.
     """
     stopped = work_brief(work, int(budget * _WORK), time.time())
     left = budget - tokens(stopped)
@@ -55,7 +55,7 @@ def memory_at_start(
 
 
 def has_memory_at_start(root: Path) -> bool:
-    """Return whether there may be something to give in the project at a root: nothing is opened or made to find out.
+    """Return whether a project may have context for a session, without opening or creating anything.
 
     Raises:
         CmError: its entries cannot be read.
@@ -66,7 +66,7 @@ def has_memory_at_start(root: Path) -> bool:
 
 
 def _logs(found: Sequence[NoteText], budget: float) -> str:
-    """Return day logs within a budget: the newest lines, which stand at the end."""
+    """Return the newest lines of day logs within a budget."""
     parts: list[str] = []
     for log in reversed(found):
         head = f"## Log: {log.note.id}"
@@ -79,6 +79,6 @@ def _logs(found: Sequence[NoteText], budget: float) -> str:
                 break
             kept.insert(0, line)
         if any(line.strip() for line in kept):
-            cut = "\n(earlier lines left out)" if len(kept) < len(lines) else ""
+            cut = "\n(earlier lines omitted)" if len(kept) < len(lines) else ""
             parts.insert(0, f"{head}{cut}\n" + "\n".join(kept))
     return "\n\n".join(parts)

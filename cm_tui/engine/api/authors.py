@@ -1,4 +1,4 @@
-"""Who wrote what is remembered: for wherever a passage of the memory is shown."""
+"""Authors of remembered passages."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import ENTRIES, EPISODES, NOTES, Actor
 
 _ASKED = 400
-"""Characters of what was asked."""
+"""Characters of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote a passage of the memory, and where.
+    """Author and place of a passage of the memory.
 
-    The texts are those of people and agents: they may hold control characters.
+    The texts are people's and agents': they may contain control characters.
     """
 
     id: str
     """Of the entry, note or episode."""
     actor: Actor | Literal[""]
-    """Empty: nobody knows, as with a file that any program may write."""
+    """Empty: unknown, as with a file that any program may write."""
     agent: str = ""
     session: str = ""
     title: str = ""
     """Of the entry or note, or of the episode's session."""
     commit: str = ""
     changed_by: Actor | Literal[""] = ""
-    """Who changed an entry last, where somebody else than its author did."""
+    """Last editor of an entry, unless that is its author."""
     changed_agent: str = ""
     asked: str = ""
-    """First line of what was asked in the episode; empty for an entry."""
+    """First line of the episode's prompt; empty for an entry."""
     unapproved: bool = False
     """An entry is a Rule that no person approved."""
 
 
 def author_of(engine: Engine, path: str) -> Author | None:
-    """Return who wrote what stands at a path such as `episode/18a0…`; None where nothing of that name is remembered."""
+    """Return the author of the item at a path such as `episode/18a0…`; None: no such item."""
     kind, _, name = path.partition("/")
     try:
         if kind == ENTRIES:

@@ -1,6 +1,6 @@
-"""Backups of what cannot be made again, and restoring them: no store is opened.
+"""Backups of irreplaceable data, and restoring them, without opening a store.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell | None = None) -> BackupReport:
-    """Write what cannot be made again of a project into one private, compressed file.
+    """Back up a project's irreplaceable data into one private, compressed file.
 
     Args:
-        file: in a folder that is there; what was there before is replaced.
+        file: in an existing folder; an existing file is replaced.
         root: of the project's checkout; None: all projects.
         dry_run: only count.
-        tell: told how far it is.
+        tell: called with the progress.
 
     Raises:
         NotFoundError: there is nothing to back up, or no such folder.
@@ -50,17 +50,17 @@ def look_at_backup(
     everything: bool = False,
     tell: Tell | None = None,
 ) -> RestoreReport:
-    """Say what restoring a backup would do; nothing is changed.
+    """Return what restoring a backup would do; changes nothing.
 
     Args:
         file: of `back_up`.
-        root: of the checkout that the person is in; None: in none.
-        into_here: its one project goes into that, whatever it was made of.
-        everything: entries of the other projects come along too.
-        tell: told how far it is.
+        root: of the user's checkout; None: in none.
+        into_here: restore its one project into this checkout, whatever its origin.
+        everything: also restore entries of the other projects.
+        tell: called with the progress.
 
     Raises:
-        RefusedError: it is no backup, is damaged, or holds what no backup holds.
+        RefusedError: it is not a backup, or is damaged.
         CmError: it, or a journal, cannot be read.
     """
     from cm_tui.engine.backup.restore import Wish
@@ -80,15 +80,15 @@ def restore_backup(
     mine: bool = False,
     tell: Tell | None = None,
 ) -> RestoreReport:
-    """Merge a backup into what is there; other arguments, and the errors, are those of `look_at_backup`.
+    """Merge a backup into the current data; other arguments, and errors, as for `look_at_backup`.
 
     Args:
         file: of `back_up`.
-        root: of the checkout that the person is in; None: in none.
-        into_here: its one project goes into that, whatever it was made of.
-        everything: entries of the other projects come along too.
-        mine: the person says that they made it: what it says is free of secrets is not looked through again.
-        tell: told how far it is.
+        root: of the user's checkout; None: in none.
+        into_here: restore its one project into this checkout, whatever its origin.
+        everything: also restore entries of the other projects.
+        mine: the user made it: text marked as free of secrets is not scanned again.
+        tell: called with the progress.
     """
     from cm_tui.engine.backup.restore import Wish
     from cm_tui.engine.backup.restore import restore as restore_file
@@ -105,7 +105,7 @@ def _of(root: Path) -> Chosen:
     found, said = identify(root), claimed(root)
     if said.text.startswith("path:") or found.claims or said == found:
         return Chosen(found.folder.name, found.text, found.name, str(root))
-    # The memory may have been begun before there was a remote: another machine knows the project by that.
+    # The memory may be older than the remote: another machine identifies the project by the remote.
     return Chosen(found.folder.name, said.text, said.name, str(root), said.folder.name)
 
 
@@ -136,5 +136,5 @@ def _here(root: Path | None) -> Here | None:
     if root is None:
         return None
     found = identify(root)
-    # A checkout that merely claims a project has a memory of its own, and gets that project's by `cm link` alone.
+    # A checkout that merely claims a project has its own memory, and joins that project's only by `cm link`.
     return Here(root, found.folder.name, found.text, "" if found.claims else claimed(root).text)

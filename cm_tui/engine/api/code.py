@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class CodeMethods(Rooms):
-    """What is defined where, and who uses it; `at` names an earlier revision, as for `resolve`."""
+    """Definitions and uses of symbols; `at` names an earlier revision, as for `resolve`."""
 
     @needs("files")
     @of_one_generation
@@ -39,9 +39,9 @@ class CodeMethods(Rooms):
     def callers(
         self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None, unresolved: bool = False
     ) -> Page[Edge]:
-        """Return the call sites of a symbol; of the call sites' own symbols when depth > 1 (at most 3).
+        """Return the call sites of a symbol, and of their own symbols when depth > 1 (at most 3).
 
-        The page says how many more sites bear the name of which nothing is known; `unresolved` lists those instead.
+        The page counts further sites of that name that are unresolved; `unresolved` lists those instead.
         """
         return self._asked(at, lambda graph: graph.callers(name, depth=depth, unresolved=unresolved))
 
@@ -72,7 +72,7 @@ class CodeMethods(Rooms):
 
         if at is not None:
             return self._history.source(at, self._inside(path), start_line, end_line)
-        # A reader of its own for each call: what it keeps must not outlive an edit.
+        # A reader for each call: its cache must not outlive an edit.
         return files.FileView(self._db, ContentReader(self._repository)).source(
             self._inside(path), start_line, end_line
         )

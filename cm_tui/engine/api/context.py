@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class ContextMethods(SearchMethods, CodeMethods):
-    """What a chat needs to know, chosen by the engine or by a person."""
+    """Context for a chat, chosen by the engine or the user."""
 
     _table: tuple[str, InjectionTable] | None = None
 
     @needs("files")
     def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
         """Choose what answers a question, within a budget of tokens."""
-        # Before the generation is chosen that it is answered from: else what is found is not there to be read.
+        # Before choosing the generation of the response: otherwise new findings could not be read from it.
         self._read_what_was_recorded("code")
         return self._pack(question, budget, neighbours=neighbours)
 
@@ -62,7 +62,7 @@ class ContextMethods(SearchMethods, CodeMethods):
 
     @needs("files")
     def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
-        """Make a pack of what a person chose, in that order."""
+        """Make a pack of the user's choice, in that order."""
         self._read_what_was_recorded("code")
         return self._pack_items(items, budget, question)
 
@@ -74,7 +74,7 @@ class ContextMethods(SearchMethods, CodeMethods):
         files = self._file_view()
 
         def source(path: str, start_line: int, end_line: int | None) -> Source:
-            # What somebody asks for may be no path of the index.
+            # The requested path may not be in the index.
             return files.source(self._inside(path), start_line, end_line)
 
         return manual_pack(items, bounded(budget), question, source=source, symbol_at=files.symbol_at)
@@ -82,7 +82,7 @@ class ContextMethods(SearchMethods, CodeMethods):
     @needs("files")
     @of_one_generation
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
-        """Return callers, callees and used types of what was chosen, nearest first."""
+        """Return callers, callees and used types of the chosen items, nearest first."""
         from cm_tui.engine.context.neighbours import neighbours_of
 
         files = self._file_view()
@@ -100,7 +100,7 @@ class ContextMethods(SearchMethods, CodeMethods):
         return FileView(self._db, ContentReader(self._repository))
 
     def _uses(self, key: SymbolKey) -> Page[Edge]:
-        """What a symbol calls, the types it names, and what it derives from."""
+        """Callees of a symbol, types it names, and its bases."""
         return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"), text=False)
 
     def _used_by(self, key: SymbolKey) -> Page[Edge]:
@@ -111,16 +111,16 @@ class ContextMethods(SearchMethods, CodeMethods):
     def inject(
         self, *, budget: int = 2000, scope: str = "", category: str = "", prompt: str = "", files: Sequence[str] = ()
     ) -> Injection:
-        """Return entries as text for a prompt: by scope and category, the most valuable within a budget of tokens.
+        """Return entries as text for a prompt, the most valuable within a budget of tokens.
 
-        What waits for trust, is never recalled, or is a Rule that no person approved stays out, and is counted.
+        Entries that wait for trust or approval, or are never recalled, are counted but not included.
 
         Args:
             budget: tokens.
-            scope: only those of `user` or `project`; empty: of both.
-            category: only those of this one; empty: of all.
-            prompt: what is asked: entries that are about it come first.
-            files: paths that are worked on: entries that name them come first.
+            scope: only `user` or `project`; empty: both.
+            category: only this category; empty: all.
+            prompt: entries related to it come first.
+            files: paths that the session works on: entries that name them come first.
 
         Raises:
             UsageError: there is no such scope or category.
@@ -141,7 +141,7 @@ class ContextMethods(SearchMethods, CodeMethods):
         from cm_tui.engine.entries.entries import Entries
 
         entries = Entries(self._root)
-        # Taken before they are read: what changes meanwhile is read again next time.
+        # Stamped before reading, so that a concurrent change is read next time.
         stamp = entries.stamp()
         if self._table is None or self._table[0] != stamp:
             found = entries.all()

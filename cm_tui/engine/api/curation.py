@@ -1,4 +1,4 @@
-"""Looking after entries: approving Rules, moving and merging entries, making one of an episode."""
+"""Curation of entries: approving Rules, moving and merging, promoting an episode."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line 
 
 
 class CurationMethods(EntryMethods):
-    """What a person does with entries beside writing and changing them; `undo` takes each of it back."""
+    """The user's curation of entries; `undo` undoes each change."""
 
     @needs("nothing", writes=("memory",))
     def approve_entry(self, shown: Entry) -> MemoryChange:
-        """Approve a Rule exactly as it was shown: from now on agents are given it.
+        """Approve a Rule exactly as shown: agents receive it from then on.
 
         Args:
-            shown: the Rule as a person read it.
+            shown: the Rule as the user read it.
 
         Raises:
-            NotFoundError: it is gone.
-            UsageError: it is no Rule, or approved already.
-            RefusedError: it says something else by now, or came with the repository and waits for trust.
+            NotFoundError: it no longer exists.
+            UsageError: it is not a Rule, or is approved already.
+            RefusedError: it was changed since, or came with the repository and waits for trust.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.entries.approval import approve
@@ -44,17 +44,17 @@ class CurationMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
-        """Move an entry to the other scope; it keeps its id and who wrote it.
+        """Move an entry to the other scope; id and author stay.
 
         Args:
-            name: its id, or a beginning that no other has.
+            name: its id, or a unique prefix of it.
             to: the scope.
             actor: who moves it.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several, or it is there already.
-            RefusedError: it is not a person who moves it, it waits for trust, or the scope has an entry of that id.
+            NotFoundError: no entry has that name.
+            UsageError: the prefix is ambiguous, or the entry is already in that scope.
+            RefusedError: the actor is not the user, the entry waits for trust, or the scope has an entry with that id.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.entries.curation import move
@@ -70,17 +70,17 @@ class CurationMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
-        """Make one entry of several: the first takes the texts of the others along, which are forgotten.
+        """Merge entries into the first one; its text takes in the others', which are forgotten.
 
         Args:
-            names: ids, or beginnings that no other has; title, category and scope are those of the first.
-            scope: only entries of this one; empty: of both.
+            names: ids, or unique prefixes; title, category and scope are those of the first.
+            scope: only entries of this scope; empty: both.
             actor: who merges them.
 
         Raises:
-            NotFoundError: there is none of a name.
-            UsageError: there are several of a name, it is one entry alone, or together they are too long.
-            RefusedError: it is not a person who merges them, or one of them waits for trust.
+            NotFoundError: a name matches no entry.
+            UsageError: a name is ambiguous, there is only one entry, or together they are too long.
+            RefusedError: the actor is not the user, or one of the entries waits for trust.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.entries.curation import merge
@@ -97,9 +97,9 @@ class CurationMethods(EntryMethods):
 
     @needs("nothing")
     def duplicate_entries(self, *, limit: int = 200) -> Page[Duplicates]:
-        """Return pairs of entries that say nearly the same, the likest first.
+        """Return pairs of similar entries, the most similar first.
 
-        They are compared by their words, and by their vectors where the index has some.
+        They are compared by words, and by vectors where the index has them.
 
         Args:
             limit: how many at most.
@@ -126,21 +126,21 @@ class CurationMethods(EntryMethods):
         scope: Scope = "project",
         actor: Actor = "person",
     ) -> Entry:
-        """Write down what an episode taught as an entry, which says which episode, session and commit it comes from.
+        """Save what an episode taught as an entry, with a reference to episode, session and commit.
 
         Args:
-            name: the episode's id, or a beginning that no other has; `last` is the newest.
-            content: what is to be remembered; empty: what came of the episode. A Rule is approved only where it is given.
+            name: the episode's id, or a unique prefix of it; `last` is the newest.
+            content: the text; empty: the episode's result. A Rule is approved only if the text is given.
             category: Knowledge, Rule or Experience.
-            title: what it is called; empty: what was asked.
-            keywords: words that it is found by; taken from the text when not given.
+            title: empty: the prompt.
+            keywords: search words; by default taken from the text.
             scope: of the entry.
             actor: who promotes it.
 
         Raises:
-            NotFoundError: there is no episode of that name.
-            UsageError: there are several, nothing came of it, or a value cannot be.
-            RefusedError: it is not a person who promotes it.
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous, the episode has no result, or a value is invalid.
+            RefusedError: the actor is not the user.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.entries.promotion import promote
@@ -154,7 +154,7 @@ class CurationMethods(EntryMethods):
         return replace(entry, notes=notes)
 
     def _vectors_of(self, entries: Sequence[Entry]) -> dict[int, Vectors]:
-        """Return the vectors that the index has of entries, by their places; of a long one that of its beginning."""
+        """Return the indexed vectors of entries by path; of a long entry, that of its beginning."""
         rows = {str(path): int(id_) for path, id_ in self._db.rows(_FIRST_PASSAGES, [model.ENTRIES])}
         if not rows or not self._vectors.has_model:
             return {}
@@ -167,4 +167,4 @@ class CurationMethods(EntryMethods):
 
 def _only_a_person(actor: Actor, does: str) -> None:
     if actor != "person":
-        raise RefusedError(f"Only a person {does}.", hint="Ask the person whose memory it is.")
+        raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")

@@ -1,4 +1,4 @@
-"""Trusting files of definitions, and taking it back: for a person at a terminal, and nobody else.
+"""Trusting definition files, and revoking trust: only for a user at a terminal.
 
 Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
 """
@@ -14,12 +14,12 @@ from cm_tui.engine.definitions.library import load
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """A file of definitions that asks for something."""
+    """A definition file that requests permissions."""
 
     path: str
     digest: str
     asks: tuple[str, ...]
-    """Ends of a sentence that begins with `It wants to`."""
+    """Endings of a sentence that begins with `It wants to`."""
     trusted: bool
 
 
@@ -32,7 +32,7 @@ def asking_files(root: Path) -> tuple[HeldFile, ...]:
 
 
 def trust(root: Path, shown: tuple[HeldFile, ...]) -> None:
-    """Write down that a person trusts exactly the files that were shown.
+    """Record that the user trusts exactly the shown files.
 
     Raises:
         StoreError: it cannot be written.
@@ -41,7 +41,7 @@ def trust(root: Path, shown: tuple[HeldFile, ...]) -> None:
 
 
 def revoke(root: Path) -> int:
-    """Forget what was trusted at a root; returns how many files it was.
+    """Revoke all trust at a root; return the number of files.
 
     Raises:
         StoreError: it cannot be written.

@@ -1,4 +1,4 @@
-"""The files that say what is remembered and handed over: retrieval definitions, rules and pipelines."""
+"""Definition files: retrieval definitions, rules and pipelines."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class DefinitionMethods(Rooms):
 
     @needs("nothing", writes=("definitions",))
     def context_definitions(self) -> Definitions:
-        """Return the retrieval definitions, rules and pipelines of the project with what is wrong with them.
+        """Return retrieval definitions, rules and pipelines of the project, with their problems.
 
-        Copies the JSON Schemas to `.cm/schemas` where there are definitions and the schemas are not those of this version.
+        Copies the JSON Schemas to `.cm/schemas` if there are definitions and the schemas are of another version.
         """
         from cm_tui.engine.definitions.library import load
         from cm_tui.engine.definitions.listing import listed
@@ -31,15 +31,15 @@ class DefinitionMethods(Rooms):
 
     @needs("nothing", writes=("definitions",))
     def new_definition(self, kind: DefinitionKind, name: str) -> str:
-        """Write a commented definition for a person to change; returns its path, relative to the root.
+        """Write a commented definition for the user to change; return its path, relative to the root.
 
         Args:
             kind: of definition.
             name: of it and of its file: letters, digits, `-` and `_`.
 
         Raises:
-            UsageError: the name is none.
-            RefusedError: there is such a file.
+            UsageError: the name is invalid.
+            RefusedError: the file exists.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.definitions.writing import write_new
@@ -49,7 +49,7 @@ class DefinitionMethods(Rooms):
         return path
 
     def _copy_schemas(self) -> None:
-        """Bring the schemas beside definitions up to date; a project that cannot be written to does without."""
+        """Update the schemas next to definitions; skipped in a read-only project."""
         from cm_tui.engine.definitions import schemas
 
         try:
@@ -61,7 +61,7 @@ class DefinitionMethods(Rooms):
 
 
 def has_definitions(root: Path) -> bool:
-    """Return whether there are retrieval definitions or rules at a root that are not shipped, also broken ones."""
+    """Return whether a project has its own retrieval definitions or rules, valid or not."""
     from cm_tui.engine.definitions.library import load
     from cm_tui.engine.definitions.loaded import SHIPPED
 

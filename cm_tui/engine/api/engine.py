@@ -1,4 +1,4 @@
-"""What the engine offers to every front end: one class, whose public methods are the interface."""
+"""The engine for all front ends: one class, whose public methods are the interface."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Engine(
 
         Args:
             folder: a folder or file of it.
-            force: insist on a root that is refused as unsafe.
-            external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
+            force: accept a root that is refused as unsafe.
+            external_layers: returns the state of what keeps a root fresh from outside, such as git hooks.
 
         Raises:
             RefusedError: the root is unsafe and `force` is not set.
@@ -63,7 +63,7 @@ class Engine(
 
     @classmethod
     def open_empty(cls, folder: Path | None = None) -> Self:
-        """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
+        """Open the project with an empty store; the previous one, valid or damaged, is deleted."""
         from cm_tui.config import load_config
 
         root, store = projects.locate(folder)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class EntryMethods(ForgettingMethods):
-    """Entries of the project and of its user, and what agents propose.
+    """Entries of the project and of its user, and agents' proposals.
 
-    What a person wrote, changed, let an agent change, pinned or trusted, or holds in all projects, is changed by a person
-    alone: an agent's change of it becomes a proposal.
+    An agent's change becomes a proposal if the entry holds in all projects, or if the user wrote, changed, pinned or
+    trusted it, or approved an agent's change of it.
     """
 
     @needs("nothing", writes=("memory",))
@@ -35,20 +35,20 @@ class EntryMethods(ForgettingMethods):
         agent: str = "",
         session: str = "",
     ) -> Entry:
-        """Write something down, without what looks like a secret; what stands there already is not written twice.
+        """Save an entry with secrets redacted, unless the same one is already saved.
 
         Args:
-            text: what is to be remembered, at most 20,000 characters.
+            text: at most 20,000 characters.
             category: Knowledge, Rule or Experience.
-            title: what it is called; its first line when not given.
-            keywords: words that it is found by; taken from the text when not given.
+            title: default: the first line.
+            keywords: search words; by default taken from the text.
             scope: `project` writes into the project's `.cm/memory.json`, `user` into the user's own file.
             actor: who writes it.
-            agent: name of the agent, where one writes.
+            agent: name of the agent, if any.
             session: id of its session.
 
         Raises:
-            UsageError: there is nothing to write down, too much, or no such category.
+            UsageError: the text is empty or too long, or the category does not exist.
             RefusedError: the project's file leads elsewhere, or an agent writes for all projects.
             StoreError: it cannot be written.
         """
@@ -58,7 +58,7 @@ class EntryMethods(ForgettingMethods):
         self._check_recorded(actor, session)
         if actor != "person" and scope == "user":
             raise RefusedError(
-                "What holds in all projects is written by a person.", hint="Propose it, or write it for this project."
+                "Only the user writes entries for all projects.", hint="Propose it, or write it for this project."
             )
         entry, notes = self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)
         return replace(entry, notes=notes)
@@ -76,21 +76,21 @@ class EntryMethods(ForgettingMethods):
         session: str = "",
         reason: str = "",
     ) -> MemoryChange:
-        """Propose an entry of the scope `user`, which holds in all projects: a person accepts or declines it.
+        """Propose an entry for the scope `user` (all projects); the user accepts or declines it.
 
         Args:
-            text: what is to be remembered, at most 20,000 characters.
+            text: at most 20,000 characters.
             category: Knowledge, Rule or Experience.
-            title: what it is called; its first line when not given.
-            keywords: words that it is found by; taken from the text when not given.
+            title: default: the first line.
+            keywords: search words; by default taken from the text.
             actor: who proposes it.
             agent: name of the agent.
             session: id of its session.
-            reason: why, for whoever decides.
+            reason: shown to the user who decides.
 
         Raises:
-            UsageError: there is nothing to write down, too much, no such category, or too many proposals wait.
-            RefusedError: nothing is to be recorded now.
+            UsageError: the text is empty or too long, the category does not exist, or too many proposals wait.
+            RefusedError: recording is off.
             StoreError: it cannot be written.
         """
         from cm_tui.model.author import Author
@@ -113,16 +113,15 @@ class EntryMethods(ForgettingMethods):
         forgotten: bool = False,
         limit: int = 200,
     ) -> Page[Entry]:
-        """Return entries, those that were written or changed last first.
+        """Return entries, the most recently changed first.
 
         Args:
-            match: only those that have these words in id, title, content, keywords, category or agent.
-            category: only those of this one.
+            match: only those with these words in id, title, content, keywords, category or agent.
+            category: only this category.
             scope: only `user` or `project`.
-            held: also those that are in no answer: they came with the repository and nobody trusted them, or they are
-                never recalled.
-            forgotten: those that were forgotten, instead.
-            limit: how many at most; the total counts all that match.
+            held: include entries that are never recalled, or came with the repository and are not trusted yet.
+            forgotten: return forgotten entries instead.
+            limit: the most to return; the total counts all matches.
 
         Raises:
             UsageError: there is no such category or scope.
@@ -138,15 +137,15 @@ class EntryMethods(ForgettingMethods):
 
     @needs("nothing")
     def entry(self, name: str, *, scope: str = "") -> Entry:
-        """Return an entry by its id, or a beginning that no other has; one that was forgotten says so.
+        """Return an entry by its id or a unique prefix; a forgotten one is marked as such.
 
         Args:
-            name: its id, or a beginning of it.
-            scope: only that of this one, where both scopes have one of that id.
+            name: its id, or a unique prefix of it.
+            scope: only this scope, where both have an entry with that id.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several, or there is no such scope.
+            NotFoundError: no entry has that name.
+            UsageError: the name is ambiguous, or the scope does not exist.
         """
         from cm_tui.engine.entries.entry_undo import forgotten_named
 
@@ -169,20 +168,20 @@ class EntryMethods(ForgettingMethods):
         session: str = "",
         reason: str = "",
     ) -> MemoryChange:
-        """Change an entry, or propose that.
+        """Change an entry, or propose the change.
 
         Args:
-            name: its id, or a beginning that no other has.
-            edit: what is to change.
-            scope: only of this one, where both scopes have an entry of that id.
+            name: its id, or a unique prefix of it.
+            edit: the change.
+            scope: only this scope, where both have an entry with that id.
             actor: who changes it.
-            agent: name of the agent, where one does.
+            agent: name of the agent, if any.
             session: id of its session.
-            reason: why, for whoever decides on a proposal.
+            reason: shown to the user who decides on a proposal.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several, or nothing would change.
+            NotFoundError: no entry has that name.
+            UsageError: the name is ambiguous, or nothing would change.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.entries.entry_record import says_the_same
@@ -217,26 +216,26 @@ class EntryMethods(ForgettingMethods):
         agent: str = "",
         session: str = "",
     ) -> str:
-        """Record a task as an episode, without what looks like a secret; the same one is not recorded twice in a row.
+        """Record a task as an episode with secrets redacted, unless the last one is the same.
 
         Args:
-            prompt: what was asked.
-            plan: how it was to be done.
-            patch: what was changed, as a diff.
-            verdict: what came of it.
+            prompt: the task.
+            plan: the plan.
+            patch: the change, as a diff.
+            verdict: the result.
             outcome: whether it worked.
             title: of its session.
-            files: paths that it is about, below the project's root.
-            tags: words to find it by.
+            files: related paths, below the project's root.
+            tags: search words.
             actor: who records it.
-            agent: name of the agent, where one does.
+            agent: name of the agent, if any.
             session: id of its session.
 
         Returns:
             The id of the episode.
 
         Raises:
-            UsageError: nothing was asked.
+            UsageError: the prompt is empty.
             RefusedError: a path leads out of the project.
             StoreError: the journal cannot be written.
         """
@@ -262,15 +261,15 @@ class EntryMethods(ForgettingMethods):
 
     @needs("nothing", writes=("memory",))
     def decide(self, name: str, *, accept: bool) -> MemoryChange:
-        """Accept a proposal, which makes its change as a person's, or decline it.
+        """Accept a proposal, which applies its change as the user's, or decline it.
 
         Args:
-            name: its id, or that of what it would change.
-            accept: make the change.
+            name: its id, or that of the entry that it would change.
+            accept: apply the change.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several.
+            NotFoundError: no proposal has that name.
+            UsageError: the name is ambiguous.
             RefusedError: the entry was changed since the proposal was made.
             StoreError: it cannot be written.
         """
@@ -287,11 +286,11 @@ class EntryMethods(ForgettingMethods):
     # --- parts ---
 
     def _check_recorded(self, actor: Actor, session: str) -> None:
-        """Refuse what somebody else than a person writes down while nothing is to be recorded."""
+        """Refuse writes by anyone but the user while recording is off."""
         from cm_tui.engine.recording.gate import why_not
 
         if actor != "person" and (reason := why_not(self._root, session)):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
         from cm_tui.engine.entries.entry_events import State
@@ -314,7 +313,7 @@ class EntryMethods(ForgettingMethods):
 
     @staticmethod
     def _named(entries: Entries, name: str, scope: str, *, held: bool) -> Entry:
-        """Return an entry by its id; of one that was forgotten it is told how it comes back."""
+        """Return an entry by its id; the error for a forgotten one explains how to restore it."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
 
         try:
@@ -322,5 +321,5 @@ class EntryMethods(ForgettingMethods):
         except NotFoundError:
             if (gone := forgotten_named(entries, name)) is None:
                 raise
-            hint = f"A person brings it back: `cm forget --undo {gone.id}`."
+            hint = f"The user restores it: `cm forget --undo {gone.id}`."
             raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None

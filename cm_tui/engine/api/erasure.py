@@ -27,13 +27,13 @@ class ErasureMethods(MemoryMethods):
 
     @needs("nothing", writes=("memory",))
     def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
-        """Say what leaves the journal by its age, and move it to the archive if wanted.
+        """Report what leaves the journal by its age, and move it to the archive if requested.
 
-        The archive is a compressed file beside the journal, does not count towards the cap and is searched on request.
+        The archive is a compressed file next to the journal, does not count towards the cap and is searched on request.
 
         Args:
             apply: move it.
-            older_than: days; a person wants everything archived that is older, but for what is of high value.
+            older_than: days; archive everything older, except what is of high value.
 
         Raises:
             StoreError: the journal or the archive cannot be written.
@@ -49,16 +49,16 @@ class ErasureMethods(MemoryMethods):
     def purge(
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
     ) -> PurgeReport:
-        """Delete episodes from the archive, for good, and make what was made from them again without.
+        """Delete episodes from the archive permanently, and rebuild derived data without them.
 
         Args:
-            names: ids of archived episodes, or beginnings that no other has.
-            older_than: days; also all of the archive that is older.
-            dry_run: only say what would go.
+            names: ids of archived episodes, or unique prefixes.
+            older_than: days; also everything in the archive that is older.
+            dry_run: only report what would be deleted.
 
         Raises:
-            NotFoundError: the archive has none of that name.
-            UsageError: nothing is named.
+            NotFoundError: a name is not in the archive.
+            UsageError: no name or age is given.
             StoreError: the archive cannot be written.
         """
         from cm_tui.engine.episodes import retention
@@ -68,18 +68,18 @@ class ErasureMethods(MemoryMethods):
             return report
         said = self._said_by(report.ids)
         self._forget_words(said, ())
-        # Before they go: what is left of them does not name the turns of a transcript.
+        # Before they are deleted: the rest does not name the turns of a transcript.
         self._remove_copies(said, report.ids)
         report = retention.purge(self._episodes, report.ids, older_than=None, dry_run=False)
         stays = self._forget_beside(report.ids)
         if derived := self._derived_from(report.ids):
             # What pipelines wrote of them is in the journal; erasing it makes the memory again, too.
             return replace(report, notes=(*self.erase(derived).notes, *stays))
-        # A database keeps what was deleted until something is written over it.
+        # A database keeps deleted data until it is overwritten.
         return replace(report, notes=(*self._make_memory_again(), *stays))
 
     def _said_by(self, ids: Collection[str]) -> Said:
-        """Return what episodes say."""
+        """Return the text of episodes."""
         from cm_tui.engine.erasure.said import said_by
 
         return said_by(self._episodes.one(id_) for id_ in ids)
@@ -105,7 +105,7 @@ class ErasureMethods(MemoryMethods):
 
     @needs("nothing")
     def secrets(self) -> SecretsReport:
-        """Return what looks like a secret, by today's patterns, in journal, index, logs and remembered choices.
+        """Return possible secrets, by the current patterns, in journal, index, logs and remembered choices.
 
         Raises:
             StoreError: one of them cannot be read.
@@ -120,19 +120,19 @@ class ErasureMethods(MemoryMethods):
     def erase(
         self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
     ) -> ErasureReport:
-        """Erase events of the journal and all that was made from them, for good.
+        """Erase events of the journal and all derived data permanently.
 
-        An event takes its turn along: its session's prompts, edits, stop and episode say the same.
+        An event is erased with its turn: the session's prompts, edits, stop and episode repeat it.
 
         Args:
-            names: ids of events or episodes, or beginnings that no other has, or SEGMENT:OFFSET as a scan tells them.
+            names: ids of events or episodes, or unique prefixes, or SEGMENT:OFFSET from a scan.
             found: also everything that `secrets` finds.
-            with_patches: also the turns of other episodes that hold lines of one that goes.
-            dry_run: only say what would go.
+            with_patches: also turns of other episodes with lines of an erased one.
+            dry_run: only report what would be erased.
 
         Raises:
-            NotFoundError: the journal has no event of that name.
-            UsageError: it has several, or nothing is named.
+            NotFoundError: a name is not in the journal.
+            UsageError: a name is ambiguous, or there is nothing to erase.
             StoreBusyError: the index stays in use.
             StoreError: something cannot be written.
         """
@@ -157,13 +157,13 @@ class ErasureMethods(MemoryMethods):
         )  # fmt: skip
 
     def _forget_words(self, said: Said, secrets: Collection[str] | None) -> None:
-        """Let go of what was handed over and repeats what is erased, or has one of these secrets; None: any."""
+        """Drop saved output that repeats what is erased or contains one of these secrets; None: any secret."""
         from cm_tui.engine.assembly.snapshots import Snapshots
 
         Snapshots(self._root, self.config.context.snapshots).remove_repeating(said.lines, said.prompts, secrets)
 
     def _forget_beside(self, ids: Collection[str]) -> list[str]:
-        """Let go of what was made of events outside journal and store; returns what has to be said."""
+        """Drop data derived from events outside journal and store; return messages for the user."""
         from cm_tui.engine.assembly.snapshots import Snapshots
         from cm_tui.engine.ingestion.forgetting import forget
 
@@ -171,13 +171,13 @@ class ErasureMethods(MemoryMethods):
         Snapshots(self._root, self.config.context.snapshots).remove_naming(ids)
         stays = forget(self._root, ids)
         return (
-            [f"somebody changed these values since a pipeline wrote them, so they stay: {', '.join(stays)}"]
+            [f"these values were changed after a pipeline wrote them, so they stay: {', '.join(stays)}"]
             if stays
             else []
         )
 
     def _make_memory_again(self) -> list[str]:
-        """Make what the index holds of the journal again, in a new file: nothing that was deleted is left on disk."""
+        """Rebuild the index's part of the journal in a new file: no deleted data is left on disk."""
         from cm_tui.engine.episodes import retention
         from cm_tui.engine.vectors import cache
 
@@ -188,7 +188,7 @@ class ErasureMethods(MemoryMethods):
         if kept:
             with self._db.transaction():
                 cache.drop_unused(self._db)
-                # They hold titles and words of what is gone.
+                # They contain titles and words of erased episodes.
                 self._mentions.clear()
         notes: list[str] = []
 
@@ -204,7 +204,7 @@ class ErasureMethods(MemoryMethods):
 
 
 def _written_anew(store: Path) -> bool:
-    """Write a closed store anew; False where that is not possible."""
+    """Rewrite a closed store; False where that is not possible."""
     from cm_tui.engine.store.rewrite import write_anew
     from cm_tui.engine.vectors.snapshot import remove_files
 

@@ -1,6 +1,6 @@
-"""Events that agents' hooks write down: secrets leave, HEAD is noted, and the journal has it.
+"""Events from agents' hooks: secrets are redacted, HEAD is noted, and the journal has them.
 
-A hook is on the way of someone's work: nothing is imported here before it is needed.
+A hook delays the user's work: imports are local.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any
 def record_event(
     root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[str, str], *, limit: int, folder: str = ""
 ) -> None:
-    """Append an event to the journal of the project at a root, unless nothing of it is to be recorded.
+    """Append an event to the journal of the project at a root, unless recording is off.
 
     Args:
         root: of the checkout that it happened in.
         kind: what happened, such as `hook.prompt`.
-        data: facts that hold no words of a person or an agent.
-        texts: those words, by the name that the journal gives them; what looks like a secret is taken out.
-        limit: characters that are kept of each text.
+        data: facts without words of users or agents.
+        texts: those words by name; secrets are redacted.
+        limit: characters to keep of each text.
         folder: where in the checkout the session works.
 
     Raises:
         RefusedError: git's data cannot be opened.
-        StoreError: the journal cannot be written, or nobody knows whether recording is paused.
-        ConfigError: nobody knows which folders are never recorded.
+        StoreError: the journal cannot be written, or it is unknown whether recording is paused.
+        ConfigError: the list of folders that are never recorded cannot be read.
         UsageError: it is too much for one event.
     """
     from cm_tui.engine.git.git_dir import git_folders, head_of
@@ -45,7 +45,7 @@ def record_event(
 
 
 def may_record(root: Path, session: str, folder: str = "") -> bool:
-    """Return whether what a session does may be written down now.
+    """Return whether a session may be recorded now.
 
     Args:
         root: of the checkout that it works in.
@@ -53,8 +53,8 @@ def may_record(root: Path, session: str, folder: str = "") -> bool:
         folder: where in the checkout it works.
 
     Raises:
-        StoreError: nobody knows whether recording is paused.
-        ConfigError: nobody knows which folders are never recorded.
+        StoreError: it is unknown whether recording is paused.
+        ConfigError: the list of folders that are never recorded cannot be read.
     """
     from cm_tui.engine.recording.gate import why_not
 

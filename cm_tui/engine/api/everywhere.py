@@ -1,4 +1,4 @@
-"""What all projects on this machine remember, asked one after the other; nothing of them is changed."""
+"""The memory of all projects on this machine, searched one after the other; read-only."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class EverywhereResult:
     rows: tuple[FoundElsewhere, ...] = ()
     """Best first, with ranks among all of them."""
     projects: int = 0
-    """How many were asked."""
+    """Number of searched projects."""
     notes: tuple[str, ...] = ()
 
 
 def recall_everywhere(
     question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine
 ) -> EverywhereResult:
-    """Ask each project that has an index or a journal what it remembers.
+    """Search the memory of each project that has an index or a journal.
 
-    Each answers by its own settings and trust; one that cannot be read is named in a note and skipped. What is for all
-    projects of the user comes once. Nothing of it counts as recalled.
+    Each uses its own settings and trust; a note names unreadable ones, which are skipped. Entries for all projects are
+    returned once. Nothing counts as recalled.
 
     Args:
         question: in words.
         limit: how many hits.
         where: as for `recall`.
-        open_engine: opens the engine of a root for as long as it is asked.
+        open_engine: opens the engine of a root for the search.
     """
     notes: list[str] = []
     known = [one for one in known_projects().rows if one.indexed or one.recorded]
@@ -66,7 +66,7 @@ def recall_everywhere(
 def _asked(
     project: KnownProject, question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
 ) -> Iterator[FoundElsewhere]:  # fmt: skip
-    """Yield what a project remembers; a note gives the reason where one cannot be asked."""
+    """Yield a project's matches; a note gives the reason where it cannot be searched."""
     if not project.roots:
         notes.append(f"{project.name} is skipped: its folder is no longer there.")
         return

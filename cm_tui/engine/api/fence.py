@@ -1,4 +1,4 @@
-"""Marks around what comes from memory, for wherever it stands in a prompt: nothing inside can close them."""
+"""Marks around text from memory in a prompt: nothing inside can close them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ TAG = "cm-memory"
 
 _OPENING = re.compile("[<\ufe64\uff1c]")
 _TAG = re.compile("".join(f"[^a-z0-9]*{letter}" for letter in TAG if letter.isalnum()))
-"""Its letters, whatever stands between them."""
+"""Its letters, with anything between them."""
 _LOOK_ALIKES = str.maketrans(
     "\u0441\u03f2\u1d04\u043c\u1d0d\u0435\u03b5\u1d07\u043e\u03bf\u1d0f\u0433\u0280\u0443\u03b3\u028f",
     "cccmmeeeooorryyy",
 )
-"""Letters of other alphabets that a reader takes for those of the tag."""
+"""Letters of other alphabets that look like those of the tag."""
 
 
 def fenced(text: str, preamble: str) -> str:
-    """Return a text between marks, without characters that nobody sees.
+    """Return a text between marks, without invisible characters.
 
     Args:
-        text: whatever was remembered or found.
-        preamble: what is said of it, in our own words.
+        text: any remembered or found text.
+        preamble: our own words about it.
     """
     return f"<{TAG}>\n{preamble}\n\n{_without_marks(visible(text)).strip()}\n</{TAG}>"
 
 
 def _without_marks(text: str) -> str:
-    """Return a text in which nothing reads like one of the marks, however it is written."""
+    """Return a text in which nothing resembles one of the marks, in any spelling."""
     first, *parts = _OPENING.split(text)
     openings = _OPENING.findall(text)
     said = (
@@ -40,7 +40,7 @@ def _without_marks(text: str) -> str:
 
 
 def _reads_like_tag(part: str) -> bool:
-    """Return whether a text begins like the tag to a reader: wide letters, other dashes and blanks make no difference."""
+    """Return whether a text looks like the tag: wide letters, other dashes and blanks are ignored."""
     if not part.isascii():
         plain = unicodedata.normalize("NFKD", part)
         part = "".join(one for one in plain if not unicodedata.combining(one)).lower().translate(_LOOK_ALIKES)

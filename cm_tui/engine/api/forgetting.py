@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ForgettingMethods(MemoryMethods):
-    """Leaves out what is remembered, of either kind; what only a person forgets is proposed."""
+    """Forgets entries and episodes; changes that only the user may make are proposed."""
 
     @needs("nothing", writes=("memory",))
     def forget_memory(
@@ -31,21 +31,21 @@ class ForgettingMethods(MemoryMethods):
         session: str = "",
         reason: str = "",
     ) -> MemoryChange:
-        """Forget an entry or an episode, or bring it back; what is forgotten stays in the journal.
+        """Forget an entry or an episode, or restore it; the journal keeps forgotten ones.
 
         Args:
-            name: its id, or a beginning that no other has.
-            undo: bring one back that was forgotten.
-            scope: only an entry of this one, where both scopes have one of that id.
-            actor: who forgets it; anyone but a person only proposes it where a person wrote or chose it, of what holds in
-                all projects, and of what was imported or something approved stands on.
-            agent: name of the agent, where one does.
+            name: its id, or a unique prefix of it.
+            undo: restore a forgotten one.
+            scope: only an entry of this scope, where both have one with that id.
+            actor: who forgets it; anyone but the user only proposes it for what the user wrote, chose or imported, what
+                holds in all projects, and what an approved entry is based on.
+            agent: name of the agent, if any.
             session: id of its session.
-            reason: why, for whoever decides on a proposal.
+            reason: shown to the user who decides on a proposal.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several.
+            NotFoundError: no item has that name.
+            UsageError: the name is ambiguous.
             StoreError: it cannot be written.
         """
         from cm_tui.model.author import Author
@@ -107,7 +107,7 @@ class ForgettingMethods(MemoryMethods):
         return model.MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
 
     def _forgotten_before(self, name: str) -> MemoryChange | None:
-        """Return what is said of something that was forgotten already; None where nothing of that name was."""
+        """Return the words for something already forgotten; None: nothing of that name was."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
         from cm_tui.model.ids import kind_and_id
 
@@ -124,7 +124,7 @@ class ForgettingMethods(MemoryMethods):
         from cm_tui.engine.entries.entry_undo import restore
 
         if who.actor != "person":
-            raise RefusedError("What was forgotten is brought back by a person.", hint="`cm forget --undo ID` does it.")
+            raise RefusedError("Only the user restores what was forgotten.", hint="Run `cm forget --undo ID`.")
         try:
             entry, event = restore(self._entries(), name, who)
         except NotFoundError:
@@ -140,18 +140,18 @@ class ForgettingMethods(MemoryMethods):
         except NotFoundError as error:
             raise NotFoundError(
                 f"No entry and no episode {name.strip()[:40]!r} was forgotten here.",
-                hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was.",
+                hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was forgotten.",
             ) from error
 
     def _sync_memory(self) -> None:
-        """Let searches see it at once; where an index run is under way the next question does."""
+        """Let searches see it at once, or with the next request if an index run is under way."""
         from cm_tui.engine.memory import episode_sync
 
         episode_sync.sync_if_free(self._db, self._root, self._read_text)
 
 
 def waits_as(made: Proposal) -> MemoryChange:
-    """Return what is said of a change that only a person makes, and that was proposed instead."""
+    """Return the words for a proposed change that only the user may make."""
     doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
-    words = f"only a person does that: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
+    words = f"only the user does that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"
     return model.MemoryChange(made.target, made.of, words, proposal=made.id)

@@ -1,4 +1,4 @@
-"""The types of the engine's methods, whose records are read when somebody asks for them."""
+"""Types of the engine's methods; their records are imported on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui import model
 
 
 class _Records(dict[str, Any]):
-    """What the annotations of this room name: the records, each read from its module when it is looked up."""
+    """Names in the annotations of this package: the records, each imported when looked up."""
 
     def __missing__(self, name: str) -> Any:
         if name not in model.__all__:

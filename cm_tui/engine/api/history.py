@@ -1,4 +1,4 @@
-"""The history: commits of the mainline, and symbols and files as they were at each."""
+"""History: commits of the mainline, with the symbols and files at each."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 
 class HistoryMethods(IndexMethods):
-    """What was there at which commit, of the mainline (HEAD's first-parent line) or off it."""
+    """The state at each commit, on the mainline (HEAD's first-parent line) or off it."""
 
     @needs("head")
     def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Return commits of the mainline, newest first.
 
         Args:
-            match: only those whose subject, author, date or sha has these words.
-            before: only those below this ordinal: the last one of a page asks for the next page.
-            limit: how many at most; the total counts all that match, whatever `before` is.
+            match: only those with these words in subject, author, date or sha.
+            before: only those below this ordinal: the last one of the previous page.
+            limit: the most to return; the total counts all matches, before and after this page.
         """
         return self._history.commits.mainline(match, before, limit)
 
     @needs("head")
     def resolve(self, ref: str) -> ResolvedRevision:
-        """Return the revision that a name stands for: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
+        """Return the revision of a name: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
 
-        A commit that is not on the mainline says where it lies; the first question about it reads its files. A date
+        A commit off the mainline has a note on its place; the first request for it reads its files. A date
         (`2024-05-01`, UTC) gives the last commit made before it.
 
         Raises:
-            NotFoundError: nothing is called so.
+            NotFoundError: no revision has that name.
             UsageError: the name is ambiguous or malformed, or the project has no git.
         """
         return self._history.revisions.resolve(ref)
@@ -63,27 +63,27 @@ class HistoryMethods(IndexMethods):
     def backfill(
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
     ) -> Generator[Progress, None, None]:
-        """Read the mainline's history, newest first; what is known answers meanwhile, and a later run goes on from there.
+        """Read the mainline's history, newest first; known commits can be queried meanwhile, and a later run continues.
 
         Args:
             depth: how many commits back from HEAD; all when neither is given.
             since: a revision or a date to go back to.
-            cancel: looked at between steps; what was read is kept.
+            cancel: checked between steps; finished work is kept.
         """
         yield from self._history.backfill(depth=depth, since=since, cancel=cancel or model.Cancel())
         self._follow_mentions_behind(cancel)
 
     @needs("nothing")
     def wants_history(self) -> bool:
-        """Return whether `catch_up` is due: more is to be known than is, and nothing reads it in the background."""
+        """Return whether `catch_up` is due: history is incomplete, and nothing reads it in the background."""
         return self._history.goal() is not None
 
     @needs("nothing", writes=("index",))
     def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
-        """Read the history that the configuration asks for; nothing that was pruned is read again.
+        """Read the configured history, without what was pruned.
 
         Args:
-            cancel: looked at between steps; what was read is kept.
+            cancel: checked between steps; finished work is kept.
         """
         yield from self._history.catch_up(cancel or model.Cancel())
         self._follow_mentions_behind(cancel)
@@ -104,31 +104,31 @@ class HistoryMethods(IndexMethods):
 
     @needs("head")
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
-        """Return what became of symbols between two revisions: added, removed, changed, of another signature, moved."""
+        """Return changes of symbols between two revisions: added, removed, changed, new signature, moved."""
         return self._history.changes(before, after, limit)
 
     @needs("head")
     def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
-        """Return the history of the symbols that bear a name, those alive first; also of symbols that are gone.
+        """Return the history of the symbols with a name, current ones first; also of removed ones.
 
         Args:
             name: as for `definitions`; a key names one symbol.
-            callers: say who called those that are gone, at the last revision they were there.
-            limit: how many symbols at most.
+            callers: add the callers of removed ones, at their last revision.
+            limit: the most symbols.
 
         Raises:
-            NotFoundError: nothing that is known ever bore that name.
+            NotFoundError: no known symbol ever had that name.
         """
         return self._history.symbol_histories(name, limit, callers=callers)
 
     @needs("checkout", shared=False)
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
-        """Return where the index and the checkout differ, symbol by symbol.
+        """Return the differences between index and checkout, symbol by symbol.
 
         Args:
-            since: also what changed since this revision or date; `last`: since the person last looked.
-            looked: remember the indexed commit as where they last looked, after answering.
-            limit: how many rows (and changes) at most.
+            since: also changes since this revision or date; `last`: since the user last looked.
+            looked: afterwards, store the indexed commit as the one that the user last looked at.
+            limit: the most rows (and changes).
         """
         return self._history.drift(self.plan(), since, limit, looked=looked)
 

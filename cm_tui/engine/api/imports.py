@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ImportMethods(MemoryMethods):
-    """What agents' own transcripts tell of this project."""
+    """This project's sessions in agents' own transcripts."""
 
     @needs("nothing")
     def imports(
@@ -32,10 +32,9 @@ class ImportMethods(MemoryMethods):
         """Return what `import_sessions` would read, without recording anything.
 
         Args:
-            agents: only their transcripts; none: those of all agents.
-            folders: where the project lay before, when nothing else tells.
-            environment: where the agents keep their transcripts, by the names of their own variables; None: as this
-                process has them.
+            agents: only their transcripts; empty: all agents.
+            folders: former places of the project, if not known otherwise.
+            environment: the agents' own variables, which locate their transcripts; None: those of this process.
 
         Raises:
             UsageError: there is no importer for an agent.
@@ -55,14 +54,14 @@ class ImportMethods(MemoryMethods):
         environment: Mapping[str, str] | None = None,
         cancel: Cancel | None = None,
     ) -> Iterator[Progress]:
-        """Record what agents' own transcripts tell of this project as episodes: what is new since the last time.
+        """Record new sessions in agents' own transcripts of this project as episodes.
 
-        The last step has what was done as `imported`. Arguments are those of `imports`.
+        The last step has the result as `imported`. Arguments are those of `imports`.
 
         Raises:
             UsageError: there is no importer for an agent.
-            RefusedError: nothing is to be recorded of this project.
-            StoreError: the journal cannot be written, or another import goes on.
+            RefusedError: recording is off for this project.
+            StoreError: the journal cannot be written, or another import is running.
         """
         steps = import_into(
             self._root, self.config, agents=agents, folders=folders, environment=environment, cancel=cancel
@@ -74,7 +73,7 @@ class ImportMethods(MemoryMethods):
 
     @in_process
     def read_recorded(self) -> None:
-        """Make what was recorded searchable."""
+        """Make recorded episodes searchable."""
         self._read_episodes(again=False)
 
     @in_process
@@ -84,7 +83,7 @@ class ImportMethods(MemoryMethods):
 
     @in_process
     def embed_recorded(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
-        """Give what was recorded and has none its vectors, the newest first."""
+        """Embed recorded episodes without vectors, the newest first."""
         for done, total in self._vectors.fill_prose(cancel):
             yield model.Progress("vectors", done, total, searchable=True)
 
@@ -98,7 +97,7 @@ def import_into(
     environment: Mapping[str, str] | None = None,
     cancel: Cancel | None = None,
 ) -> Iterator[Progress]:
-    """Import into the journal of the project at a root, without its store: whoever asks the store does not wait for it.
+    """Import into the journal of the project at a root without its store, so that store requests are not blocked.
 
     Args:
         root: of the checkout.
@@ -106,10 +105,10 @@ def import_into(
         agents: as for `import_sessions`.
         folders: as for `import_sessions`.
         environment: as for `import_sessions`.
-        cancel: says when to stop.
+        cancel: set to stop the import.
 
     Raises:
-        RefusedError: nothing is to be recorded of this project.
+        RefusedError: recording is off for this project.
         CmError: as `import_sessions`.
     """
     from cm_tui.engine.importers.project import ProjectTranscripts

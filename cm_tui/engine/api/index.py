@@ -1,4 +1,4 @@
-"""The index of a project: its state, and the runs that make it and keep it."""
+"""The index of a project: its state, and the runs that build and update it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class IndexMethods(Rooms):
-    """What can be asked of the index as a whole, and done with it."""
+    """The index as a whole: its state and maintenance."""
 
     @needs("nothing")
     def stale_reason(self) -> str:
-        """Return why the index does not reflect this checkout's HEAD; nothing when it does.
+        """Return why the index does not reflect this checkout's HEAD; empty when it does.
 
         Raises:
             NotIndexedError: there is no index yet.
@@ -34,14 +34,14 @@ class IndexMethods(Rooms):
 
     @in_process
     def indexed_checkout(self) -> str:
-        """Return the root of the clone or worktree that the index reflects, when that is not this one."""
+        """Return the root of the clone or worktree that the index reflects, if not this one."""
         from cm_tui.engine.status import indexed_checkout
 
         return indexed_checkout(self._db, self._root)
 
     @needs("nothing")
     def freshness(self) -> Freshness:
-        """Return each layer that keeps the index fresh, and what is not in the index yet.
+        """Return each layer that keeps the index fresh, and changes that are not indexed yet.
 
         Raises:
             NotIndexedError: there is no index yet.
@@ -67,7 +67,7 @@ class IndexMethods(Rooms):
     def index(
         self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
     ) -> Iterator[Progress]:
-        """Bring the index up to the working tree; `paths` alone when given. The last step carries the summary."""
+        """Update the index from the working tree, or only from `paths`. The last step carries the summary."""
         yield from self.run_index(full=full, since=since, paths=paths, cancel=cancel)
 
     @in_process
@@ -75,9 +75,9 @@ class IndexMethods(Rooms):
         self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None,
         with_prose: bool = True,
     ) -> Generator[Progress, None, IndexOutcome]:  # fmt: skip
-        """Run `index`; the outcome that never leaves this process has the paths as well.
+        """Run `index`; the outcome has the paths as well, and never leaves this process.
 
-        Without prose, what was said gets its vectors from `embed_recorded`.
+        Without prose, `embed_recorded` embeds what was said.
         """
         inside = [self._inside(path) for path in paths]
         self._refuse_read_only()
@@ -100,12 +100,12 @@ class IndexMethods(Rooms):
         The engine stays open on an empty one.
 
         Args:
-            drop_episodes: also the journal, with all that agents' sessions recorded: that cannot be made again.
+            drop_episodes: also delete the journal with all recorded sessions, which cannot be recreated.
         """
         if drop_episodes:
             from cm_tui.engine.journal import location
 
-            # First: what is left when this is ended in the middle is an index that the next run mends.
+            # First: if this is interrupted, the next run repairs the index.
             projects.drop_episodes(location.folder_of(self._root).name)
             self._recall_log.drop()
         self._begin_anew(projects.remove_store)
@@ -115,7 +115,7 @@ class IndexMethods(Rooms):
         """Check model, extension, grammars, compiled parts, versions, and all of the store.
 
         Args:
-            full: compare every vector, every word of the keyword index and every file of HEAD too.
+            full: also compare every vector, every word of the keyword index and every file of HEAD.
         """
         from cm_tui.engine.doctor.installation import examine
         from cm_tui.engine.doctor.project_store import StoreParts, examine_store
@@ -135,7 +135,7 @@ class IndexMethods(Rooms):
     @needs("checkout")
     @of_one_generation
     def skipped(self) -> Page[SkippedFile]:
-        """Return the files that were looked at and left out of the index."""
+        """Return the files that the scan excluded from the index."""
         from cm_tui.engine.index import files
 
         return files.skipped(self._db)
@@ -152,7 +152,7 @@ class IndexMethods(Rooms):
             raise read_only(self._db.file)
 
     def _claim(self) -> None:
-        """Note whose memory this store becomes, before anything is in it; a store elsewhere is nobody's memory."""
+        """Claim this store for the project before anything is in it; a store elsewhere stays unclaimed."""
         from cm_tui.engine.git.identity import claim, identify
 
         if identify(self._root).folder == self.store:
@@ -161,7 +161,7 @@ class IndexMethods(Rooms):
     def _with_mentions(
         self, run: Generator[Progress, None, IndexOutcome], cancel: Cancel | None
     ) -> Generator[Progress, None, IndexOutcome]:
-        """Have what became of names looked at as soon as a run has stored its files: vectors may take long."""
+        """Update mentions as soon as a run has stored its files, as vectors may take long."""
         is_due = True
         # Where it is cancelled in between, the run ends at once: another may begin.
         with closing(run):
@@ -179,7 +179,7 @@ class IndexMethods(Rooms):
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.store.database import Database
 
-        # A part that another thread builds meanwhile would stand on the store that is closed.
+        # A part built by another thread meanwhile would use the closed store.
         with self._build_lock:
             self._close_parts()
             self._db.close()
@@ -187,7 +187,7 @@ class IndexMethods(Rooms):
             try:
                 remove(self.store)
             finally:
-                # What could not be removed goes on answering.
+                # What could not be removed stays in use.
                 self._is_new = not projects.store_file(self.store).exists()
                 self._db = Database(self.store)
 

@@ -1,4 +1,4 @@
-"""Ingestion: pipelines that write into the memory when something happens, said in files of the project."""
+"""Ingestion: pipelines that write into the memory on events, defined in files of the project."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class IngestionMethods(LayerMethods):
 
     @needs("nothing", writes=("memory",))
     def ingest(self, pipeline: str, text: str, *, values: Mapping[str, str] | None = None) -> IngestRun:
-        """Run a pipeline over a text now; what it had before is not written again.
+        """Run a pipeline over a text now; known input is not written again.
 
         Args:
             pipeline: its name.
             text: the input.
-            values: what its templates may name.
+            values: values for its templates.
 
         Raises:
             NotFoundError: there is no such pipeline.
             UsageError: its file has an error.
-            RefusedError: it waits for a person's trust.
+            RefusedError: it is not trusted yet.
         """
         from cm_tui.engine.definitions.library import load
 
@@ -39,7 +39,7 @@ class IngestionMethods(LayerMethods):
 
     @needs("nothing", writes=("memory",))
     def ingest_pending(self) -> tuple[IngestRun, ...]:
-        """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
+        """Run the pipelines over the events since their last run; the daemon does so by itself."""
         from cm_tui.engine.definitions.library import load
 
         return self._ingestion.pending(load(self._root))
@@ -51,9 +51,9 @@ class IngestionMethods(LayerMethods):
         """Return runs, the newest first.
 
         Args:
-            pipeline: only those of this one.
-            outcome: only those that ended so.
-            limit: how many at most.
+            pipeline: only runs of this pipeline.
+            outcome: only runs with this outcome.
+            limit: the most to return.
         """
         from cm_tui.model.page import bounded
 
@@ -66,10 +66,10 @@ class IngestionMethods(LayerMethods):
 
     @needs("nothing", writes=("memory",))
     def ingest_again(self, run: str) -> IngestRun:
-        """Run what failed again from the step that failed, with the input that was kept.
+        """Repeat a failed run from the failed step, with the saved input.
 
         Args:
-            run: its id, or a beginning that no other has.
+            run: its id, or a unique prefix of it.
 
         Raises:
             NotFoundError: there is no such run.

@@ -1,28 +1,26 @@
-"""The projects that there is anything of, and where their checkouts are: no store is opened, and no repository.
+"""Known projects and their checkouts, without opening a store or repository.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cm_tui import paths
+from cm_tui.state_file import read_object
 
 if TYPE_CHECKING:
     from cm_tui.model import KnownProject, Page
 
-_BYTES = 16_000_000
-
 
 def known_projects(*, match: str = "") -> Page[KnownProject]:
-    """Return the projects that there is anything of, the one that was used last first.
+    """Return the known projects, the last used first.
 
     Args:
-        match: only those that have this in their name, identity or folders, in any case.
+        match: only those with this in their name, identity or folders, ignoring case.
     """
     from cm_tui.engine.api.projects import all_names
     from cm_tui.model import Page
@@ -50,15 +48,15 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
     store = paths.data_dir() / "projects" / name
     journal = Journal(location.base() / name)
-    manifest = _json(store / paths.STORE_MANIFEST)
+    manifest = read_object(store / paths.STORE_MANIFEST)
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
-    # A folder that is gone is still theirs: nothing else is in its place.
+    # A missing folder is still theirs: nothing else is in its place.
     current = (one for one in sorted(owners) if not Path(one).exists() or checkout_links.is_current(name, one))
     linked = [checkout_links.main_folder(one) for one in current]
     folders += [*linked, *sorted(of_journal)]
-    # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
+    # Links decide whose memory it is: a folder that was only here once may be another project's now.
     ours = list(dict.fromkeys(one for one in folders if _owner(one) in linked or not (linked or owners)))
     segments = journal.segments()
     times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
@@ -77,7 +75,7 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
 
 def _owner(folder: str) -> str:
-    """Return the folder whose links count for a checkout: that of its repository, itself where it is gone."""
+    """Return the folder whose links count for a checkout: that of its repository, or itself if missing."""
     from cm_tui.engine.git import checkout_links
 
     return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))
@@ -94,19 +92,9 @@ def _roots_of_journals() -> dict[str, list[str]]:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, str]]:
-    for folder, entry in _json(file).items():
+    for folder, entry in read_object(file).items():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             yield folder, entry["name"]
-
-
-def _json(file: Path) -> dict[str, Any]:
-    from cm_tui.files import read_regular
-
-    try:
-        found = json.loads(read_regular(file, _BYTES) or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _time(file: Path) -> float:

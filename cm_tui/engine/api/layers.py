@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _SOURCES = {"episodes": "episode", "entries": "entry", "notes": "note"}
-"""Indexes of what is remembered, by the name of their source."""
+"""Indexes of the memory, by the name of their source."""
 _DEEPER = 5
 """Of texts that pipelines wrote, so many times as many are looked at: indexes share one source."""
 _REWRITE_TOKENS = 80
@@ -57,16 +57,16 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @needs("nothing", writes=("memory",))
     def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
-        """Write one value of a layer that keeps values: `kv://`, `json://` and `working://`.
+        """Write one value of a layer with values: `kv://`, `json://` and `working://`.
 
         Args:
-            reference: whose value.
-            value: JSON, else taken as text; an empty one removes it.
-            ttl: seconds that it lives; None: for ever. Of `kv://` and `working://` alone.
-            session: whose working memory.
+            reference: of the value.
+            value: JSON, or else text; empty: remove it.
+            ttl: seconds until it expires; None: never. Only for `kv://` and `working://`.
+            session: of the working memory.
 
         Raises:
-            UsageError: the layer takes no values, or the value does not fit the schema.
+            UsageError: the layer has no values, or the value does not fit the schema.
             StoreError: it cannot be written.
         """
         return _value(reference, self._layers.write(reference, value, ttl=ttl, session=session))
@@ -95,7 +95,7 @@ class LayerMethods(ContextMethods, NoteMethods):
         )  # fmt: skip
 
     def _stamp_of_memory(self) -> str:
-        """Return what differs when something was recorded that is in no generation of the index."""
+        """Return a stamp that changes when something is recorded outside the index's generations."""
         from cm_tui.engine.journal.journal import Journal
 
         return str(Journal.of(self._root).end())
@@ -123,7 +123,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @in_process
     def find(self, query: str, index: str, limit: int) -> SearchResult:
-        """Return what an index has that answers a question."""
+        """Return an index's matches for a query."""
         searcher = self._searcher
         if index == model.CODE:
             profile = replace(searcher.profile(model.CODE), beside="", min_score=0.0)
@@ -153,7 +153,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @in_process
     def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
-        """Return files that commits changed with this one: path, commits with both, commits with that one."""
+        """Return files often changed together with this one: path, common commits, commits with this one."""
         rows = self._db.rows(
             "WITH mine AS (SELECT DISTINCT from_ord FROM file_span WHERE path = ? AND from_ord > 0), "
             "together AS (SELECT path, count(DISTINCT from_ord) AS times FROM file_span "
@@ -179,7 +179,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @in_process
     def hidden_from_log(self) -> Collection[str]:
-        """Return ids and sessions of what was forgotten."""
+        """Return ids and sessions of forgotten episodes."""
         rows = self._episodes.page("", model.EpisodeFilter(state="forgotten"), None, _MOST_FORGOTTEN).rows
         return {one.id for one in rows} | {one.session for one in rows if one.session}
 

@@ -1,4 +1,4 @@
-"""Linking a checkout to the memory of the project that it claims to be: for a person, and nobody else.
+"""Linking a checkout to the memory of the project that it claims to be: only for the user.
 
 Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
 """
@@ -29,12 +29,12 @@ from cm_tui.errors import RefusedError, StoreError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class EarlierMemory:
-    """A memory that was made in a checkout's place and that the checkout does not have."""
+    """A memory that was created at a checkout's path and that the checkout does not use."""
 
     project: str
     """Name of its folder."""
     identity: str
-    """What the checkout was then; empty where nothing was indexed."""
+    """The checkout's identity then; empty where nothing was indexed."""
     entries: int
     notes: int
     """How many notes were changed through cm."""
@@ -49,19 +49,19 @@ class MemoryLink:
 
     root: str
     claims: str
-    """What git says it is: `remote:…`, `root-commit:…`; `path:…` for a folder that claims nothing."""
+    """Identity by git: `remote:…`, `root-commit:…`; `path:…` for a folder without git."""
     identity: str
-    """What it was when its memory was begun: that stays, whatever git says later."""
+    """Identity when its memory was created, whatever git says later."""
     linked: bool
-    """No other checkout has a memory of what it claims to be, or it shares that."""
+    """No other checkout has a memory of that identity, or this one shares it."""
     shared_with: tuple[str, ...]
-    """Folders of the checkouts that have that memory, this one left out."""
+    """Folders of the other checkouts that have that memory."""
     gone: tuple[str, ...]
-    """Those of them that are no longer there: moved, or removed."""
+    """Those that no longer exist: moved, or removed."""
     owner: str
     """The name under which it would be linked."""
     project: str
-    """Name of the folder of the memory that it claims; of its own where it is linked."""
+    """Folder name of the memory that it claims; of its own where it is linked."""
     store: str
     """Folder of the store that it has now."""
     earlier: tuple[EarlierMemory, ...] = ()
@@ -80,7 +80,7 @@ def memory_link(folder: Path | None) -> MemoryLink:
     project = (mine if linked else claimed_memory(root)).folder.name
     known = checkout_links.owners(project) or frozenset()
     own = checkout_links.owner_of(root)
-    # What is in the place of another repository is not the one that is noted there.
+    # A new repository at a known path is not the recorded one.
     others = sorted(owner for owner in known if owner != own or not checkout_links.is_current(project, owner))
     is_gone = {owner: owner == own or not Path(owner).exists() for owner in others}
     return MemoryLink(
@@ -124,19 +124,19 @@ def _counts(journal: Journal) -> tuple[int, int]:
 
 
 def link(shown: MemoryLink) -> MemoryLink:
-    """Give a checkout the memory that a person was shown, and bring along what its own journal holds.
+    """Give a checkout the memory that the user was shown, and merge in what its own journal holds.
 
-    Checkouts that are no longer there lose their part in it: whatever comes to lie in their place is a stranger. Its own
-    store is left: whoever has it open has to let go first; it can be removed afterwards.
+    Checkouts that no longer exist lose their link, since any other repository may appear in their place. The checkout's
+    own store stays, and can be removed once every process has closed it.
 
-    Entries that a backup brought before there was a checkout come along.
+    Entries that a backup restored before the checkout existed are added too.
 
     Args:
-        shown: what the person agreed to.
+        shown: what the user agreed to.
 
     Raises:
-        RefusedError: the checkout claims something else by now.
-        UsageError: there is nothing to link it to.
+        RefusedError: the checkout claims something else now.
+        UsageError: there is no memory to link it to.
         StoreError: something cannot be read or written.
     """
     if shown.linked:
@@ -151,13 +151,13 @@ def link(shown: MemoryLink) -> MemoryLink:
 
 
 def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
-    """Bring what an earlier memory of a checkout holds into the one that it has; what it marked and paused too.
+    """Merge an earlier memory of a checkout into its current one, with marks and pauses.
 
-    The earlier one is removed unless other checkouts have it. Killed in the middle, it can be run again.
+    The earlier one is removed unless other checkouts have it. After a crash, it can be run again.
 
     Args:
-        shown: what the person was shown.
-        earlier: the memory that they chose of it.
+        shown: what the user was shown.
+        earlier: the memory that the user chose.
 
     Raises:
         RefusedError: something has changed since.
@@ -175,12 +175,12 @@ def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
 def _as_shown(shown: MemoryLink) -> Path:
     root = Path(shown.root)
     if memory_link(root) != shown:
-        raise RefusedError(f"{root} has changed meanwhile; nothing was linked.", hint="Look again: `cm link --show`.")
+        raise RefusedError(f"{root} has changed since; nothing was linked.", hint="Look again: `cm link --show`.")
     return root
 
 
 def _take_over(source: str, target: str) -> None:
-    """Bring what one project's memory holds into that of another one; the source stays as it is but for its ledger."""
+    """Merge one project's memory into another's; only the source's ledger is changed."""
     take_over(Journal(base() / source), Journal(base() / target))
     for name in removal.BESIDE:
         old, new = base() / source / name, base() / target / name
@@ -196,11 +196,11 @@ def _take_over(source: str, target: str) -> None:
 
 
 def unlink(folder: Path | None) -> MemoryLink:
-    """Part a checkout from the memory that it shares: from now on it has one of its own.
+    """Separate a checkout from the memory that it shares: from then on it has its own.
 
     Raises:
-        UsageError: it shares none.
-        StoreError: it cannot be written down.
+        UsageError: it does not share one.
+        StoreError: it cannot be written.
     """
     before = memory_link(folder)
     if not before.linked or not before.shared_with:

@@ -38,28 +38,28 @@ class MemoryMethods(IndexMethods):
     def episodes(
         self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
     ) -> Page[Episode]:
-        """Return what was recorded, newest first, without patches and steps, and of long texts the beginnings.
+        """Return episodes, newest first, without patches and steps, and with long texts cut.
 
         Args:
-            match: only those that have these words, as `EpisodeFilter.text`.
-            where: only those that fit this as well.
-            before: the id of the last one of a page asks for the next page.
-            limit: how many at most; the total counts all that match, whatever `before` is.
+            match: only those with these words, as `EpisodeFilter.text`.
+            where: a further filter.
+            before: id of the last episode of the previous page.
+            limit: the most to return; the total counts all matches, before and after this page.
 
         Raises:
-            NotFoundError: there is no episode of the id `before`.
+            NotFoundError: no episode has the id `before`.
         """
         return self._episodes.page(match, where, before, limit)
 
     @needs("nothing")
     def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
-        """Return what was said and decided about something: turns of sessions, entries and notes, best first.
+        """Return turns of sessions, entries and notes about a question, best first.
 
         Args:
             question: in words.
-            limit: how many at most; asking for more never changes the first ones.
-            where: only episodes that fit; without it, everything that is remembered. With the state `archived`, the
-                archive is read for this question, by words alone.
+            limit: the most to return; a higher limit never changes the first ones.
+            where: only matching episodes; by default, the whole memory. With the state `archived`, the archive is read
+                for this question, by words alone.
         """
         from cm_tui.engine.memory import episode_source, episode_sync
 
@@ -81,20 +81,20 @@ class MemoryMethods(IndexMethods):
     def _recall(self, question: str, limit: int, only: list[str] | None) -> SearchResult:
         profile = self._searcher.profile(model.RECALL)
         if only is not None:
-            # Who names the episodes wants the best of them, however little that is.
+            # A caller that names the episodes wants the best of them, whatever the score.
             profile = replace(profile, min_score=0.0)
         return self._searcher.search(question, profile=profile, limit=limit, only=only)
 
     @needs("head", shared=False)
     def episode(self, name: str) -> Episode:
-        """Return one of them whole, with its patch and the revision that it can be replayed at; a forgotten one says so.
+        """Return an episode with its patch and the revision to replay it at; a forgotten one is marked as such.
 
         Args:
-            name: its id, or a beginning that no other has; `last` is the newest.
+            name: its id, or a unique prefix of it; `last` is the newest.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several.
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous.
         """
         return self._episodes.one(name)
 
@@ -102,21 +102,21 @@ class MemoryMethods(IndexMethods):
     def sessions(
         self, *, where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
     ) -> Page[Session]:
-        """Return the sessions that have episodes of this kind, and what of them fits; the one that ended last comes first.
+        """Return sessions with matching episodes, and their matches; the last one to end comes first.
 
         Args:
             where: only these episodes count.
-            before: the id of the last one of a page asks for the next page.
-            limit: how many at most.
+            before: id of the last session of the previous page.
+            limit: the most to return.
 
         Raises:
-            NotFoundError: there is no session of the id `before`.
+            NotFoundError: no session has the id `before`.
         """
         return self._episodes.sessions(where, before, limit)
 
     @needs("nothing")
     def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
-        """Return totals of the episodes that fit, and how often each value of a field is among them.
+        """Return totals of the matching episodes, and counts by value of each field.
 
         Args:
             where: only these episodes count.
@@ -126,19 +126,19 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing")
     def work_state(self, name: str = "", *, session: str = "") -> WorkState:
-        """Return where a session stopped: its last request, decisions, uncommitted files, what fails, what is planned.
+        """Return a session's last request, decisions, uncommitted files, failures and plans.
 
-        Only episodes that are shown count, and the turn that is still under way.
+        Only visible episodes count, and the turn that is still under way.
 
         Args:
-            name: the session's id or a beginning of it, or an episode of it; `last` is the one that was worked in last. Empty:
-                the same, if that was within the last 7 days. Sessions of sub-agents have to be named. The record is empty
-                without one.
-            session: with an empty name, a session that comes before all others where anything of it is recorded.
+            name: the session's id or a prefix of it, or an episode of it; `last` is the last used one. Empty: the last
+                used one of the last 7 days. Sessions of sub-agents have to be named. The record is empty without a
+                session.
+            session: preferred to all others where the name is empty, if anything of it is recorded.
 
         Raises:
-            NotFoundError: nothing of that name is shown.
-            UsageError: several are of that name.
+            NotFoundError: nothing visible has that name.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
         from cm_tui.engine.narrator import session_turns
@@ -153,7 +153,7 @@ class MemoryMethods(IndexMethods):
         return work_state(turns, self._uncommitted(), self._written_in(turns[-1].record.session))
 
     def _uncommitted(self) -> list[str] | None:
-        """Return the files with uncommitted changes; None: there is no git, or it cannot say."""
+        """Return the files with uncommitted changes; None: no git, or unknown."""
         if not self._repository.git:
             return None
         try:
@@ -162,7 +162,7 @@ class MemoryMethods(IndexMethods):
             return None
 
     def _written_in(self, session: str) -> list[str]:
-        """Return the entries that were written in a session and may be in an answer, the newest first."""
+        """Return the recallable entries written in a session, the newest first."""
         from cm_tui.engine.context.entry_line import line_of
         from cm_tui.engine.entries.entries import Entries
 
@@ -172,17 +172,17 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing", writes=("memory",))
     def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
-        """Change what is said of episodes: tags, rating, pin, whether they are shown. `undo` takes it back.
+        """Edit tags, rating, pin or visibility of episodes; `undo` reverts it.
 
         Args:
-            names: ids, or beginnings that no other has; `last` is the newest.
+            names: ids, or unique prefixes; `last` is the newest.
             edit: what changes.
-            actor: who changes it; only a person changes what a person wrote, pinned, rated, tagged or brought back.
+            actor: who changes it; only the user changes what the user wrote, pinned, rated, tagged or restored.
 
         Raises:
-            NotFoundError: there is none of a name.
-            UsageError: there are several of a name, or nothing is named or to be changed.
-            RefusedError: it is a person's, and somebody else changes it.
+            NotFoundError: a name matches no episode.
+            UsageError: a name is ambiguous, or there is nothing to change.
+            RefusedError: the value is the user's, and the actor is not the user.
             StoreError: the journal cannot be written.
         """
         from cm_tui.engine.episodes import edits
@@ -194,16 +194,16 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing", writes=("memory",))
     def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
-        """Take back the last change that a person made in this project and that was not taken back yet, of any kind.
+        """Undo the user's last change of any kind in this project that is not undone yet.
 
         Args:
-            change: id of the change that is taken back instead of the last one.
-            dry_run: only say what it would take back.
-            theirs_too: also where somebody changed the text since; without it, that stays and is told.
+            change: id of the change to undo instead of the last one.
+            dry_run: only report what would be undone.
+            theirs_too: undo even where the text was changed since; otherwise it is kept and reported.
 
         Raises:
-            NotFoundError: there is nothing to take back.
-            UsageError: the change that is named cannot be taken back.
+            NotFoundError: there is nothing to undo.
+            UsageError: the named change cannot be undone.
             StoreError: the journal cannot be written.
         """
         from cm_tui.engine.episodes import undo
@@ -228,22 +228,22 @@ class MemoryMethods(IndexMethods):
         actor: Actor = "person",
         agent: str = "",
     ) -> Episode:
-        """Record something by hand: a note, a command that was run, a question and its answer.
+        """Record something by hand: a note, a command, a question and its answer.
 
         Args:
-            text: what was noted, run or asked.
-            type: what it is.
-            answer: what came of it.
+            text: the note, command or question.
+            type: its kind.
+            answer: the result.
             title: of its session.
             outcome: whether it worked.
-            files: paths that it is about, below the project's root.
-            tags: words to find it by.
-            session: which it belongs to; by default that of the day.
+            files: related paths, below the project's root.
+            tags: search words.
+            session: default: the session of the day.
             actor: who records it.
-            agent: name of the agent that does.
+            agent: name of the agent, if any.
 
         Raises:
-            UsageError: there is no text, or too much.
+            UsageError: the text is empty or too long.
             StoreError: the journal cannot be written.
         """
         from cm_tui.engine.episodes import by_hand
@@ -264,27 +264,27 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing", writes=("memory",))
     def forget(self, name: str, *, undo: bool = False) -> str:
-        """Forget an episode, or bring it back; returns its id. The journal keeps it.
+        """Forget an episode, or restore it; returns its id. The journal keeps it.
 
         Args:
-            name: its id, or a beginning that no other has.
-            undo: bring back one that was forgotten.
+            name: its id, or a unique prefix of it.
+            undo: restore a forgotten episode.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: there are several.
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be written.
         """
         return self.edit_episodes([name], model.EpisodeEdit(forgotten=not undo)).ids[0]
 
     def _read_soon(self) -> None:
-        """Let searches see a change at once; where others write for longer than the user waits, the next question does."""
+        """Let searches see a change at once, or with the next request if other writers take longer than the user waits."""
         from cm_tui.engine.memory import episode_sync
 
         episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
-        """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""
+        """Update the passages of episodes from the journal; False where the whole index must be rebuilt."""
         from cm_tui.engine.memory import episode_sync
 
         return episode_sync.sync(self._db, self._root, self._read_text, again=again)

@@ -1,4 +1,4 @@
-"""The narrator: what sessions teach, proposed to a person who decides."""
+"""The narrator: lessons from sessions, proposed to the user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class NarratorMethods(EntryMethods):
-    """Proposals of what to write down: nothing is written before a person, or a policy of theirs, approves."""
+    """Proposed memories: nothing is written before the user, or one of the user's policies, approves."""
 
     @shared_property
     def _narrator(self) -> Narrator:
@@ -46,18 +46,18 @@ class NarratorMethods(EntryMethods):
         return Narrator(parts)
 
     def _embed(self, texts: Sequence[str]) -> Any:
-        """Return unit vectors of texts by the model of prose, on this machine; None: there is none."""
+        """Embed texts as unit vectors with the local model of prose; None: no such model."""
         from cm_tui.engine.embed import choice
 
         prose = choice.prose_provider_for(self.config.embedding)
         try:
             return None if prose is None else choice.embed_many(prose, texts)
         except ModelError:
-            # Words alone tell less of what is the same; the pass says so, and goes on.
+            # Words alone detect fewer duplicates; the pass reports that, and goes on.
             return None
 
     def _code(self) -> Code | None:
-        """Return what tells what became of names of the code; None: there is no index yet."""
+        """Return the lookup for names of the code; None: no index yet."""
         from cm_tui.engine.mentions.check import Checker
         from cm_tui.engine.mentions.items import WrittenAt
         from cm_tui.engine.narrator.stale_facts import Code
@@ -81,12 +81,12 @@ class NarratorMethods(EntryMethods):
     def narrate(
         self, *, since: float | None = None, dry_run: bool = False, cancel: Cancel | None = None
     ) -> Iterator[Progress]:
-        """Read the episodes that are new and propose what they teach; the last step has what was done as `narrated`.
+        """Read new episodes and propose their lessons; the last step has the result as `narrated`.
 
         Args:
-            since: only proposals that stand on an episode since then: seconds since the epoch; None: all.
+            since: only proposals based on an episode since then: seconds since the epoch; None: all.
             dry_run: keep and approve nothing.
-            cancel: ends it between two slices; what was read is kept.
+            cancel: ends it between two slices; finished work is kept.
 
         Raises:
             StoreError: the journal cannot be read, or the store not be written.
@@ -95,11 +95,11 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing")
     def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
-        """Return proposals, the surest first; those that were decided, the last decision first.
+        """Return proposals, the surest first; of decided ones, the last decision first.
 
         Args:
-            where: which; None: those that wait.
-            limit: how many at most; the total counts all that fit.
+            where: a filter; None: those that wait.
+            limit: the most to return; the total counts all matches.
 
         Raises:
             StoreError: they cannot be read.
@@ -111,50 +111,50 @@ class NarratorMethods(EntryMethods):
         """Return a proposal with its diff and its evidence.
 
         Args:
-            name: its id, or a beginning that no other has; `@` and a digest may follow.
+            name: its id, or a unique prefix of it; `@` and a digest may follow.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no proposal has that name.
+            UsageError: the name is ambiguous.
         """
         return self._narrator.one(name)
 
     @needs("nothing", writes=("memory",))
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
-        """Approve, reject or defer proposals, as a person; each is decided by itself.
+        """Approve, reject or defer proposals as the user; each is decided separately.
 
         Args:
             names: ids; one with `@` and a digest is decided only if it would still do what was shown.
-            decision: what becomes of them.
+            decision: what to do with them.
 
         Returns:
-            What was done with each, in their order; one that could not be decided says why, and hinders no other.
+            One result per name, in order; a failed one holds its reason and does not stop the others.
 
         Raises:
-            UsageError: nothing is named, or a text is given for several.
+            UsageError: no name is given, or a text is given for several.
         """
         return self._narrator.decide(names, decision)
 
     @needs("nothing", writes=("memory",))
     def undo_narrated(self, name: str) -> NarratedChange:
-        """Take back what was decided on a proposal, whenever that was: what was written goes, and it waits again.
+        """Undo the decision on a proposal at any later time: written text is removed, and it waits again.
 
         Raises:
             NotFoundError: there is no such proposal.
-            UsageError: nothing was decided on it.
+            UsageError: it is undecided.
             StoreError: it cannot be written.
         """
         return self._narrator.undo(name)
 
     @needs("nothing", writes=("memory",))
     def redo(self, change: str) -> Edited:
-        """Make a change again that a person made and `undo` took back; it keeps every id, and is a change of its own.
+        """Redo a change of the user that `undo` undid; it keeps every id and is a change of its own.
 
         Args:
             change: its id.
 
         Raises:
-            NotFoundError: it was not taken back, or an entry is not as it was before it.
+            NotFoundError: it was not undone, or an entry has changed since.
             UsageError: it is made again where it was made, or a note has changed in the same lines since.
             RefusedError: it was a decision on a proposal that can no longer be made.
             StoreError: the journal cannot be written.
@@ -177,21 +177,21 @@ class NarratorMethods(EntryMethods):
         agent: str = "",
         session: str = "",
     ) -> NarratedProposal:
-        """Propose something as an agent does; a person decides.
+        """Propose something as an agent; the user decides.
 
         Args:
             text: one line.
             why: in one sentence.
             scope: `project` or `user`.
-            topic: name of the topic that it belongs to.
-            episodes: ids that it stands on.
+            topic: name of its topic.
+            episodes: ids of its evidence.
             agent: who proposes it.
             session: id of its session.
 
         Raises:
-            UsageError: there is nothing to propose, too much, or too many proposals of agents wait.
+            UsageError: the text is empty or too long, or too many proposals of agents wait.
             NotFoundError: there is no such episode.
-            RefusedError: nothing is to be recorded now.
+            RefusedError: recording is off.
             StoreError: it cannot be written.
         """
         self._check_recorded("agent", session)
@@ -199,15 +199,15 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing")
     def narrator_cost(self) -> ModelCost:
-        """Return what the next pass would take of the language model; nothing is sent."""
+        """Return the next pass's estimated use of the language model; sends nothing."""
         return self._narrator.cost()
 
     @needs("nothing")
     def topics(self, *, retired: bool = False) -> TopicMap:
-        """Return the topics, those that were changed last first.
+        """Return the topics, the last changed first.
 
         Args:
-            retired: those that were retired, too.
+            retired: include retired ones.
         """
         return self._narrator.topics(retired=retired)
 
@@ -215,19 +215,19 @@ class NarratorMethods(EntryMethods):
     def change_topics(
         self, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
     ) -> NarratedChange:
-        """Create, merge, split, retire or restore topics; `undo` takes it back.
+        """Create, merge, split, retire or restore topics; `undo` undoes it.
 
         Args:
             action: what to do.
-            names: ids of topics; for a merge the first one stays; for a split one topic, and what follows are the headings
-                of the sections that move to the new one.
-            title: of the topic that is made.
-            tags: of the topic that is made.
+            names: ids of topics; for a merge the first one remains; for a split one topic, then the headings of the
+                sections that move to the new one.
+            title: of the new topic.
+            tags: of the new topic.
 
         Raises:
             NotFoundError: there is no such topic, or no such section.
-            UsageError: too few or too many are named, or something has that name already.
-            RefusedError: it may not be written.
+            UsageError: too few or too many names, or a name is taken.
+            RefusedError: the file may not be written.
             StoreError: it cannot be written.
         """
         change = self._narrator.change_topics(action, names, title, tags)

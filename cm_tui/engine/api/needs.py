@@ -1,4 +1,4 @@
-"""What an answer must reflect and what a call writes, declared with each method of the engine."""
+"""Declarations of the engine's methods: what a response must reflect, and what a call writes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from cm_tui.model import Need
 
 Written = Literal["memory", "settings", "index", "marks", "definitions", "log"]
-"""What a call can write: what others list and find of episodes, entries, notes and values; settings and profiles; the
-index and its history; marks of results; definitions of context; and the private log of what was asked and shown."""
+"""What a call can write: lists of episodes, entries, notes and values; settings and profiles; the index and its
+history; marks of results; context definitions; and the private log of requests and responses."""
 
 _DECLARED = "__declared__"
 _IN_PROCESS = "__in_process__"
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Declaration(NamedTuple):
-    """What a request declares; the attributes are those of `needs`."""
+    """A method's declaration; the attributes are those of `needs`."""
 
     need: Need
     writes: tuple[Written, ...]
@@ -33,13 +33,13 @@ class Declaration(NamedTuple):
 def needs(
     need: Need, *, writes: tuple[Written, ...] = (), shared: bool = True, of_index: bool = False
 ) -> Callable[[F], F]:
-    """Declare that a method is a request, what the index must reflect before it is answered, and what it writes.
+    """Declare a method as a request: what the index must reflect first, and what the call writes.
 
     Args:
         need: one of `files`, `head`, `checkout` and `nothing`.
-        writes: nothing for a question. The daemon tells other clients of what is written.
-        shared: clients that ask the same of one generation get one answer; False where that reads what no generation names.
-        of_index: it needs nothing, but its answer is about the index, which may be another checkout's.
+        writes: empty for a query. The daemon notifies other clients of writes.
+        shared: identical requests for one generation share a response; False if it depends on more than the generation.
+        of_index: needs nothing, but its response is about the index, which may be another checkout's.
     """
 
     def declared(method: F) -> F:
@@ -50,7 +50,7 @@ def needs(
 
 
 def in_process(method: F) -> F:
-    """Declare that a public method is no request: only the process that has the store open calls it."""
+    """Declare a public method as local: only the process that has the store open calls it."""
     setattr(method, _IN_PROCESS, True)
     return method
 
@@ -66,10 +66,10 @@ def is_in_process(method: Callable[..., Any]) -> bool:
 
 
 def declaration_of(method: Callable[..., Any]) -> Declaration:
-    """Return what a method has declared.
+    """Return a method's declaration.
 
     Raises:
-        TypeError: it has declared nothing.
+        TypeError: it has no declaration.
     """
     declared: Declaration | None = getattr(method, _DECLARED, None)
     if declared is None:
@@ -83,5 +83,5 @@ def writes_of_call(writes: tuple[Written, ...], arguments: Mapping[str, Any]) ->
 
 
 def need_of_call(need: Need, arguments: Mapping[str, Any]) -> Need:
-    """Return what one call needs: a question about an earlier revision does not depend on the files on disk."""
+    """Return what one call needs: a query for an earlier revision does not depend on the files on disk."""
     return "head" if need == "files" and arguments.get(_REVISION) is not None else need

@@ -1,4 +1,4 @@
-"""Notes: Markdown files that people and agents write, of the user, of the project, of each day."""
+"""Notes: Markdown files of users and agents, by user, project and day."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 ROOM = 40_000
 """Characters of a note in one answer."""
 _DAYS = 2
-"""Logs that a session begins with: those of today and of so many days back, less one."""
+"""Number of day logs for the start of a session, including today's."""
 
 
 class NoteMethods(EntryMethods):
-    """Notes of the project and of its user: their files are the truth, and may change at any time.
+    """Notes of the project and of its user: the files are authoritative, and may change at any time.
 
-    An agent appends to day logs and topics; what else is written into a note, a person writes.
+    An agent only appends to day logs and topics; all else is written by the user.
     """
 
     @needs("nothing")
     def notes(self, *, match: str = "", kind: str = "", scope: str = "", limit: int = 200) -> Page[Note]:
-        """Return notes, those that were changed last first.
+        """Return notes, the last changed first.
 
         Args:
-            match: only those that have these words in id, title or tags.
-            kind: only those of this one.
+            match: only those with these words in id, title or tags.
+            kind: only this kind.
             scope: only `user` or `project`.
-            limit: how many at most; the total counts all that match.
+            limit: the most to return; the total counts all matches.
 
         Raises:
-            UsageError: there is no such kind or scope.
+            UsageError: the kind or scope does not exist.
         """
         from cm_tui.engine.memory import episode_sync
         from cm_tui.engine.notes import note_table
@@ -72,17 +72,17 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing")
     def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
-        """Return lines of a note, as they are on disk, without what looks like a secret.
+        """Return lines of a note from disk, with secrets redacted.
 
         Args:
-            name: its id, or the end of one that no other has.
+            name: its id, or a unique ending of it.
             start: the first line.
-            lines: how many; None: all that an answer takes.
+            lines: how many; None: as many as a response takes.
 
         Raises:
             NotFoundError: there is no such note, or it has no such line.
-            UsageError: several notes are meant.
-            RefusedError: it lies outside the folders of notes.
+            UsageError: the name is ambiguous.
+            RefusedError: it is outside the folders of notes.
             StoreError: it cannot be read.
         """
         from cm_tui.engine.notes.notes import Notes
@@ -92,15 +92,15 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing")
     def search_notes(self, query: str, *, limit: int | None = None, min_score: float | None = None) -> SearchResult:
-        """Return passages of notes that answer a question, ranked by the profile `notes`.
+        """Return passages of notes that match a query, ranked by the profile `notes`.
 
         Args:
-            query: the question.
-            limit: how many at most; None: as the profile says.
-            min_score: least score from 0 to 1; None: as the profile says.
+            query: words and filters.
+            limit: the most to return; None: by the profile.
+            min_score: least score from 0 to 1; None: by the profile.
 
         Raises:
-            UsageError: a filter of the question cannot be understood.
+            UsageError: a filter of the query is invalid.
             StoreError: the store cannot be read.
         """
         from cm_tui.engine.memory import episode_sync
@@ -118,7 +118,7 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing")
     def day_logs(self) -> tuple[NoteText, ...]:
-        """Return the logs of yesterday and today that were written here or trusted, the older one first."""
+        """Return the day logs of yesterday and today that were written here or are trusted, the older one first."""
         import datetime as dt
 
         from cm_tui.engine.notes.notes import Notes
@@ -130,7 +130,7 @@ class NoteMethods(EntryMethods):
             try:
                 found = self._text_of(notes, place, 1, None)
             except CmError:
-                continue  # what cannot be read is told where it is asked for
+                continue  # an unreadable note is reported where it is requested
             texts += [] if found.note.came_along or not found.text.strip() else [found]
         return tuple(texts)
 
@@ -138,18 +138,18 @@ class NoteMethods(EntryMethods):
     def append_note(
         self, text: str, *, name: str = "", actor: Actor = "person", agent: str = "", session: str = ""
     ) -> NoteChange:
-        """Write a paragraph at the end of a note, without what looks like a secret; one that is not there is begun.
+        """Append a paragraph to a note, with secrets redacted; a missing note is created.
 
         Args:
-            text: what is to be kept, at most 20,000 characters.
-            name: of the note, such as `.cm/notes/topics/router.md` or `user:style.md`; empty: the log of today.
+            text: at most 20,000 characters.
+            name: of the note, such as `.cm/notes/topics/router.md` or `user:style.md`; empty: today's log.
             actor: who writes it.
-            agent: name of the agent, where one writes.
+            agent: name of the agent, if any.
             session: id of its session.
 
         Raises:
-            UsageError: there is nothing to write, too much, or no such place.
-            RefusedError: the note lies outside the folders of notes, is not this actor's to write, or nothing is recorded now.
+            UsageError: the text is empty or too long, or the place is invalid.
+            RefusedError: the note is outside the folders of notes, the actor may not write it, or recording is off.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.notes.note_changes import NoteChanges
@@ -161,17 +161,17 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def write_note(self, name: str, text: str, *, base: str | None = None, decision: Decision = "") -> NoteChange:
-        """Write a note as a person edited it; what was changed in the file meanwhile stays, line by line.
+        """Write a note as the user edited it; concurrent changes of the file are merged by line.
 
         Args:
             name: its id.
-            text: all of it, as it is to be.
-            base: what the person began with; None: it is a new note.
-            decision: what becomes of lines that both have changed; empty: the conflict is returned, and nothing is written.
+            text: the new text.
+            base: the text that the user edited; None: a new note.
+            decision: how to resolve conflicting lines; empty: return the conflict, and write nothing.
 
         Raises:
-            UsageError: it is too long, or it is to be new and is there.
-            RefusedError: the note lies outside the folders of notes, or may not be written.
+            UsageError: it is too long, or the new note exists already.
+            RefusedError: the note is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.notes.note_changes import NoteChanges
@@ -181,9 +181,9 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing")
     def note_conflicts(self) -> tuple[NoteConflict, ...]:
-        """Return lines that an earlier version kept because another program saved over them, once; the oldest first.
+        """Return, once, lines that an earlier version kept because another program overwrote them; the oldest first.
 
-        In each, `mine` is what was there before, `theirs` what is in the note now; `file` keeps both.
+        In each, `mine` is the earlier text, `theirs` the note's current one; `file` keeps both.
 
         Raises:
             StoreError: that file cannot be written.
@@ -194,16 +194,16 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def move_note(self, name: str, target: str) -> NoteChange:
-        """Give a note another name, also in another scope.
+        """Rename a note, also into another scope.
 
         Args:
             name: its id.
-            target: its id afterwards.
+            target: its new id.
 
         Raises:
             NotFoundError: there is no such note.
-            UsageError: something has that name already.
-            RefusedError: one of them lies outside the folders of notes, or may not be written.
+            UsageError: the name is taken.
+            RefusedError: one of them is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.notes.note_changes import NoteChanges
@@ -213,11 +213,11 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def delete_note(self, name: str) -> NoteChange:
-        """Delete a note; `undo` brings it back.
+        """Delete a note; `undo` restores it.
 
         Raises:
             NotFoundError: there is no such note.
-            RefusedError: it lies outside the folders of notes, or may not be written.
+            RefusedError: it is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.notes.note_changes import NoteChanges
@@ -227,18 +227,18 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> RuleBlock:
-        """Write the approved rules into a block of a file of instructions, or take the block out again.
+        """Write the approved Rules into a block of an instructions file, or remove the block.
 
         Args:
-            name: of the file, such as `AGENTS.md`, whether it is there or not. One of the project gets the project's rules,
-                one of the user's own those that hold in all projects.
-            remove: take the block out.
-            dry_run: only say what would change.
+            name: of the file, such as `AGENTS.md`, existing or not. A project's file gets the project's Rules, one of
+                the user's own files the Rules for all projects.
+            remove: remove the block.
+            dry_run: only report what would change.
 
         Raises:
-            NotFoundError: agents read no file of that name.
-            UsageError: it is no text that could be written again.
-            RefusedError: it is a link, or lies below one.
+            NotFoundError: agents do not read a file of that name.
+            UsageError: it is not text that could be written back.
+            RefusedError: it is a link, or is below one.
             StoreError: it cannot be read or written.
         """
         from cm_tui.engine.notes import publishing
@@ -290,7 +290,7 @@ class NoteMethods(EntryMethods):
         return model.NoteText(self._with_origin(read.note), text, first, first + kept - 1, following)
 
     def _with_origin(self, note: Note) -> Note:
-        """Return a note with the mark of one that came along with the repository."""
+        """Return a note, marked if it came with the repository."""
         if note.scope == "user" or ":" in note.id:
             return note
         repository = self._repository

@@ -1,4 +1,4 @@
-"""What leaves the machine or enters a chat passes here: secrets are replaced by `[redacted: KIND]`, and counted."""
+"""Redaction of everything that leaves the machine or enters a chat: secrets become `[redacted: KIND]`, and are counted."""
 
 from cm_tui.engine.redaction.marks import note_on_marks
 from cm_tui.engine.redaction.redact import BEYOND, redact
@@ -7,11 +7,11 @@ __all__ = ["note_on_marks", "without_secrets"]
 
 
 def without_secrets(text: str, limit: int | None = None) -> str:
-    """Return a text as a model may see it; it keeps its lines.
+    """Return a text for a model; its lines stay.
 
     Args:
         text: any text.
-        limit: how much of it is kept; a secret at the cut is seen whole.
+        limit: characters to keep; a secret at the cut is redacted as a whole.
     """
     if limit is not None and len(text) > limit:
         return redact(text[: limit + BEYOND], limit).text[:limit]

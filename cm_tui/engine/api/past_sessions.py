@@ -1,6 +1,6 @@
-"""Sessions of agents beyond what one engine answers: of all projects on this machine, and what of them is not understood.
+"""Agents' sessions of all projects on this machine, and their unreadable records.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
-    """Return the projects on this machine that sessions are of and that have a repository; nothing is recorded.
+    """Return the projects on this machine that have sessions and a repository; records nothing.
 
     Args:
-        agents: only their sessions; none: all.
-        environment: where the agents keep their transcripts, by the names of their own variables.
+        agents: only their sessions; empty: all agents.
+        environment: the agents' own variables, which locate their transcripts.
 
     Raises:
         UsageError: there is no importer for an agent.
-        ConfigError: nobody knows which folders are never recorded.
+        ConfigError: the list of folders that are never recorded cannot be read.
     """
     from cm_tui.engine.importers.all_projects import all_projects as found
 
@@ -30,10 +30,7 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
 
 
 def unknown_records(root: Path) -> Page[UnknownRecord]:
-    """Return the records of transcripts that are not understood and were kept, of one project, the last one first.
-
-    Args:
-        root: of its checkout.
+    """Return a project's transcript records of unknown kinds, which were saved, the last one first.
 
     Raises:
         RefusedError: git's data cannot be opened.

@@ -1,4 +1,4 @@
-"""Which project a folder is part of, found by looking at names only: no library to import, no process to start."""
+"""The project of a folder, by names of folders alone: no library, no process."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def root_around(folder: Path) -> Path | None:
 
 
 def _is_indexed(folder: str) -> bool:
-    """Whether a folder without git has an index: its store is named after where it lies."""
+    """Whether a folder without git has an index: its store is named after its path."""
     return (paths.store_dir(f"path:{folder}", os.path.basename(folder)) / paths.STORE_MANIFEST).is_file()  # noqa: PTH119

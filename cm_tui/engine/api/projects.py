@@ -1,6 +1,6 @@
-"""Projects and their stores: found, listed, checked and removed without opening an engine.
+"""Projects and their stores: find, list, check and remove them without opening an engine.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
-    """Return the root of the project around a folder and the folder of its store, whether that exists or not.
+    """Return the project root of a folder, and the folder of its store, whether that exists or not.
 
     Args:
-        folder: the current one when not given.
-        force: take a root that is refused as unsafe.
-        around: the folder is where someone stands, not one that they named.
+        folder: default: the current one.
+        force: accept a root that is refused as unsafe.
+        around: the folder is the current one, not one that the user named.
 
     Raises:
         RefusedError: the root is unsafe and `force` is not set, or the store is another project's.
@@ -52,7 +52,7 @@ def root_of(folder: Path | None, *, around: bool = False) -> Path:
 
 
 def checkout_head(root: Path) -> CheckoutHead:
-    """Return what is checked out at the root of a project; read from git's own files, in well below a millisecond."""
+    """Return what is checked out at a project's root, from git's own files, in well below a millisecond."""
     from cm_tui.engine.git.git_dir import git_folders, head_of
     from cm_tui.model import CheckoutHead
 
@@ -65,21 +65,21 @@ def checkout_head(root: Path) -> CheckoutHead:
 
 
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
-    """Say whether a project is covered by folders: it lies in one, or is a worktree of a repository that does."""
+    """Return whether folders cover a project: it is in one, or is a worktree of a repository in one."""
     from cm_tui.engine.git.reach import reach as reach_of
 
     return reach_of(root, folders)
 
 
 def indexed_checkout_of(root: Path) -> Path | None:
-    """Return the checkout that the store of a project was last made from; None without an index."""
+    """Return the checkout that a project's store was last built from; None: no index."""
     from cm_tui.engine.git.identity import identify
 
     return identify(root).indexed_root
 
 
 def indexed_checkouts() -> list[Path]:
-    """Return the checkouts that the stores were last made from; no repository is opened."""
+    """Return the checkouts that the stores were last built from, without opening a repository."""
     from cm_tui.engine.git.identity import manifest_root
 
     return [root for store in all_stores() if (root := manifest_root(store)) is not None]
@@ -106,7 +106,7 @@ def is_indexed(folder: Path | None = None) -> bool:
 
 
 def has_memory(folder: Path | None = None) -> bool:
-    """Return whether a project has a store, or anything that people or agents left behind; nothing is made to find out."""
+    """Return whether a project has a store, or any recorded data; creates nothing."""
     from cm_tui.engine.entries.entries import Entries
     from cm_tui.engine.journal.journal import Journal
 
@@ -127,7 +127,7 @@ def all_stores() -> list[Path]:
 
 
 def all_names() -> list[str]:
-    """Return the names of all projects that have a store or a journal; both folders bear it."""
+    """Return the names of all projects with a store or a journal; both folders have that name."""
     from cm_tui.engine.journal import location
 
     journals = (path.name for path in location.base().glob("*") if path.is_dir())
@@ -135,7 +135,7 @@ def all_names() -> list[str]:
 
 
 def scan_store(name: str) -> SecretsReport:
-    """Look for secrets in the journal and the store of a name, which no daemon has open.
+    """Look for secrets in the journal and store of a name; no daemon may have them open.
 
     Raises:
         StoreError: one of them cannot be read.
@@ -162,7 +162,7 @@ def scan_files() -> SecretsReport:
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
-    """Remove a store that no daemon has open; with `keep`, all in it but the file of that name.
+    """Remove a store, or with `keep` all its files but that one; no daemon may have it open.
 
     Raises:
         StoreBusyError: another process has it.
@@ -197,7 +197,7 @@ def has_journal(name: str) -> bool:
 
 
 def episodes_of(name: str) -> int:
-    """Return how many episodes the journal of a project holds, by the name of its folder.
+    """Return the number of episodes in a project's journal, by its folder name.
 
     Raises:
         StoreError: it cannot be read.
@@ -209,7 +209,7 @@ def episodes_of(name: str) -> int:
 
 
 def drop_episodes(name: str) -> None:
-    """Remove all that agents' sessions recorded of a project, by the name of its folder; nothing can make it again.
+    """Remove all recorded sessions of a project, by its folder name; they cannot be recreated.
 
     Raises:
         StoreError: it cannot be removed, or another process holds the journal.
@@ -220,12 +220,12 @@ def drop_episodes(name: str) -> None:
 
     removal.remove(Journal(location.base() / name))
     RecallLog.named(name).drop()
-    # Where the daemon stood in it says who worked in which folder.
+    # The daemon's positions reveal who worked in which folder.
     (paths.state_dir() / "hook" / f"{name}.json").unlink(missing_ok=True)
 
 
 def clear_store(store: Path) -> None:
-    """Remove of a store what can be made again: all but the marks that a person set.
+    """Remove a store's rebuildable data: all but the user's marks.
 
     Raises:
         StoreBusyError: another process has it.
@@ -237,7 +237,7 @@ def clear_store(store: Path) -> None:
 
 
 def plan_rebuild(folder: Path | None = None) -> IndexPlan:
-    """Return what making a project's index anew would do, whatever state its store is in; nothing is changed.
+    """Return what a rebuild of a project's index would do, whatever the state of its store; changes nothing.
 
     Raises:
         CmError: the project cannot be found, or its repository or settings cannot be read.
@@ -255,7 +255,7 @@ def plan_rebuild(folder: Path | None = None) -> IndexPlan:
 
 
 def begin_rebuild(root: Path, store: Path) -> None:
-    """Clear a store that is about to be made again, once it is certain that this can be done.
+    """Clear a store for a rebuild, once the rebuild is certain to be possible.
 
     Raises:
         CmError: the repository or the settings cannot be read; the store is left as it is.
@@ -282,14 +282,14 @@ def examine_installation(root: Path) -> tuple[Check, ...]:
 
 
 def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
-    """Check what can be checked without the store of a root, and say why that did not open."""
+    """Run the checks that need no store, and report why the store does not open."""
     from cm_tui.engine.doctor.installation import failed
 
     return (*examine_installation(root), failed("store", error))
 
 
 def examine_without_project(error: CmError) -> tuple[Check, ...]:
-    """Check what can be checked without a project, and say why that cannot be found or read."""
+    """Run the checks that need no project, and report why the project cannot be found or read."""
     from cm_tui.engine.doctor.installation import examine_installation, failed
 
     return (*examine_installation(), failed("repository", error))

@@ -1,4 +1,4 @@
-"""What the engine decides about prompts: whether one is worth a question, and whether it was answered just now."""
+"""Prompt policy: whether a prompt is worth a query, and whether it was answered just now."""
 
 from cm_tui.engine.context.prompt_policy import FindNames, Recent, Verdict, classify
 

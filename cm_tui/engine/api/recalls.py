@@ -1,4 +1,4 @@
-"""How often what is remembered was recalled and by whom, and what a session keeps for itself."""
+"""Recall counts of remembered items, and a session's own cache."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class RecallMethods(Rooms):
-    """Counts of what was in answers (of entries, notes and episodes, by their paths), and a small cache of each session."""
+    """Recall counts of entries, notes and episodes by path, and a small cache for each session."""
 
     @needs("nothing", writes=("log",))
     def note_recalled(self, paths: Sequence[str], *, actor: Actor = "person", agent: str = "") -> None:
-        """Count what somebody was given; nothing is counted in a pause.
+        """Count recalled items; nothing is counted in a pause.
 
         Args:
             paths: such as `entry/k3m9x2a`, each counted once.
-            actor: who was given it.
-            agent: name of the agent, where one was.
+            actor: who received them.
+            agent: name of the agent, if any.
         """
         from cm_tui.engine.recording.gate import why_not
 
@@ -45,7 +45,7 @@ class RecallMethods(Rooms):
 
     @needs("nothing", writes=("log",))
     def cache_for_session(self, session: str, key: str, value: str) -> None:
-        """Keep a text for a session for half an hour, without secrets; of more than three the oldest one goes.
+        """Cache a text for a session for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
         Args:
             session: its id; other sessions and projects do not see it.
@@ -53,7 +53,7 @@ class RecallMethods(Rooms):
             value: the text, at most 100,000 characters.
 
         Raises:
-            UsageError: there is no session or no name, or something is too long.
+            UsageError: session or name is missing, or something is too long.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.recalls.session_cache import SessionCache
@@ -62,14 +62,14 @@ class RecallMethods(Rooms):
 
     @needs("nothing")
     def cached_for_session(self, session: str, key: str) -> str | None:
-        """Return what a session keeps by a name; None where there is nothing, or its time is over.
+        """Return a session's cached text; None: missing or expired.
 
         Args:
             session: its id.
             key: name of the text.
 
         Raises:
-            UsageError: there is no session.
+            UsageError: no session is given.
         """
         from cm_tui.engine.recalls.session_cache import SessionCache
 

@@ -1,6 +1,6 @@
-"""Pausing what is recorded of sessions, and going on: for a person, whether the project has an index or not.
+"""Pausing and resuming the recording of sessions, for the user, with or without an index.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from cm_tui.model import RecordingState
 
 LAST = "last"
-"""In the place of a session's id: the one that was recorded last."""
+"""Instead of a session's id: the last recorded one."""
 _MOST_SECONDS = 366 * 86_400.0
 _DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
-_SESSIONS_HINT = "`cm episodes list --sessions` has the ids; `--unknown` takes a whole one that is not there yet."
+_SESSIONS_HINT = "`cm episodes list --sessions` lists the ids; `--unknown` takes a whole id that is not recorded yet."
 _HINT = "Such as 30m, 2h, 1h30m or 1d."
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds that `30m`, `2h`, `1h30m` or `1d` stand for.
+    """Return the seconds of a duration such as `30m`, `2h`, `1h30m` or `1d`.
 
     Raises:
-        UsageError: it is no such time, or longer than a year.
+        UsageError: it is not a duration, or longer than a year.
     """
     found = _DURATION.fullmatch("".join(text.split()).lower())
     parts = [int(part or 0) for part in found.groups()] if found else []
@@ -41,14 +41,14 @@ def seconds_of(text: str) -> float:
 
 
 def recording_state(root: Path | None, *, records: bool | None = None) -> RecordingState:
-    """Return whether what sessions do in a project is recorded; in well below a millisecond where `records` is given.
+    """Return whether a project's sessions are recorded; well below a millisecond where `records` is given.
 
     Args:
         root: of its checkout; None: of all projects.
-        records: what the settings say of recording; None: they are read.
+        records: the setting for recording; None: read it.
 
     Raises:
-        CmError: nobody knows, and nothing is recorded until that is mended; or the settings cannot be read.
+        CmError: the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
     """
     from cm_tui.engine.journal.location import folder_of
     from cm_tui.engine.recording import folders, pauses
@@ -68,10 +68,10 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
 
 
 def held_back(root: Path) -> tuple[str, ...] | None:
-    """Return the changed files of a checkout that no patch shows, for they were changed in a pause; None: too many to tell.
+    """Return the changed files that patches exclude because of a pause; None: too many.
 
     Raises:
-        CmError: what is kept about pauses cannot be read.
+        CmError: the data on pauses cannot be read.
     """
     from cm_tui.engine.recording import changes
 
@@ -79,34 +79,34 @@ def held_back(root: Path) -> tuple[str, ...] | None:
 
 
 def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
-    """Stop recording in a project, for a time or until `resume`; a pause that is on ends at another time then.
+    """Pause recording in a project, for a time or until `resume`; replaces the end of a current pause.
 
     Args:
         root: of its checkout; None: in all projects.
-        seconds: for how long; None: until somebody resumes.
+        seconds: duration; None: until resumed.
 
     Raises:
-        CmError: it cannot be written down.
+        CmError: the pause cannot be written.
     """
     from cm_tui.engine.git.identity import claim
     from cm_tui.engine.recording import pauses
 
     if root is not None:
-        # A pause holds for the checkout, also where git says later that it is something else.
+        # A pause holds for the checkout, even if git later identifies it as another project.
         claim(root)
     pauses.begin(_project(root), None if seconds is None else time.time() + seconds)
     return recording_state(root)
 
 
 def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
-    """Record again; what was changed meanwhile in the checkout is left out of later patches.
+    """Resume recording; changes made during the pause are excluded from later patches.
 
     Args:
         root: of the project's checkout; None: ends the pause of all projects.
-        here: root of the checkout that the person is in, where all projects are resumed.
+        here: root of the user's checkout, where all projects are resumed.
 
     Raises:
-        CmError: it cannot be written down.
+        CmError: it cannot be written.
     """
     from cm_tui.engine.recording import changes, pauses
     from cm_tui.errors import StoreError
@@ -116,7 +116,7 @@ def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
     except StoreError:
         if root is not None:
             raise
-        # A person who resumes everywhere also means a file that cannot be read.
+        # Resuming everywhere also replaces an unreadable file.
         pauses.begin_anew()
         pauses.end(pauses.EVERYWHERE)
     if checkout := root or here:
@@ -125,23 +125,23 @@ def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
 
 
 def never_record(root: Path | None, session: str, *, never: bool = True, unknown: bool = False) -> str:
-    """Have a session never recorded, or recorded again; returns its id. What was recorded of it stays.
+    """Exclude a session from recording, or include it again; return its id. Recorded episodes stay.
 
     Args:
-        root: of the project, for sessions that were recorded in it.
-        session: its id, a beginning that no other has, or `last`.
-        never: False: it is recorded again.
-        unknown: take it as a whole id where nothing was recorded of such a session yet.
+        root: of the project with recorded sessions.
+        session: its id, a unique prefix of it, or `last`.
+        never: False: record it again.
+        unknown: accept a whole id without recorded episodes.
 
     Raises:
-        NotFoundError: nothing was recorded of it yet.
-        UsageError: no session can have that id, or there are several.
+        NotFoundError: no session of that name is recorded.
+        UsageError: the id is invalid or ambiguous.
     """
     from cm_tui.engine.recording import pauses
     from cm_tui.model.ids import plain_id
 
     name = plain_id(session)
-    # Hooks keep a longer one by its digest.
+    # Hooks store the digest of a longer one.
     if not name or len(name) > 200:
         raise UsageError(f"{session[:80]!r} is no session's id.", hint=_SESSIONS_HINT)
     if name == LAST:
@@ -168,7 +168,7 @@ def _records(root: Path) -> bool:
 
 
 def _known_session(root: Path | None, name: str) -> str | None:
-    """Return the session of a project that an id or a beginning of it names; None: nothing was recorded of it."""
+    """Return the project's session with an id or prefix; None: not recorded."""
     from cm_tui.engine.journal.journal import Journal
 
     found: dict[str, None] = {}
@@ -182,7 +182,7 @@ def _known_session(root: Path | None, name: str) -> str | None:
 
 
 def _chosen(name: str, known: Iterable[str]) -> str | None:
-    """Return which of the known ids is meant."""
+    """Return the known id that matches a name."""
     from cm_tui.model.ids import SHORTEST_NAME
 
     begun = [one for one in known if one == name or (len(name) >= SHORTEST_NAME and one.startswith(name))]
@@ -199,7 +199,7 @@ def _not_known(name: str) -> NoReturn:
 
 def _not_marked(name: str) -> NoReturn:
     hint = "`cm pause --show` lists those that are."
-    raise NotFoundError(f"No session {_shown(name)!r} is kept from being recorded.", hint=hint)
+    raise NotFoundError(f"No session {_shown(name)!r} is excluded from recording.", hint=hint)
 
 
 def _shown(name: str) -> str:

@@ -1,6 +1,6 @@
-"""Keeping the transcripts of all projects on this machine before their agents delete them.
+"""Saving the transcripts of all projects on this machine before their agents delete them.
 
-Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+Imports are local: the command line imports this module before it knows the command.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def rescue_plan(environment: Mapping[str, str], root: Path | None = None) -> RescuePlan:
-    """Return what a rescue would copy, by names, sizes and times of files; nothing is written.
+    """Return what a rescue would copy, by names, sizes and times of files; writes nothing.
 
     Args:
-        environment: where the agents keep their transcripts, by the names of their own variables.
+        environment: the agents' own variables, which locate their transcripts.
         root: of a project; only its transcripts. None: those of all projects.
 
     Raises:
@@ -29,17 +29,17 @@ def rescue_plan(environment: Mapping[str, str], root: Path | None = None) -> Res
 
 
 def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) -> Iterator[Progress]:
-    """Copy the transcripts that are new or changed; the last step carries the summary as `rescued`.
+    """Copy new and changed transcripts; the last step carries the summary as `rescued`.
 
     Args:
         environment: as for `rescue_plan`.
         root: as for `rescue_plan`.
-        cancel: says when to stop; what was copied so far is kept.
+        cancel: set to stop; finished copies are kept.
 
     Raises:
-        StoreError: the folder of the copies cannot be used, or another rescue goes on.
-        ConfigError: the folders that are never recorded cannot be read.
-        CancelledError: someone asked.
+        StoreError: the folder of the copies cannot be used, or another rescue is running.
+        ConfigError: the list of folders that are never recorded cannot be read.
+        CancelledError: it was cancelled.
     """
     from cm_tui.engine.importers.rescue import rescue as steps
 

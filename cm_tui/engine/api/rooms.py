@@ -1,6 +1,6 @@
-"""What the engine's methods share: root, store and settings, and the parts that are built when first needed.
+"""Shared parts of the engine's methods: root, store and settings, and services built on demand.
 
-The daemon's clients import the engine's methods for their signatures alone: bodies import what they need, and make
+The daemon's clients import the engine's methods only for their signatures: bodies import what they need, and create
 records as `model.NAME`.
 """
 
@@ -41,15 +41,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _BESIDE_S = 30.0
-"""How long an index run or a reading of history looks at names; what is left is looked at by the next."""
+"""Time that an index run or history import spends on names; the next one continues."""
 
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
 
 def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
-    """Have a question answered from one state of the index, and its number named in the answer where there is room.
+    """Serve a request from one state of the index, and put its number into the response if it has a field for it.
 
-    A question about an earlier revision is answered from git's history, which does not change.
+    A request for an earlier revision reads git's history, which does not change.
     """
 
     @wraps(method)
@@ -57,7 +57,7 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
         if values.get("at") is not None:
             return method(*args, **values)
         rooms: Any = args[0]
-        with rooms._db.reading() as number:  # noqa: SLF001 - a method of its own
+        with rooms._db.reading() as number:  # noqa: SLF001 - our own class
             answer: Any = method(*args, **values)
         named: R = replace(answer, generation=number) if hasattr(answer, "generation") else answer
         return named
@@ -66,14 +66,15 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Rooms:
-    """An open store, and what answers from it.
+    """An open store and the services on it.
 
     Args:
         root: the project's root folder.
         store: folder of its store.
         config: its settings.
-        external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
-        reads_beside: a long journal is read beside questions, by whoever stays; lists tell of its newest episodes meanwhile.
+        external_layers: returns the state of what keeps a root fresh from outside, such as git hooks.
+        reads_beside: a long journal is read in the background by a long-lived process; until then lists cover the
+            newest episodes.
 
     Raises:
         StoreBusyError: another process has the store.
@@ -108,21 +109,21 @@ class Rooms:
 
     @property
     def generation(self) -> int:
-        """Return the state of the index that a question of this moment is answered from."""
+        """Return the state of the index for a request made now."""
         return self._db.generations.current
 
     @property
     def read_only_note(self) -> str:
-        """Return what is to be said where the store can only be read; nothing where it can be written."""
+        """Return a note if the store is read-only; empty: it is writable."""
         if not self._db.is_read_only:
             return ""
         from cm_tui.engine.store.failures import read_only
 
-        return f"{read_only(self._db.file).message} Answers come from it as it is, and nothing is kept."
+        return f"{read_only(self._db.file).message} It is used as it is, and nothing is saved."
 
     @property
     def uses_daemon(self) -> bool:
-        """Return False: this engine goes straight to the store."""
+        """Return False: this engine uses the store directly."""
         return False
 
     @property
@@ -132,7 +133,7 @@ class Rooms:
 
     @in_process
     def close(self) -> None:
-        """Let go of the store; one that was made for questions alone and holds nothing leaves no trace."""
+        """Close the store; one that was created for requests alone and holds nothing is removed."""
         if self._closed:
             return
         self._closed = True
@@ -150,14 +151,14 @@ class Rooms:
 
     @in_process
     def rest(self) -> None:
-        """Give back memory that the next question can do without."""
+        """Release caches."""
         from cm_tui.engine.store import memory
 
         self._db.let_go_of_blocks()
         memory.give_back()
 
     def _close_parts(self) -> None:
-        """End what the parts do by themselves."""
+        """Stop background work."""
         if is_built(self, "_searcher"):
             self._searcher.close()
         if is_built(self, "_episodes"):
@@ -213,7 +214,7 @@ class Rooms:
         return provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
 
     def _is_still_chosen(self) -> bool:
-        """Return whether the settings of this moment still name this model: trust may have been taken back meanwhile."""
+        """Return whether the current settings still name this model: trust may have been revoked since."""
         from cm_tui.config import load_config
 
         return load_config(self._root).embedding == self.config.embedding
@@ -260,7 +261,7 @@ class Rooms:
         )
 
     def _follow_mentions(self, wait: float = 0.0) -> None:
-        """Bring what became of names up to the files, the history and what is remembered, unless somebody writes.
+        """Update mentions from the files, the history and the memory, unless another process writes.
 
         Args:
             wait: seconds that it may take.
@@ -273,7 +274,7 @@ class Rooms:
                     self._mentions.sync(wait)
 
     def _follow_mentions_behind(self, cancel: Cancel | None) -> None:
-        """Do the same for an index run or a reading of history, in pieces between which others write."""
+        """Do the same for an index run or history import, in pieces between which others write."""
         from cm_tui.engine.store.writer_lock import WriterLock
 
         cancel = cancel or model.Cancel()
@@ -285,7 +286,7 @@ class Rooms:
             cancel.check()
 
     def _without_forgotten(self, result: SearchResult) -> SearchResult:
-        """Return an answer without episodes that were forgotten while passages could not be written."""
+        """Remove episodes from a response that were forgotten while passages could not be written."""
         from cm_tui.engine.memory.episode_source import path_of
 
         if not any(hit.source == model.EPISODES for hit in (*result.hits, *result.beside)):

@@ -1,4 +1,4 @@
-"""Search: retrieve candidates, rank them, and the profiles that say how."""
+"""Search: retrieve candidates, rank them, and ranking profiles."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 _MENTIONS_S = 0.5
-"""How long a question about what was remembered waits for what became of its names."""
+"""How long a question about the memory waits for updates of mentions."""
 
 
 class SearchMethods(Rooms):
-    """Questions in words, answered by keyword and by meaning."""
+    """Queries in words, matched by keyword and by meaning."""
 
     @needs("files")
     def search(
@@ -39,11 +39,11 @@ class SearchMethods(Rooms):
         """Retrieve and rank.
 
         Args:
-            query: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` leaves out.
-            profile: what is searched, and by which numbers.
+            query: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` excludes.
+            profile: sources and weights.
             mode: which sides.
-            limit: how many passages or files, whichever `by` asks for; the profile's own number when not given.
-            by: what is listed.
+            limit: the most passages or files, depending on `by`; default: the profile's own number.
+            by: list passages or files.
         """
         note, is_late = self._read_what_was_recorded(profile)
         result = self._search(query, profile, mode, _depth(limit, by))
@@ -54,7 +54,7 @@ class SearchMethods(Rooms):
 
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
-        """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
+        """Retrieve only: the candidates of both sides with all data for ranking."""
         note, _ = self._read_what_was_recorded(profile)
         found = self._retrieve(query, profile, mode)
         return replace(found, notes=(*found.notes, note)) if note else found
@@ -63,7 +63,7 @@ class SearchMethods(Rooms):
     def rank(
         self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
     ) -> SearchResult:
-        """Rank alone: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
+        """Rank only: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
         result = self._searcher.rank(candidates, profile, limit=_depth(limit, by))
         return _files_of(result, profile, limit) if by == "file" else result
 
@@ -78,17 +78,17 @@ class SearchMethods(Rooms):
         mode: Mode = "hybrid",
         limit: int | None = None,
     ) -> Standing:
-        """Return where something that a person names stands for a question, what it lacks, and what would lift it.
+        """Return a named item's rank for a query, what it lacks, and what would raise it.
 
         Args:
             query: as for `search`.
-            name: a path, the end of one or a folder, a path and lines as `path:12-40`, or a symbol.
+            name: a path, an ending of one or a folder, a path and lines as `path:12-40`, or a symbol.
             profile: as for `search`.
             mode: as for `search`.
-            limit: how many hits are shown; the profile's own number when not given.
+            limit: the most hits; default: the profile's own number.
 
         Raises:
-            UsageError: there is no name.
+            UsageError: no name is given.
         """
         standing = self._why_not.of(query, name, profile=profile, mode=mode, limit=limit)
         return self._not_indexed(standing) if standing.state == "unknown" else standing
@@ -96,10 +96,10 @@ class SearchMethods(Rooms):
     @needs("nothing")
     @of_one_generation
     def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some words that name something in the index, as it is: a symbol, a file, an entry, a note.
+        """Return the words that name something in the index: a symbol, a file, an entry, a note.
 
         Args:
-            words: the first eight are looked up, by keyword alone; of a path its last part.
+            words: the first eight are looked up, by keyword alone; of a path, its last part.
         """
         return self._searcher.known_names(words)
 
@@ -110,7 +110,7 @@ class SearchMethods(Rooms):
 
     @needs("nothing")
     def packaged_profiles(self) -> Mapping[str, Profile]:
-        """Return the profiles as they are packaged, whatever anybody's settings change of them."""
+        """Return the built-in profiles, without any settings."""
         return self._searcher.packaged_profiles()
 
     @needs("nothing", writes=("settings",))
@@ -125,7 +125,7 @@ class SearchMethods(Rooms):
         return WhyNot(self._db, self._searcher)
 
     def _not_indexed(self, standing: Standing) -> Standing:
-        """Say of a file that is there why it is not in the index."""
+        """Return why an existing file is not in the index."""
         from cm_tui.engine.index.left_out import left_out
 
         found = left_out(self._db, self._repository, self._root, standing.name)
@@ -143,10 +143,10 @@ class SearchMethods(Rooms):
         return self._searcher.retrieve(query, profile=profile, mode=mode)
 
     def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
-        """Read what was written down since the last index run, for a profile that searches it.
+        """Read new memories since the last index run, for a profile that searches them.
 
         Returns:
-            A note for the answer, and whether it could not be read now.
+            A note for the response, and whether they could not be read now.
         """
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
@@ -155,7 +155,7 @@ class SearchMethods(Rooms):
         from cm_tui.engine.memory import episode_sync
 
         is_asked = model.CODE not in asked.sources
-        # What comes beside was not asked for: it waits for nobody, and that some of it is late is no news.
+        # A source that the user did not ask for is not waited for, and its lag is not reported.
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
         self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
@@ -163,10 +163,10 @@ class SearchMethods(Rooms):
 
 
 def _depth(limit: int | None, by: By) -> int | None:
-    """How many passages are ranked in full: every one where files are asked for, since any may be the first of its file.
+    """Number of passages to rank in full: all of them for files, as any may be the first of its file.
 
     Raises:
-        UsageError: answers are not listed by that.
+        UsageError: results cannot be listed by that.
     """
     if by not in ("passage", "file"):
         raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")

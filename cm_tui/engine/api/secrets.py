@@ -1,4 +1,4 @@
-"""Taking secrets out of what a front end writes down."""
+"""Redaction of secrets for front ends."""
 
 from cm_tui.engine.redaction.values import redact_values
 

@@ -1,4 +1,4 @@
-"""Whether what is remembered is still true of the code: the names that it says, and what became of them."""
+"""Whether memories still match the code: the names that they mention, and what became of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 _SOURCES = ("entry", "note")
-"""What is listed when no kind is asked for: an episode is a record of its day."""
+"""Listed by default: an episode is a record of its day, and stays out."""
 _KINDS = (*_SOURCES, "episode")
 _WORST: tuple[MentionState, ...] = ("gone", "renamed")
 _ALL: tuple[MentionState, ...] = ("gone", "renamed", "moved", "changed", "unknown")
 _WAIT_S = 1.0
-"""How long a question waits for what changed to be looked at."""
+"""How long a request waits for updates of mentions."""
 
 
 class StaleMethods(EntryMethods):
@@ -30,15 +30,15 @@ class StaleMethods(EntryMethods):
 
     @needs("checkout")
     def stale_items(self, *, kind: str = "", everything: bool = False, limit: int = 200) -> Page[StaleItem]:
-        """Return what names something that is gone or renamed, the worst first.
+        """Return items that name something gone or renamed, the worst first.
 
         Args:
-            kind: only `entry`, `note` or `episode`; entries and notes when not given.
-            everything: also what was moved or changed, and what history does not tell of.
-            limit: how many at most; the total counts all.
+            kind: only `entry`, `note` or `episode`; default: entries and notes.
+            everything: include moved and changed names, and unknown ones (before indexed history).
+            limit: the most to return; the total counts all.
 
         Raises:
-            UsageError: nothing of that kind is remembered.
+            UsageError: there are no items of that kind.
         """
         if kind and kind not in _KINDS:
             raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
@@ -47,29 +47,29 @@ class StaleMethods(EntryMethods):
 
     @needs("checkout")
     def mentions_of(self, name: str) -> StaleItem:
-        """Return all names of the project that one item says.
+        """Return all names of the project that one item mentions.
 
         Args:
             name: its id, as `k3m9x2a`, or its name among passages, as `note/topics/api`.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no item has that name.
+            UsageError: the name is ambiguous.
         """
         self._bring_up()
         return self._item(name)
 
     @needs("checkout", writes=("memory",))
     def fix_stale(self, name: str, *, dry_run: bool = False) -> MemoryChange:
-        """Write the new name in the place of the old one into an entry, wherever there is exactly one.
+        """Replace an old name by its new one in an entry, wherever there is exactly one.
 
         Args:
             name: id of the entry.
-            dry_run: only say what it would be.
+            dry_run: only report the change.
 
         Raises:
-            NotFoundError: there is none of that name.
-            UsageError: it is no entry, or there is no new name.
+            NotFoundError: no entry has that name.
+            UsageError: it is not an entry, or there is no new name.
             StoreError: it cannot be written.
         """
         from cm_tui.engine.mentions.fixing import replaced, replacements
@@ -97,16 +97,16 @@ class StaleMethods(EntryMethods):
 
     @needs("checkout", writes=("memory",))
     def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
-        """Note that what an item says is true all the same: it is told again once something further changes.
+        """Confirm that an item is still true: it is reported again once something further changes.
 
         Args:
             name: its id, or its name among passages.
-            actor: who says so.
+            actor: who confirms it.
 
         Raises:
-            NotFoundError: there is none of that name.
+            NotFoundError: no item has that name.
             UsageError: nothing of it is stale.
-            RefusedError: an agent says so.
+            RefusedError: the actor is an agent.
             StoreError: the journal cannot be written.
         """
         from cm_tui.engine.entries.entry_writing import head_at
@@ -115,7 +115,7 @@ class StaleMethods(EntryMethods):
 
         if actor != "person":
             raise RefusedError(
-                "Whether something is still true is said by a person.", hint="`cm stale confirm ID` does it."
+                "Only the user confirms that something is still true.", hint="Run `cm stale confirm ID`."
             )
         self._bring_up()
         item = self._item(name)
@@ -131,7 +131,7 @@ class StaleMethods(EntryMethods):
     # --- parts ---
 
     def _bring_up(self) -> None:
-        """Read what was written down meanwhile, and look at what changed; who asks about an item has just seen it."""
+        """Read new memories and update mentions; a request for an item has just shown it."""
         from cm_tui.engine.memory import episode_sync
 
         episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=_WAIT_S)
@@ -146,7 +146,7 @@ class StaleMethods(EntryMethods):
         return self._stale_report.of(self._path_of(name.strip()))
 
     def _path_of(self, name: str) -> str:
-        """The path of an item by its id, or the beginning of one."""
+        """The path of an item by its id, or a prefix of it."""
         from cm_tui.model.ids import SHORTEST_NAME
 
         sql = "SELECT path FROM mention_item WHERE path = ? OR starts_with(path, ?) OR starts_with(split_part(path, '/', 2), ?)"

@@ -1,4 +1,4 @@
-"""Where agents keep their transcripts, as their own variables say it: what a front end passes on to the daemon."""
+"""Where agents keep their transcripts, by their own variables, which a front end passes to the daemon."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ CLEANUP_SETTING = "cleanupPeriodDays"
 
 
 def claude_homes(variables: Mapping[str, str]) -> list[Path]:
-    """Return the folders in which Claude Code may keep settings and transcripts."""
+    """Return the possible folders of Claude Code for settings and transcripts."""
     from cm_tui.engine.transcripts.claude_code import ClaudeCode
 
     return [place.parent for place in ClaudeCode(variables).places]
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return of a process's variables those that say where agents keep their transcripts."""
+    """Return the variables of a process that locate agents' transcripts."""
     return {name: variables[name] for name in VARIABLES if variables.get(name)}

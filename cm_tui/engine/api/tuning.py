@@ -1,4 +1,4 @@
-"""Tuning: marks of results, and a saved profile taken back."""
+"""Tuning: marks of results, and undoing a saved profile."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class TuningMethods(Rooms):
-    """What a person says of results: a mark moves its result when the same question is asked again."""
+    """The user's marks of results: a mark moves its result when the same query is repeated."""
 
     @needs("nothing")
     def marks(self) -> Page[Mark]:
-        """Return the project's marks, by question; its note says what of the file cannot be understood.
+        """Return the project's marks by query; the note reports an unreadable file.
 
         Raises:
             RefusedError: the file is a link.
@@ -28,18 +28,18 @@ class TuningMethods(Rooms):
 
     @needs("nothing", writes=("marks",))
     def put_mark(self, mark: Mark) -> str:
-        """Write a mark, in the place of what was said of that result before; returns what has to be said.
+        """Write a mark, replacing an earlier one of that result; return messages for the user.
 
         Raises:
-            UsageError: it is none, or there are too many.
-            RefusedError: the question looks as if it held a secret, or the file is a link.
+            UsageError: the mark is invalid, or there are too many.
+            RefusedError: the query may contain a secret, or the file is a link.
             StoreError: the file cannot be written.
         """
         return self._mark_file.put(mark)
 
     @needs("nothing", writes=("marks",))
     def remove_mark(self, mark: Mark) -> str:
-        """Take a mark back; returns what has to be said. One that is not there is gone already.
+        """Remove a mark, if it exists; return messages for the user.
 
         Raises:
             RefusedError: the file is a link.
@@ -49,11 +49,11 @@ class TuningMethods(Rooms):
 
     @needs("nothing", writes=("settings",))
     def reset_profile(self, name: str) -> ProfileReset:
-        """Remove what the project's configuration changes of a profile; the rest of the file stays.
+        """Remove the project's changes to a profile; the rest of the file stays.
 
         Raises:
             UsageError: there is no such profile.
-            RefusedError: it is one of this project alone, with nothing below it.
-            ConfigError: the file cannot be understood.
+            RefusedError: the profile exists only in this project.
+            ConfigError: the file is invalid.
         """
         return self._searcher.reset_profile(name)

@@ -1,4 +1,4 @@
-"""How many tokens a text costs, and an entry as it is given to agents: for whoever shows either."""
+"""Token cost of a text, and an entry as agents receive it."""
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.engine.context.entry_line import line_of

@@ -1,1 +1,1 @@
-"""Assembly: what is handed over for a prompt, from mentions, rules and definitions, within a budget, with its trace."""
+"""Context assembly for a prompt: mentions, rules and definitions, within a budget, with a trace."""

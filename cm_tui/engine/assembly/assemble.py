@@ -1,8 +1,8 @@
-"""Assembling: mentions, rules, definitions, merge, caps, budget, in this order; every decision is told.
+"""Assembly: mentions, rules, definitions, merge, caps, budget, in this order; every decision is in the trace.
 
-1. mentions of the prompt are looked up; bad ones are warnings; 2. rules say which references are on, with which caps, priorities and
-sections; 3. all that is on is read at once; 4. what two sources have is handed over once, by a digest of its content;
-5. each is cut to its cap; 6. all of them to the budget, in the order of their sections, the last one first; 7. handed over.
+1. look up mentions of the prompt; bad ones are warnings; 2. rules switch references on, with caps, priorities and
+sections; 3. read all that are on at once; 4. drop duplicates between sources, by a digest of the content; 5. cut each
+to its cap; 6. cut all to the budget, the last section first; 7. return the result.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from cm_tui.engine.definitions.shapes.retrieval import CodePack, RetrievalDefini
 from cm_tui.model import SECTIONS, Assembly, AssemblySource, Section
 
 WARNINGS = "assembly://warnings"
-"""Id of what tells an agent that its context is incomplete."""
+"""Id of the source that warns an agent of missing context."""
 _WARNINGS_TOKENS = 400
 _HEADING_TOKENS, _LEAST_ROOM = 12, 100
-"""What a heading takes about, and the least that a pack is chosen for."""
+"""Approximate size of a heading, and the least size of a pack."""
 _LONGEST = 400_000
 """Letters of one source that are looked at."""
 _MENTIONED = 100
-"""Priority of what a prompt names itself."""
+"""Priority of mentioned sources."""
 _SECTIONS: Mapping[str, Section] = {
     "kv": "state", "json": "state", "log": "history", "episodic": "history", "episode": "history",
     "working": "working_memory",
 }  # fmt: skip
-"""Where references of a scheme are handed over, where no rule says otherwise; all others are knowledge."""
+"""Default section of a scheme's references; all others are knowledge."""
 
 
 @dataclass(slots=True)
 class _Source:
-    """A source on its way."""
+    """A source in progress."""
 
     id: str
     kind: str
@@ -79,7 +79,7 @@ class _Source:
         self.text, self.cut, self.why_cut = "", cut, why
 
     def record(self) -> AssemblySource:
-        """Return what is told of it."""
+        """Return the source's part of the trace."""
         outcome = self.outcome or Outcome()
         named: Any = {"kind": self.kind, "cut": self.cut}
         return AssemblySource(
@@ -100,16 +100,16 @@ def assemble(
     without: frozenset[str] = frozenset(),
     only: str = "",
 ) -> Assembly:
-    """Return what is handed over for a task, and the trace of how it came to be.
+    """Return the context for a task, and the trace of its assembly.
 
     Args:
-        task: the prompt and what is known of it.
+        task: the prompt and its context.
         library: the definitions.
-        rules: those of the library, made ready.
+        rules: those of the library, compiled.
         names: what mentions may name.
         reader: reads sources.
-        without: ids of sources and `rule://NAME` that are left out this time.
-        only: the one definition that is run, without rules and mentions; empty: all.
+        without: ids of sources and `rule://NAME` to exclude this time.
+        only: run only this definition, without rules and mentions; empty: all.
     """
     begun = time.perf_counter()
     warnings: list[str] = []
@@ -144,12 +144,12 @@ def assemble(
 
 def _of_definition(library: Library, name: str) -> _Source:
     found = library.definition(name)
-    assert found is not None  # who asks has looked
+    assert found is not None  # the caller has checked
     return _Source(f"definition://{name}", "definition", found.value.section, 0, found)
 
 
 def _of_warnings(warnings: Sequence[str], order: int) -> _Source:
-    """Return the source that tells an agent what is missing."""
+    """Return the source that warns an agent of missing context."""
     lines = "\n".join(f"- {' '.join(one.split())}" for one in dict.fromkeys(warnings))
     text = within(lines, _WARNINGS_TOKENS)
     return _Source(WARNINGS, "reference", "warnings", order, outcome=Outcome(text, "What is missing here"), text=text)
@@ -158,7 +158,7 @@ def _of_warnings(warnings: Sequence[str], order: int) -> _Source:
 def _chosen(
     task: Task, library: Library, rules: RuleSet, names: Names, without: frozenset[str]
 ) -> tuple[list[_Source], Ruling, list[str]]:
-    """Return every source that may be handed over, with what rules say of it."""
+    """Return every possible source, with the decisions of rules."""
     mentioned, warnings = found_in(task.text, names)
     sources: dict[str, _Source] = {}
     for one in mentioned:
@@ -188,7 +188,7 @@ def _chosen(
             source.section = verdict.section or source.section
         is_brought = source.id in ruling.included
         if is_brought and (verdict is None or verdict.included is None):
-            continue  # The rule that names it does not hold for it, and nobody else wants it.
+            continue  # The rule that names it does not apply, and nothing else requests it.
         _switch(source, without)
         chosen.append(source)
     return chosen, ruling, warnings
@@ -206,7 +206,7 @@ def _switch(source: _Source, without: frozenset[str]) -> None:
 
 
 def section_of(reference: str) -> Section:
-    """Return where a reference is handed over, where no rule says otherwise."""
+    """Return the default section of a reference."""
     scheme, _, path = canonical(reference).partition("://")
     return "constraints" if scheme == "entries" and path == "Rule" else _SECTIONS.get(scheme, "knowledge")
 
@@ -219,7 +219,7 @@ def _fields(task: Task, mentions: list[str]) -> dict[str, Any]:
 
 
 def _read_all(task: Task, sources: Sequence[_Source], reader: Reader) -> None:
-    """Read what is on: a pack last, as it is chosen for the room that everything else leaves."""
+    """Read active sources: a pack last, as it fills the remaining room."""
     waves = [[one for one in sources if not one.cut and _fills(one) == last] for last in (False, True)]
     _read(task, waves[0], task.budget, reader, 0.0)
     found = [one for one in waves[0] if one.text]
@@ -263,7 +263,7 @@ def _take(source: _Source, outcome: Outcome) -> None:
 
 
 def _dedupe(ordered: Sequence[_Source]) -> None:
-    """Hand over once what several sources have: the first one keeps it."""
+    """Drop duplicates of several sources, except in the first one."""
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
     for one in ordered:
@@ -286,7 +286,7 @@ def _cap(ordered: Sequence[_Source]) -> None:
     for one in ordered:
         if one.text and one.cap is not None and tokenizer.count(one.text) > one.cap:
             why = f"It may have {one.cap:,} tokens" + (
-                f", says the rule {one.verdict.rule}." if one.verdict.cap is not None else "."
+                f", by the rule {one.verdict.rule}." if one.verdict.cap is not None else "."
             )
             kept = within(one.text, one.cap)
             if kept:

@@ -16,7 +16,7 @@ class Candidate:
     kind: str
     section: Section
     enabled: bool
-    """Whether it is on where no rule says otherwise."""
+    """Whether it is on by default."""
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -13,12 +13,12 @@ TEXT = "text"
 
 
 def check_definition(library: Library, name: str, given: Mapping[str, str]) -> None:
-    """Raise where a definition cannot be run with some values.
+    """Raise if a definition cannot be run with some values.
 
     Raises:
         NotFoundError: there is no such definition.
-        UsageError: its file has an error, or a value is none that it takes.
-        RefusedError: it waits for a person's trust.
+        UsageError: its file has an error, or a value is invalid.
+        RefusedError: it is not trusted yet.
     """
     found = library.definition(name)
     if found is None:

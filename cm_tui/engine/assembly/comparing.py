@@ -1,4 +1,4 @@
-"""What differs between two assemblies."""
+"""Comparison of two assemblies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINES = 400
 
 
 def compared(first: Assembly, second: Assembly) -> AssemblyDiff:
-    """Return what differs between an assembly and a later one."""
+    """Return the differences between an assembly and a later one."""
     before = {one.id: one for one in first.sources}
     changes = [_change(before.get(one.id), one) for one in second.sources]
     after = {one.id for one in second.sources}

@@ -1,4 +1,4 @@
-"""Fitting sources into a budget, in their order: what stands last is cut first, where its parts end."""
+"""Fitting sources into a budget, in order: the last ones are cut first, at the ends of their parts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cm_tui.model import Section
 from cm_tui.model.text import one_line
 
 _LEAST = 24
-"""Tokens of room that are worth a beginning."""
+"""Least remaining tokens for a partial source."""
 _TITLE = 100
 
 
 class Fitted(Protocol):
-    """A source, as far as its place in a budget goes."""
+    """A source, for fitting."""
 
     id: str
     section: Section
@@ -33,16 +33,16 @@ class Fitted(Protocol):
 
 
 def fit(ordered: Sequence[Fitted], budget: int) -> tuple[str, int]:
-    """Return the text of all that fits, with a heading for each, and what it costs.
+    """Return the text that fits, with a heading for each source, and its cost.
 
-    Each source has what those before it leave. The text never costs more than the budget, by the tokenizer.
+    Each source gets the remainder of those before it. The text never exceeds the budget, by the tokenizer.
 
     Args:
-        ordered: sources in the order in which they are handed over; those that are cut say so afterwards.
+        ordered: sources in order; cut ones are marked as such.
         budget: tokens.
     """
-    # Texts are counted one by one, as the whole would be counted again for each. Where two meet at a line break their
-    # tokens hardly differ from those of the whole; if they ever do, there is less room.
+    # Texts are counted one by one, as counting the whole for each would be slow. Joined at a line break they have
+    # nearly the same tokens as the whole; any difference only leaves less room.
     room = budget
     while True:
         text = _fitted(ordered, room, budget)
@@ -70,7 +70,7 @@ def _fitted(ordered: Sequence[Fitted], room: int, budget: int) -> str:
 
 
 def _kept(head: str, one: Fitted, room: int, budget: int) -> tuple[str, int]:
-    """Return a source with its heading, whole or cut, and what it costs; nothing where there is no room."""
+    """Return a source with its heading, whole or cut, and its cost; empty: no room."""
     whole = f"{head}{one.text}\n"
     cost = tokenizer.count(whole)
     if cost <= room:

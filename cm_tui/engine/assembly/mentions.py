@@ -1,4 +1,4 @@
-"""Mentions in a prompt: `@file`, `@symbol`, `@episode` and `@note`; what names nothing is a warning."""
+"""Mentions in a prompt: `@file`, `@symbol`, `@episode` and `@note`; unknown names are warnings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _TRAILING = ".,:;-"
 
 
 class Mentioned(NamedTuple):
-    """What a mention leads to.
+    """A resolved mention.
 
     Attributes:
-        text: as it was written, with its `@`.
-        reference: what it leads to.
+        text: as written, with its `@`.
+        reference: its target.
     """
 
     text: str
@@ -36,9 +36,9 @@ class Names:
     has_symbol: Callable[[str], bool]
     has_episode: Callable[[str], bool]
     note_named: Callable[[str], str]
-    """Gives the id of a note; empty: there is none."""
+    """Returns the id of a note; empty: no such note."""
     files: Callable[[], Sequence[str]]
-    """All paths, for what was meant."""
+    """All paths, for suggestions."""
     symbols_like: Callable[[str, int], Sequence[str]]
     """Names of symbols that are like a text, the nearest first."""
     notes: Callable[[], Sequence[str]]
@@ -47,11 +47,11 @@ class Names:
 
 
 def found_in(prompt: str, names: Names) -> tuple[list[Mentioned], list[str]]:
-    """Return the mentions of a prompt that lead somewhere, each once, and a warning for each of the others.
+    """Return the resolved mentions of a prompt, each once, and a warning for each of the others.
 
     Args:
-        prompt: what is asked; what stands in backticks is code, and mentions nothing.
-        names: what there is.
+        prompt: the prompt; text in backticks is code, without mentions.
+        names: the known names.
     """
     mentioned: dict[str, Mentioned] = {}
     warnings: dict[str, None] = {}
@@ -70,7 +70,7 @@ def found_in(prompt: str, names: Names) -> tuple[list[Mentioned], list[str]]:
 
 
 def _resolved(kind: str, name: str, names: Names) -> str:
-    """Return the reference of a mention: without a kind a file counts before a note, a symbol and an episode."""
+    """Return the reference of a mention: without a kind, a file comes before a note, a symbol and an episode."""
     path, lines = (name[: found.start()], found[0]) if (found := _LINES.search(name)) else (name, "")
     if kind in ("", "file") and names.is_file(path):
         return f"file://{path}{lines}"
@@ -84,7 +84,7 @@ def _resolved(kind: str, name: str, names: Names) -> str:
 
 
 def _is_meant(name: str) -> bool:
-    """Return whether a bare name is meant to be one of these: of a plain word after an `@` nobody knows."""
+    """Return whether a bare name is certainly one of these, and not a plain word after an `@`."""
     return bool(re.search(r"[./:]|[a-z][A-Z]|_", name))
 
 
@@ -110,7 +110,7 @@ def _warning(kind: str, name: str, names: Names) -> str:
 
 
 def completed(text: str, names: Names, limit: int) -> Iterator[str]:
-    """Yield mentions that begin like a text: files, notes, then symbols; after `@kind:` those of that kind alone."""
+    """Yield mentions with a prefix: files, notes, then symbols; after `@kind:` only that kind."""
     kind, separator, rest = text.removeprefix("@").partition(":")
     kind, rest = (
         (kind, rest) if separator and kind in ("file", "symbol", "episode", "note") else ("", text.removeprefix("@"))

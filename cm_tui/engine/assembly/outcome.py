@@ -1,4 +1,4 @@
-"""What is asked for and what a source finds: between the assembly and whatever reads memory."""
+"""Requests to sources and their results: the interface between assembly and readers of memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cm_tui.model import AssemblyStep
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an agent is about to do."""
+    """An agent's task."""
 
     text: str
     """The prompt."""
@@ -28,7 +28,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One source to be read: a definition, or whatever a reference leads to."""
+    """One source to read: a definition, or the target of a reference."""
 
     id: str
     """The reference: `definition://release`, `markdown://architecture-notes`."""
@@ -40,7 +40,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a source found."""
+    """Result of a source."""
 
     text: str = ""
     title: str = ""
@@ -49,14 +49,14 @@ class Outcome:
     """With `start_ms` since the reading of all began."""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a person may want to know, and no agent needs to."""
+    """Details for the user, not for the agent."""
     error: str = ""
     """Why there is nothing: it failed, or took too long."""
     ms: float = 0.0
 
 
 class Reader(Protocol):
-    """Reads sources: all at once, each within its time, none of them able to fail the others."""
+    """Reads sources in parallel, each within its time limit, isolated from errors of the others."""
 
     def read(self, task: Task, wanted: Sequence[Wanted]) -> Mapping[str, Outcome]:
-        """Return what each source found, by id; what does not answer in its time has an error."""
+        """Return each source's result by id; one that times out has an error."""

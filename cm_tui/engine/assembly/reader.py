@@ -1,4 +1,4 @@
-"""Reading sources: all at once, each within its time, none able to fail or hold up the others."""
+"""Reading sources in parallel, each within its time limit, isolated from errors and delays of the others."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from cm_tui.errors import CmError, NotFoundError, RefusedError
 from cm_tui.model import AssemblyStep
 
 WORKERS = 2
-"""Sources that are read at once: each keeps a transaction of the generation, of which a store has few while it changes."""
+"""Sources to read at once: each has a transaction of the generation, of which a store has few while it changes."""
 _LEFT_BEHIND = 4
-"""Workers that are replaced in one reading because what they read takes too long."""
+"""Workers to replace in one reading because their source takes too long."""
 COLD = 5.0
 """How many times as long a source may take until one reading was in time: indexes, models and calls are loaded first."""
 _log = logging.getLogger(__name__)
 
 Reading = Callable[[], AbstractContextManager[int]]
-"""Has a thread answer from one generation of the index, whose number it gives."""
+"""Makes a thread read from one generation of the index, and yields its number."""
 
 
 class MemoryReader:
-    """Reads definitions and references of one project; used from any thread.
+    """Reads definitions and references of one project; thread-safe.
 
     Args:
         layers: the memory.
         ports: the engine.
-        library: gives the definitions as they are now.
-        reading: has a thread answer from one generation.
-        stamp: gives what differs when something that answers stand on was written, apart from the index.
-        ask_model: asks the language model of the settings.
-        timeout_s: what one source may take at most, whatever its file says.
-        cache_s: how long an answer to a step counts.
+        library: returns the current definitions.
+        reading: makes a thread read from one generation.
+        stamp: returns a stamp of the data outside the index.
+        ask_model: calls the configured language model.
+        timeout_s: time limit of one source, whatever its file says.
+        cache_s: lifetime of a step's cached result.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class MemoryReader:
         self._is_warm = False
 
     def read(self, task: Task, wanted: Sequence[Wanted]) -> Mapping[str, Outcome]:
-        """Return what each source found, by id; what does not answer in its time has an error."""
+        """Return each source's result by id; one that times out has an error."""
         with self._reading() as generation:
             run = _Run(self, task, wanted, generation)
             found = run.outcomes()
@@ -82,13 +82,13 @@ class MemoryReader:
         return found
 
     def one(self, run: _Run, want: Wanted) -> Outcome:
-        """Read one source; whatever goes wrong is told in the outcome."""
+        """Read one source; errors are part of the outcome."""
         begun = time.perf_counter()
         try:
             found = self._definition(run, want, want.definition) if want.definition else self._reference(run, want)
         except CmError as error:
             return Outcome(error=_in_full(error), ms=_ms(begun), steps=run.steps_of(want.id))
-        except Exception as error:  # noqa: BLE001 - the others are handed over whatever became of this one
+        except Exception as error:  # noqa: BLE001 - one source must not break the others
             _log.exception("reading %s", want.id)
             return Outcome(error=f"It failed: {type(error).__name__}: {error}"[:300], ms=_ms(begun))
         return replace(found, ms=_ms(begun))
@@ -108,7 +108,7 @@ class MemoryReader:
         state = RunState(loaded, run.task, run.means, room, ended=run.ended)
         for number, step in enumerate(loaded.value.steps, 1):
             if run.ended.is_set():
-                raise CmError("Nobody waited for it any more.")
+                raise CmError("The request was cancelled.")
             begun = time.perf_counter()
             state.outcome, state.detail = "ok", ""
             try:
@@ -129,14 +129,14 @@ class MemoryReader:
         )
 
     def seconds_of(self, want: Wanted) -> float:
-        """Return what a source may take."""
+        """Return a source's time limit."""
         grace = 1.0 if self._is_warm else COLD
         if want.definition is None:
             return self._timeout_s * grace
         return grace * min(want.definition.value.timeout_seconds, max(self._timeout_s, _shipped_s(want.definition)))
 
     def means(self, run: _Run) -> Means:
-        """Return what the steps of an assembly may ask."""
+        """Return the interface for the steps of an assembly."""
         stamp = f"{run.generation}:{self._stamp()}"
         return Means(self._layers, self._ports, self._cache, stamp, self._ask_model, run.text_of)
 
@@ -159,7 +159,7 @@ def _asks_model(want: Wanted) -> bool:
 
 
 def _shipped_s(loaded: Loaded[RetrievalDefinition]) -> float:
-    """What comes with cm may take the time that its file says."""
+    """Built-in definitions may use their own time limit."""
     return loaded.value.timeout_seconds if loaded.file.startswith("shipped:") else 0.0
 
 
@@ -195,7 +195,7 @@ class _Run:
         """Read all of them, and wait for each as long as it may take."""
         slow = [self._pending[id_] for id_ in self._wanted if _asks_model(self._pending[id_].want)]
         for one in slow:
-            # What waits for somebody else keeps nobody from reading.
+            # A source that waits for another one does not block other reads.
             alone: queue.SimpleQueue[_Pending] = queue.SimpleQueue()
             alone.put(one)
             self._start(alone)
@@ -209,12 +209,12 @@ class _Run:
         for id_, outcome in found.items():
             one = self._pending[id_]
             if one.done.is_set() and one.generation != self.generation and not outcome.error:
-                # The index moved on between two threads: what is handed over is of one generation.
+                # The index changed between two threads: all results must be of one generation.
                 found[id_] = self._again(one.want)
         return found
 
     def _start(self, waiting: queue.SimpleQueue[_Pending]) -> None:
-        # Not a pool: one that hangs is left behind, and ends with the process.
+        # Not a pool: a hanging thread is abandoned, and ends with the process.
         threading.Thread(target=self._work, args=(waiting,), name="cm-assembly", daemon=True).start()
 
     def _work(self, waiting: queue.SimpleQueue[_Pending]) -> None:
@@ -264,7 +264,7 @@ class _Run:
 
     def _awaited(self, one: _Pending) -> Outcome:
         allowed = self._reader.seconds_of(one.want)
-        # What has not begun waits for the others; nobody waits longer than all that may take.
+        # A source that has not begun waits for the others, at most as long as all of them may take.
         last = self._begun + allowed * (1 + len(self._wanted) / WORKERS)
         while not one.done.is_set():
             until = one.started + allowed if one.started is not None else last
@@ -285,10 +285,10 @@ class _Run:
         name = _next_step(one.want, len(steps))
         late = AssemblyStep(one.want.id, name, begun, max(0.0, self.since(time.perf_counter()) - begun), 0, "timeout")
         what = f"It took more than {allowed:g} s" if one.started is not None else "It did not get its turn"
-        return Outcome(error=f"{what} and was left out.", steps=(*steps, late), ms=_ms(started))
+        return Outcome(error=f"{what} and was skipped.", steps=(*steps, late), ms=_ms(started))
 
     def text_of(self, name: str) -> str:
-        """Return what another definition hands over; read once, whoever asks."""
+        """Return the output of another definition, which is read only once."""
         id_ = f"definition://{name}"
         with self._lock:
             one = self._pending.setdefault(id_, _Pending(Wanted(id_)))

@@ -1,6 +1,6 @@
-"""References in columns, searched as a whole: an operator finds its references in one text, and calls nothing for each.
+"""References in columns, searched as a whole: an operator scans one text instead of each reference.
 
-A column of texts is kept as lines of one long text, of the references that are open: over which nobody has decided yet.
+A text column is stored as the lines of one long text of the undecided references.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Table:
 
     @property
     def open(self) -> list[int]:
-        """Return the references over which nobody has decided."""
+        """Return the undecided references."""
         if len(self._open) != len(self.ids) - self.decided:
             closed = self.closed
             self._open = [number for number in self._open if not closed[number]]
@@ -57,11 +57,11 @@ class Table:
 
 
 class Column:
-    """The values of a field, one a reference.
+    """The values of a field, one per reference.
 
     Args:
         values: in the order of the references.
-        table: says which are open.
+        table: with the undecided references.
     """
 
     def __init__(self, values: list[Any], table: Table) -> None:
@@ -108,7 +108,7 @@ class Column:
 
     @property
     def open(self) -> list[int]:
-        """Return the references over which nobody has decided."""
+        """Return the undecided references."""
         return self._table.open
 
     @property
@@ -137,7 +137,7 @@ class _Sorted:
 
 
 class _Lines:
-    """Values of what was open as lines, each with a line end before it and one behind."""
+    """Values of the undecided references as lines, each with a line end before and after it."""
 
     def __init__(self, values: Sequence[str], table: Table) -> None:
         self.numbers = list(table.open)
@@ -164,10 +164,10 @@ class _Lines:
         return found
 
     def matching(self, pattern: Any) -> Iterator[int]:
-        """Yield the open references whose line a pattern may match: it sees where lines begin and end, and what is next.
+        """Yield the undecided references whose line a pattern may match: it may contain line boundaries.
 
         Args:
-            pattern: of RE2, with a beginning and an end at each line.
+            pattern: for RE2, anchored at both ends of a line.
         """
         if self._raw is None:
             self._raw = self.text.encode("utf-8", "replace")

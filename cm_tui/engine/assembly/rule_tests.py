@@ -1,4 +1,4 @@
-"""What rules ask of references: conditions and patterns, of all open references at once or of some."""
+"""Tests of rules on references: conditions and patterns, on all undecided references at once or on some."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cm_tui.engine.definitions.operators import LONGEST_PATTERN, tester
 from cm_tui.engine.definitions.shapes.conditions import Condition
 
 _FEW = 8
-"""References that are asked one by one, rather than all at once."""
+"""Most references to test one by one, rather than all at once."""
 _DENSE = 4
 """Where more than one of so many lines has a text, each is looked at by itself."""
 _OWN_ENDS = re.compile(r"\\[AzZCQ]|\(\?[a-zA-Z]*-|\(\?[a-zA-Z]*m|\\n|\n")
-"""What a pattern may have that means something else over many lines."""
+"""Parts of a pattern with another meaning over many lines."""
 _WILD = re.compile(r"[*?]")
 
 
@@ -40,7 +40,7 @@ class ReferenceTest:
 
     @property
     def rank(self) -> int:
-        """Return what it costs, about: the cheaper ones are asked first."""
+        """Return its approximate cost: cheaper tests come first."""
         return 3 if self._find is None else 2 if self.is_negated else 1
 
     def of_open(self, numbers: list[int] | None, table: Table) -> list[int]:
@@ -62,7 +62,7 @@ class ReferenceTest:
         return [one for one in among if (one in hits) is not self.is_negated]
 
     def of_each(self, numbers: Sequence[int], table: Table) -> list[int]:
-        """Return those of some references for which it holds, whoever has decided over them."""
+        """Return the references that pass, decided or not."""
         column = table.column(self.field)
         if column is None:
             return list(numbers) if self._holds(MISSING) else []
@@ -79,16 +79,16 @@ class ReferenceTest:
 
 
 _Find = Callable[[Column], list[int]]
-"""Gives the open references of a column of texts for which something holds."""
+"""Returns the undecided references of a text column that pass."""
 
 
 def _finder(op: str, value: Any, holds: Callable[[Any], bool]) -> _Find | None:
-    """Return what finds the references for which an operator holds; None: each is asked.
+    """Return a search for the references that satisfy an operator; None: test each.
 
     Args:
-        op: without what negates it.
+        op: without negation.
         value: of the condition.
-        holds: asks one value, for what only may fit.
+        holds: tests one value, for inexact matches.
     """
     if op in ("equals", "in"):
         wanted = value if op == "in" else [value]
@@ -134,7 +134,7 @@ def _pattern_finder(value: str, holds: Callable[[Any], bool]) -> _Find | None:
         values, known = column.values, dict[str, bool]()
         found = []
         for number in column.lines.matching(pattern):
-            # What matches over a line end is none, and hides none: the next line is looked at by itself.
+            # A match over a line end is none, and hides none: the next line is tested separately.
             text = values[number]
             if text not in known:
                 known[text] = holds(text)
@@ -146,7 +146,7 @@ def _pattern_finder(value: str, holds: Callable[[Any], bool]) -> _Find | None:
 
 
 class Glob:
-    """A pattern of references in which `*` stands for any letters and `?` for one.
+    """A pattern of references in which `*` matches any characters and `?` one.
 
     Args:
         text: the pattern; it has one of the two.

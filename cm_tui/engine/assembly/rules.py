@@ -1,7 +1,7 @@
-"""Rules over memory references: the first rule that holds and acts on a reference decides over it.
+"""Rules over memory references: the first rule that applies to a reference decides over it.
 
-Conditions that read the task alone are asked once for each rule; those that read the reference are asked of all references at
-once over which nobody has decided yet (`rule_table.py`, `rule_tests.py`).
+Conditions on the task are tested once for each rule; those on the reference are tested on all undecided references at
+once (`rule_table.py`, `rule_tests.py`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from cm_tui.engine.definitions.shapes.rules import Action, Rule
 from cm_tui.model import AppliedRule, Section
 
 MOST_TOLD = 500
-"""Applications of rules that are told of one assembly."""
+"""Most applications of rules in the trace of one assembly."""
 _REFERENCE = "reference."
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What is to be done with a reference."""
+    """The decision on a reference."""
 
     rule: str = ""
     included: bool | None = None
-    """None: no rule says."""
+    """None: no rule decided."""
     cap: int | None = None
     priority: int | None = None
     section: Section | None = None
@@ -37,12 +37,12 @@ class Verdict:
 
 @dataclass(slots=True)
 class Ruling:
-    """What rules say of all references."""
+    """The decisions on all references."""
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     applied: list[AppliedRule] = field(default_factory=list)
     included: tuple[str, ...] = ()
-    """References that rules brought in, in order."""
+    """References that rules included, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class _Target:
     excludes: bool
     includes: bool
     told: str
-    """What it does, in words."""
+    """Its effect, in words."""
 
 
 class RuleSet:
-    """Rules, ready to be asked many times.
+    """Compiled rules.
 
     Args:
-        rules: those that are enabled count, in their order.
+        rules: the enabled ones count, in order.
     """
 
     def __init__(self, rules: Sequence[Loaded[Rule]]) -> None:
@@ -73,12 +73,12 @@ class RuleSet:
         self, task: Mapping[str, Any], candidates: Sequence[Candidate], without: frozenset[str],
         made: Callable[[str], Candidate],
     ) -> Ruling:  # fmt: skip
-        """Return what is to be done with each reference.
+        """Return the decision for each reference.
 
         Args:
             task: fields by their whole names: `task.text` and so on.
-            candidates: what is there without rules.
-            without: `rule://NAME` of rules that are left out.
+            candidates: the references without rules.
+            without: `rule://NAME` of rules to exclude.
             made: makes a candidate of a reference that a rule includes.
         """
         active = [one for one in self._rules if one.id not in without and one.holds(task)]
@@ -107,7 +107,7 @@ class _Prepared:
         self.includes = tuple(dict.fromkeys(id_ for target in self._targets if target.includes for id_ in target.exact))
 
     def decide(self, table: Table, ruling: Ruling) -> None:
-        """Decide over the references that this rule acts on and over which nobody has decided."""
+        """Decide over the undecided references that this rule applies to."""
         decided: dict[int, Verdict] = {}
         for target in self._targets:
             for number in self._numbers(target, table):
@@ -143,7 +143,7 @@ class _Prepared:
 
 
 def _targets(action: Action) -> list[_Target]:
-    """Return what an action is about: what it includes and excludes, and what it says of these or of others."""
+    """Return an action's effects: inclusions, exclusions, and settings for these or other references."""
     found = []
     rest = any(one is not None for one in (action.cap, action.priority, action.section))
     if action.include is not None:
@@ -177,7 +177,7 @@ def _apply(verdict: Verdict, target: _Target) -> None:
     if target.excludes:
         verdict.included = False
     action = target.action
-    # Beside `include` these are about what is included, unless `for` names something else.
+    # With `include` these are about the included references, unless `for` names others.
     if target.includes and action.for_ is not None:
         return
     verdict.cap = action.cap if action.cap is not None else verdict.cap

@@ -1,4 +1,4 @@
-"""What the steps of one definition work on, and what they may ask."""
+"""State and interface of the steps of one definition."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Means:
     ports: MemoryPorts
     cache: StepCache
     stamp: str
-    """Of what answers stand on: the generation of the index, the end of the journal."""
+    """Stamp of the data: the generation of the index, the end of the journal."""
     ask_model: Callable[[str, str], str]
-    """Asks the language model of the settings: what it is to do, and with what; raises a CmError."""
+    """Calls the configured language model with an instruction and input; raises a CmError."""
     text_of: Callable[[str], str]
-    """What another definition hands over; raises a CmError."""
+    """Returns the output of another definition; raises a CmError."""
 
 
 @dataclass(slots=True)
@@ -45,16 +45,16 @@ class RunState:
     query: str = ""
     items: list[Item] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
-    """What was read by keys."""
+    """Values read by key."""
     text: str | None = None
-    """What was rendered; None: nothing yet."""
+    """Rendered text; None: not yet."""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     outcome: StepOutcome = "ok"
     """Of the step that runs."""
     detail: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
-    """Set when nobody waits any more."""
+    """Set when the request was cancelled."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class RunState:
 
     @property
     def scope(self) -> dict[str, Any]:
-        """Return what templates may name apart from an item: the task, the query, parameters and values by key."""
+        """Return the names for templates besides an item: task, query, parameters and values by key."""
         task = self.task
         about = {
             "text": task.text, "session": task.session, "agent": task.agent, "files": list(task.files),
@@ -78,20 +78,20 @@ class RunState:
         return rendered.text
 
     def warn_missing(self, names: tuple[str, ...]) -> None:
-        """Tell once of fields that a template names and that are not there."""
+        """Report, once, missing fields that a template names."""
         for name in names:
             warning = f"{self.name}: the template names {name!r}, and there is no such field."
             if warning not in self.warnings:
                 self.warnings.append(warning)
 
     def shared(self, key: object, make: Callable[[], Any]) -> Any:
-        """Return an answer that others may have asked for as well, or a moment ago."""
+        """Return a result, which other requests may share."""
         found, self.outcome = self.means.cache.get((self.means.stamp, key), make)
         return found
 
 
 def frozen(value: Any) -> Any:
-    """Return plain values as something that can be a key."""
+    """Return plain values in a hashable form."""
     if isinstance(value, Mapping):
         return tuple(sorted((str(key), frozen(one)) for key, one in value.items()))
     return tuple(frozen(one) for one in value) if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Cutting text where its parts end: sections of Markdown, then paragraphs, then lines; fences stay closed."""
+"""Cutting text at the ends of its parts: sections of Markdown, then paragraphs, then lines; fences stay closed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import sha256
 from cm_tui.engine import tokenizer
 
 MARK = "…"
-"""Stands where something was cut off."""
+"""Marks a cut."""
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")
 _HEADING = re.compile(r"^#{1,6}\s")
 _LEAST = 80
@@ -17,7 +17,7 @@ _LEAST = 80
 
 
 def blocks(text: str) -> list[str]:
-    """Return the parts of a text, which joined by blank lines are it again: fences whole, headings with what follows them."""
+    """Split a text into parts, which joined by blank lines are equal to it: whole fences, headings with their text."""
     found: list[list[str]] = []
     fence, is_new = "", True
     for line in text.strip("\n").split("\n"):
@@ -37,10 +37,10 @@ def blocks(text: str) -> list[str]:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """Return the fence that is open after a line; empty: none is.
+    """Return the open fence after a line; empty: none.
 
     Args:
-        fence: the one that is open before it.
+        fence: the open one before it.
         line: the next one.
     """
     opened = _FENCE.match(line)
@@ -56,9 +56,9 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def within(text: str, most: int) -> str:
-    """Return the beginning of a text that costs at most so many tokens, cut where a part ends, with a mark.
+    """Return the start of a text within a number of tokens, cut at the end of a part, with a mark.
 
-    Where the first part alone is too long it is cut at the end of a line; where not even a line fits, nothing is left.
+    If the first part is too long, it is cut at a line end; if not even a line fits, the result is empty.
 
     Args:
         text: Markdown.
@@ -79,13 +79,13 @@ def _lines_of(part: str, most: int) -> str:
     fence = ""
     for number, line in enumerate(lines[:-1], 1):
         before, fence = fence, _fence_after(fence, line)
-        if not fence or before:  # A fence with nothing in it says nothing.
+        if not fence or before:  # An empty fence is useless.
             cuts.append("\n".join([*lines[:number], MARK, *([fence] if fence else [])]))
     return _longest(cuts, most)
 
 
 def _longest(cuts: Sequence[str], most: int) -> str:
-    """Return the longest of texts, each longer than the one before, that costs at most so many tokens."""
+    """Return the longest text within a number of tokens; each text is longer than the one before."""
     low, high = 0, len(cuts)
     while low < high:
         middle = (low + high) // 2
@@ -97,17 +97,17 @@ def _longest(cuts: Sequence[str], most: int) -> str:
 
 
 def digest(text: str) -> str:
-    """Return what is the same for the same text."""
+    """Return the digest of a text."""
     return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def without_known(text: str, known: dict[str, str], source: str) -> tuple[str, int, str]:
-    """Return a text without the parts that another source has, how many those are, and one such source.
+    """Return a text without the parts of another source, the number of those, and one such source.
 
     Args:
         text: Markdown.
-        known: sources by the digest of what they have; the parts that stay are added.
-        source: whose text it is.
+        known: sources by the digest of their parts; remaining parts are added.
+        source: of the text.
     """
     kept, gone, other = [], 0, ""
     for part in blocks(text):

@@ -1,7 +1,7 @@
-"""Snapshots: assemblies that are kept with their trace, one file each, beside the journal, without secrets.
+"""Snapshots: saved assemblies with their trace, one redacted file each, next to the journal.
 
-The name of a file is the id of its snapshot, which begins with its time: lists are made from the newest names, and from the
-first line of each file, which has what a list tells. A file that is damaged is skipped.
+The name of a file is the id of its snapshot, which begins with its time: lists come from the newest names, and from the
+first line of each file, which has the data for lists. A damaged file is skipped.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ import gzip
 import json
 import os
 import re
-import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +25,9 @@ from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import SUFFIX, read_bounded, write_atomically
+from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyHead
+from cm_tui.state_file import reported
 
 FOLDER = "assemblies"
 MOST_BYTES = 64_000_000
@@ -45,26 +45,25 @@ _HEADS = 2_000
 _WEIGHED = 8
 """Of so many that are written, one has all weighed."""
 _MOST_LINES = 300
-"""Lines of what is erased that are looked for."""
+"""Most lines of erased text to look for."""
 
 
 class Snapshots:
-    """The snapshots of one project; used from any thread.
+    """The snapshots of one project; thread-safe.
 
     Args:
         root: of the project.
-        most: how many are kept; 0: none.
+        most: the most to keep; 0: none.
     """
 
     def __init__(self, root: Path, most: int) -> None:
         self._folder = folder_of(root) / FOLDER
         self._most = most
-        self._lock = threading.Lock()
         self._written = 0
-        self._heads: OrderedDict[str, AssemblyHead] = OrderedDict()
+        self._heads: LRU[str, AssemblyHead] = LRU(_HEADS)
 
     def keep(self, assembly: Assembly) -> Assembly:
-        """Keep an assembly; returns it with its id, as it was, or without one where none are kept.
+        """Save an assembly; return it with its id, or unchanged if none are kept.
 
         Raises:
             StoreError: it cannot be written.
@@ -76,20 +75,18 @@ class Snapshots:
         head = _HEAD.dump_python(head_of(_ADAPTER.validate_python(clean)))
         data = gzip.compress(f"{json.dumps(head)}\n{json.dumps(clean)}".encode("ascii"), 3, mtime=0)
         file = self._folder / f"{kept.id}{_ENDING}"
-        try:
+        with reported(file):
             paths.private_dir(self._folder)
             write_atomically(file, data)
             self._tidy()
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error.strerror or error}.", hint="Check its folder.") from error
         return kept
 
     def named(self, name: str) -> Assembly:
-        """Return a snapshot by its id, a beginning that no other has, `last` or `last~1`.
+        """Return a snapshot by its id, a unique prefix of it, `last` or `last~1`.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: the name is none, or that of several.
+            NotFoundError: no such snapshot.
+            UsageError: the name is invalid or ambiguous.
             StoreError: its file is damaged.
         """
         found = self._read(self._file(self._id_of(name)))
@@ -101,8 +98,8 @@ class Snapshots:
         """Yield snapshots, the newest first.
 
         Args:
-            match: words, each of which stands in the prompt.
-            session: only those of this one.
+            match: words, all of which must be in the prompt.
+            session: only this session.
         """
         words = match.lower().split()
         for id_ in self._ids():
@@ -118,7 +115,7 @@ class Snapshots:
         return sum(self._head(id_) is None for id_ in self._ids())
 
     def remove_naming(self, ids: Collection[str]) -> int:
-        """Remove the snapshots that show any of these, by the ids of events, episodes or entries; returns how many.
+        """Remove the snapshots with any of these events, episodes or entries; return how many.
 
         Raises:
             StoreError: one cannot be removed.
@@ -128,12 +125,12 @@ class Snapshots:
     def remove_repeating(
         self, lines: Collection[str], prompts: Collection[tuple[str, str]], secrets: Collection[str] | None
     ) -> int:
-        """Remove the snapshots that repeat what is erased, in words; returns how many.
+        """Remove the snapshots that repeat erased text; return how many.
 
         Args:
-            lines: that tell something; the longest count.
-            prompts: with the session of each: what was handed over for them.
-            secrets: these; None: whatever looks like one.
+            lines: distinctive lines; the longest are used.
+            prompts: with the session of each: their snapshots are removed.
+            secrets: these; None: all recognised ones.
 
         Raises:
             StoreError: one cannot be removed.
@@ -150,7 +147,7 @@ class Snapshots:
         return self._remove(repeats) if said or asked or secrets is None else 0
 
     def _remove(self, shows: Callable[[str], bool]) -> int:
-        """Remove the snapshots whose text shows something, and those that cannot be read: they may show anything."""
+        """Remove the snapshots whose text passes a test, and unreadable ones, which may contain anything."""
         gone = 0
         try:
             self._remove_left_overs()
@@ -162,8 +159,7 @@ class Snapshots:
                     gone += 1
         except (OSError, ValueError, RecursionError) as error:
             raise StoreError(f"Cannot remove what is in {self._folder}: {error}.", hint="Check its folder.") from error
-        with self._lock:
-            self._heads.clear()
+        self._heads.clear()
         return gone
 
     def _remove_left_overs(self, older_than: float = 0.0) -> None:
@@ -188,7 +184,7 @@ class Snapshots:
                 f"There is no snapshot {name}.", hint="`cm context list` lists them; the oldest go first."
             )
         if len(near) > 1:
-            raise UsageError(f"{name} is the beginning of {len(near)} snapshots.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(near)} snapshots begin with it.", hint="Give more of it.")
         return near[0]
 
     def _ids(self) -> list[str]:
@@ -206,18 +202,14 @@ class Snapshots:
         return self._folder / f"{id_}{_ENDING}"
 
     def _head(self, id_: str) -> AssemblyHead | None:
-        with self._lock:
-            if (known := self._heads.get(id_)) is not None:
-                return known
+        if (known := self._heads.get(id_)) is not None:
+            return known
         try:
             with gzip.open(self._file(id_)) as stream:
                 head = _HEAD.validate_python(json.loads(stream.readline(_LONGEST_HEAD)))
         except (OSError, ValueError, EOFError, RecursionError, zlib.error):
             return None
-        with self._lock:
-            self._heads[id_] = head
-            while len(self._heads) > _HEADS:
-                self._heads.popitem(last=False)
+        self._heads.put(id_, head)
         return head
 
     @staticmethod
@@ -229,7 +221,7 @@ class Snapshots:
             return None
 
     def _tidy(self) -> None:
-        """Let the oldest go beyond what is kept, and now and then beyond what they may take."""
+        """Drop the oldest beyond the limit, and occasionally those beyond the size limit."""
         ids = self._ids()
         gone = ids[self._most :]
         if self._written % _WEIGHED == 0:
@@ -242,12 +234,11 @@ class Snapshots:
         self._written += 1
         for id_ in gone:
             self._file(id_).unlink(missing_ok=True)
-            with self._lock:
-                self._heads.pop(id_, None)
+            self._heads.pop(id_)
 
 
 def _text(file: Path) -> str | None:
-    """Return what a file holds: its head in one line, and the snapshot; None where it is damaged or gone."""
+    """Return the content of a file: its head in one line, and the snapshot; None: damaged or missing."""
     try:
         with gzip.open(BytesIO(read_bounded(file, _MOST_OF_ONE))) as stream:
             return stream.read(_MOST_OF_ONE * 8).decode("ascii")
@@ -256,7 +247,7 @@ def _text(file: Path) -> str | None:
 
 
 def _inside(text: str) -> str:
-    """Return a text as it stands inside another one in a file."""
+    """Return a text as escaped within a file."""
     return json.dumps(text)[1:-1]
 
 

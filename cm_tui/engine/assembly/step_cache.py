@@ -1,38 +1,38 @@
-"""Answers to steps for a short time; who asks the same at the same time waits for the one that is on its way."""
+"""Short-lived cache of results of steps; concurrent requests for the same result wait for the first one."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any
 
+from cm_tui.lru import LRU
 from cm_tui.model import StepOutcome
 
 MOST = 256
-"""Answers that are kept."""
+"""Most cached results."""
 
 
 class StepCache:
-    """Answers by what was asked; used from any thread.
+    """Results by request; thread-safe.
 
     Args:
-        seconds: how long one counts; 0: only for those who ask at the same time.
+        seconds: lifetime of a result; 0: only shared by concurrent requests.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._kept: LRU[Hashable, tuple[float, Any]] = LRU(MOST)
         self._pending: dict[Hashable, Future[Any]] = {}
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, StepOutcome]:
-        """Return an answer, and whether it was made now, is of a moment ago, or was made for somebody else.
+        """Return a result, and whether it is new, cached, or shared with another request.
 
         Raises:
-            Exception: what `make` raises; it is kept for nobody.
+            Exception: what `make` raises; it is not cached.
         """
         now = time.monotonic()
         with self._lock:
@@ -51,19 +51,16 @@ class StepCache:
             with self._lock:
                 del self._pending[key]
             mine.set_exception(error)
-            # Nobody may be waiting, and an exception that nobody looks at is no news.
+            # There may be no waiter, and an unread exception must not be logged.
             mine.exception()
             raise
         with self._lock:
             del self._pending[key]
             if self._seconds > 0:
-                self._kept[key] = (time.monotonic() + self._seconds, value)
-                while len(self._kept) > MOST:
-                    self._kept.popitem(last=False)
+                self._kept.put(key, (time.monotonic() + self._seconds, value))
         mine.set_result(value)
         return value, "ok"
 
     def clear(self) -> None:
         """Forget every answer."""
-        with self._lock:
-            self._kept.clear()
+        self._kept.clear()

@@ -1,1 +1,1 @@
-"""Backups: what cannot be made again of projects, in one compressed file for another machine or a container."""
+"""Backups: irreplaceable data of projects, in one compressed file for another machine or a container."""

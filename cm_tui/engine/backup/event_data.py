@@ -1,4 +1,4 @@
-"""What the data of an event of a backup may be: what later events and `cm undo` rely on, of the kinds that are known."""
+"""Valid data of a backup's events: the types that later events and `cm undo` rely on, by known kind."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cm_tui.engine.entries import entry_events
 from cm_tui.engine.entries.entry_events import CHANGED, REVERTED
 
 _FAMILIES = ("entry.", "episode.", "change.", "memory.", "narrator.")
-"""Beginnings of the kinds that are looked at: what they say is acted upon."""
+"""Prefixes of the checked kinds, whose data is acted upon."""
 
 
 def is_sound(kind: str, data: Mapping[str, Any]) -> bool:
-    """Return whether an event's data is what whoever reads the journal takes it to be."""
+    """Return whether an event's data has the types that readers of the journal expect."""
     if not kind.startswith(_FAMILIES):
         return True
     if not all(fits(data[name]) for name, fits in _FIELDS.items() if data.get(name) is not None):
@@ -43,4 +43,4 @@ _FIELDS: Mapping[str, Callable[[object], bool]] = {
     "pinned": _is_flag,
     "rating": _is_rating,
 }
-"""What a field is where it is there."""
+"""Type of an optional field."""

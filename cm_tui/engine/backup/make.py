@@ -1,8 +1,7 @@
-"""Making a backup: journals, archives, entries, marks and remembered choices of projects, without secrets, read back once it is written."""
+"""Making a backup: journals, archives, entries, marks and remembered choices of projects, redacted and verified."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,11 +20,10 @@ from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.visibility import PURGED, ids_of
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.errors import StoreError
-from cm_tui.files import read_regular
 from cm_tui.model import BackupReport, Progress, ProjectBackup
 from cm_tui.model.progress import Tell, tell_nobody
+from cm_tui.state_file import read_object
 
-_CHOICES_BYTES = 1_000_000
 _NAMES = {"event": b'{"event":', "turn": b'{"turn":', "archived": b'{"archived":'}
 _TELL_EVERY = 200
 
@@ -41,20 +39,20 @@ class Chosen(NamedTuple):
     root: str
     """A checkout of it, whose remembered choices go along; empty: none."""
     written_as: str = ""
-    """Name of its folder on another machine, where it is known by what git says of it today; empty: the same."""
+    """Its folder name on other machines, by its current identity in git; empty: the same."""
 
 
 def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = tell_nobody) -> BackupReport:
-    """Write what cannot be made again of projects into one private file, and read it back.
+    """Write the irreplaceable data of projects into one private file, and verify it.
 
     Args:
-        file: in a folder that is there; what was there before is replaced.
-        projects: which of them.
+        file: in an existing folder; an existing file is replaced.
+        projects: the projects to back up.
         dry_run: only count.
-        tell: told how far it is.
+        tell: called with the progress.
 
     Raises:
-        StoreError: something cannot be read or written, or what was written is not what is read back.
+        StoreError: something cannot be read or written, or the file is not what was written.
     """
     made = time.time()
     if dry_run:
@@ -68,7 +66,7 @@ def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell:
 
     lines = sum(1 for _, one, _ in stream.read(file, read_back) if "event" in one or "archived" in one)
     if lines != sum(row.events + row.archived for row in rows):
-        raise StoreError(f"{file} is not what was written.", hint="Check the disk, and make it again.")
+        raise StoreError(f"{file} differs from what was written.", hint="Check the disk, and make it again.")
     return BackupReport(str(file), made, rows, file.stat().st_size, dry_run=False)
 
 
@@ -84,7 +82,7 @@ def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell)
     writer.write({"project": name, "identity": project.identity, "title": project.title})
     counted = {"event": 0, "turn": 0, "archived": 0}
     content = _Content(project.name, tell)
-    # By the rules of today: what was recorded by earlier ones does not travel.
+    # By the current rules: data recorded under earlier ones is redacted again.
     raw = (Raw(what, _fields(event), event.is_clean) for what, event in content)
     try:
         for what, line in cleaner.clean(raw):
@@ -106,11 +104,11 @@ def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell)
 
 
 class _Content:
-    """What a journal and its archive hold, each with what it is: events, and turns before their archived episodes.
+    """Content of a journal and its archive by kind: events, and turns before their archived episodes.
 
     Args:
         name: of the journal.
-        tell: told how far it is.
+        tell: called with the progress.
     """
 
     def __init__(self, name: str, tell: Tell) -> None:
@@ -118,7 +116,7 @@ class _Content:
         self._archive = Archive(self.journal)
         self._tell = tell
         self._done: set[str] = set()
-        """Ids of what was given, and of what is erased or purged."""
+        """Ids of yielded, erased and purged events."""
 
     def __iter__(self) -> Iterator[tuple[str, Event]]:
         sizes = {number: self.journal.file(number).stat().st_size for number in self.journal.segments()}
@@ -136,7 +134,7 @@ class _Content:
             yield from self._archived(number)
 
     def _archived(self, number: int) -> Iterator[tuple[str, Event]]:
-        """Yield what a file of the archive has; one that a killed process left may repeat what is elsewhere."""
+        """Yield the content of an archive file; one of a killed process may repeat others."""
         for episode, turn in self._archive.whole(number):
             if episode.id in self._done:
                 continue
@@ -153,10 +151,6 @@ def _fields(event: Event) -> dict[str, Any]:
 def _choices(root: str) -> Mapping[str, Any]:
     if not root:
         return {}
-    try:
-        found = json.loads(read_regular(paths.choices_file(Path(root)), _CHOICES_BYTES) or b"{}")
-    except (ValueError, RecursionError):
-        # What cannot be read is not remembered by the application either.
-        return {}
-    clean: Mapping[str, Any] = redact_values(found) if isinstance(found, dict) else {}
+    # What cannot be read is not remembered by the application either.
+    clean: Mapping[str, Any] = redact_values(read_object(paths.choices_file(Path(root))))
     return clean

@@ -1,4 +1,4 @@
-"""Putting the events of a backup into a journal and its archive, each once: what is there, or was erased, is known."""
+"""Merging events of a backup into a journal and its archive; existing and erased ones are skipped."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _FILE = 4_000_000
 
 
 class Known(NamedTuple):
-    """What a journal and its archive have, or had before it was erased."""
+    """Ids in a journal and its archive, including erased ones."""
 
     events: set[str]
-    """Ids of events, those of turns in the archive with them."""
+    """Ids of events, including those of turns in the archive."""
     archived: set[str]
-    """Ids of what is no news to the archive."""
+    """Ids that are not new to the archive."""
     named: set[int]
     """Files of the archive that the journal names."""
 
@@ -62,7 +62,7 @@ class Known(NamedTuple):
 
 
 def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield ids of a file of the archive; what cannot be read is not there: a backup may bring it back."""
+    """Yield ids of an archive file; unreadable ones count as missing: a backup may restore them."""
     try:
         for episode, turn in archive.whole(number):
             yield episode.id, [one.id for one in turn]
@@ -71,13 +71,13 @@ def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
 
 
 class Merge(AbstractContextManager["Merge"]):
-    """Puts events of one project where they belong; nobody else restores or erases there meanwhile.
+    """Adds events to one project's journal, while other restores and erasures of it are blocked.
 
     Args:
         journal: of the project.
-        section: counts what was not there.
-        cleaner: takes secrets out: the file may come from where other rules hold, or none.
-        trusting: what it says is clean by the rules of today is believed.
+        section: counts added events.
+        cleaner: redacts secrets, as the file may come from elsewhere with other rules.
+        trusting: accept the file's claim that it was redacted by the current rules.
     """
 
     def __init__(self, journal: Journal, section: Section, cleaner: Cleaner, *, trusting: bool = False) -> None:
@@ -95,7 +95,7 @@ class Merge(AbstractContextManager["Merge"]):
         self._left: dict[str, int] = {}
         """Files that a killed restore left without a word of them, by the ids of their episodes."""
         self._again: dict[int, list[str]] = {}
-        """Ids of what is in them and would have been restored."""
+        """Ids of existing events that the backup has, too."""
 
     def __enter__(self) -> Self:
         self._held.enter_context(alone(self._journal))
@@ -109,7 +109,7 @@ class Merge(AbstractContextManager["Merge"]):
         self._held.close()
 
     def all(self, records: Iterator[Record]) -> Iterator[int]:
-        """Put records in; yields how many were read, now and then.
+        """Merge records; yield the number read, now and then.
 
         Raises:
             CmError: something of it cannot be written.
@@ -197,9 +197,9 @@ class Merge(AbstractContextManager["Merge"]):
 
 
 _OF_A_TURN = Record({}, None)
-"""Stands for an event of a turn, whose episode follows."""
+"""Placeholder for an event of a turn, whose episode follows."""
 
 
 def _harmless(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an event because of which nothing is done, and which is nobody's last change here."""
+    """Return an event that triggers nothing, and is not the last change here."""
     return {**event, "data": {**event["data"], RESTORED: True}}

@@ -1,4 +1,4 @@
-"""What a backup says, project by project: each line is checked before anybody uses it."""
+"""Reading a backup, project by project; each line is validated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cm_tui.engine.memory.visibility import PURGED
 from cm_tui.errors import RefusedError
 
 OF_ONE_ARCHIVE = frozenset({ARCHIVED, PURGED})
-"""Kinds of events that say where one archive has something, or has no more: another archive is none of theirs."""
+"""Kinds of events with places in an archive: they are not valid for another archive."""
 MOST_OF_A_TURN = 20_000_000
 """Bytes of the events of one turn in the archive."""
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
@@ -28,7 +28,7 @@ _KIND = re.compile(r"[a-z][a-z0-9._-]{0,60}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LATEST = 2.0**40
 _MOST_OF_AN_EVENT = MAX_BYTES + 1_000
-"""With what stands around it."""
+"""With its context."""
 _MOST_ENTRIES = 40_000
 _TITLE = 300
 _TURN_EVENTS = 20_000
@@ -42,7 +42,7 @@ class Section:
     identity: str
     title: str
     here: bool = False
-    """It goes into the project that the person is in."""
+    """It is restored into the user's current project."""
     events: int = 0
     new: int = 0
     archived: int = 0
@@ -50,11 +50,11 @@ class Section:
     new_archived: int = 0
     new_entries: int = 0
     new_everywhere: int = 0
-    """New entries that speak in all projects."""
+    """New entries for all projects."""
     too_long: int = 0
     """Events that would be longer than any."""
     left_out: int = 0
-    """Events whose data nobody could act upon."""
+    """Events with unusable data."""
     marks: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Any] = field(default_factory=dict)
     entries: list[Any] = field(default_factory=list)
@@ -64,25 +64,27 @@ class Record(NamedTuple):
     """An event of a backup."""
 
     fields: Mapping[str, Any]
-    """Its id, time, kind, head and data, and by which rules the file says that secrets were taken out."""
+    """Its id, time, kind, head and data, and the file's claim by which rules it was redacted."""
     turn: tuple[Mapping[str, Any], ...] | None
     """Events of the turn of an episode of the archive; None for an event of the journal."""
 
 
 Belongs = Callable[[str, str], bool]
-"""Whether a project, by name and identity, is the one that the person is in."""
+"""Whether a project, by name and identity, is the user's current one."""
 
 
-def walk(file: Path, belongs: Belongs, told: stream.Told = stream.nobody) -> Iterator[tuple[Section, Record | None]]:
-    """Yield each project of a file, without an event, then its events; its marks and choices are put into it.
+def walk(
+    file: Path, belongs: Belongs, told: stream.Told = stream.no_progress
+) -> Iterator[tuple[Section, Record | None]]:
+    """Yield each project of a file, without an event, then its events; its marks and choices are added to it.
 
     Args:
         file: of `cm backup`.
-        belongs: tells the project that the person is in.
-        told: told how far the file was read.
+        belongs: recognises the user's current project.
+        told: called with the bytes read so far.
 
     Raises:
-        RefusedError: it is no backup, is damaged, or holds what no backup holds.
+        RefusedError: it is not a backup, or is damaged.
         CmError: it cannot be read.
     """
     section: Section | None = None
@@ -142,7 +144,7 @@ class _Turn:
             raise refused(file, number)
 
     def taken(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the events, and begin anew."""
+        """Return the events, and clear them."""
         events, self.events, self._size = tuple(self.events), [], 0
         return events
 
@@ -161,11 +163,13 @@ def _put(section: Section, file: Path, line: Mapping[str, Any], number: int) -> 
 def _section(file: Path, line: Mapping[str, Any], belongs: Belongs) -> Section:
     name, identity, title = line.get("project"), line.get("identity"), line.get("title")
     if not (isinstance(name, str) and isinstance(identity, str) and isinstance(title, str) and _NAME.fullmatch(name)):
-        raise RefusedError(f"{file} names a project as no backup does.", hint="Nothing of it was taken over.")
+        raise RefusedError(f"{file} names a project as no backup does.", hint="Nothing was restored.")
     if not (_is_text(identity) and _is_text(title)):
-        raise RefusedError(f"{file} names a project in no text.", hint="Nothing of it was taken over.")
+        raise RefusedError(f"{file} names a project in no text.", hint="Nothing was restored.")
     if identity and _digest(paths.store_dir(identity, "").name) != _digest(name):
-        raise RefusedError(f"{file} says of a project that it is another one.", hint="Nothing of it was taken over.")
+        raise RefusedError(
+            f"{file} has a project whose name does not match its identity.", hint="Nothing was restored."
+        )
     return Section(name, identity, title[:_TITLE], here=belongs(name, identity))
 
 
@@ -179,7 +183,7 @@ def _digest(folder: str) -> str:
 
 
 def _event(file: Path, found: Any, number: int) -> dict[str, Any]:
-    """Check an event: each field, as whoever reads the journal takes it to be."""
+    """Check the type of each field of an event."""
     if not isinstance(found, dict) or found.keys() - {"rules"} != {"id", "time", "kind", "head", "data"}:
         raise refused(file, number)
     event: dict[str, Any] = found
@@ -207,7 +211,7 @@ def _marks(file: Path, found: Any, number: int) -> Mapping[str, str]:
 
 
 def refused(file: Path, number: int) -> RefusedError:
-    """Return the error that says at which line a file is no backup."""
+    """Return the error for an invalid line of a file."""
     return RefusedError(
-        f"{file} is no backup: line {number:,} holds what no backup does.", hint="Nothing of it was taken over."
+        f"{file} is no backup: line {number:,} holds what no backup does.", hint="Nothing was restored."
     )

@@ -1,4 +1,4 @@
-"""What a backup has beside events: entries, marks and remembered choices, each put where nothing of its kind is."""
+"""A backup's entries, marks and remembered choices, restored where nothing of their kind exists."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _CHOICES_BYTES = 1_000_000
 
 
 class Target(NamedTuple):
-    """Where a project of a backup goes."""
+    """Target of a backup's project."""
 
     root: Path | None
-    """A checkout that takes its entries; None: there is none on this machine."""
+    """A checkout that takes its entries; None: none on this machine."""
     wanted: bool
     """Whether its entries are restored."""
 
@@ -45,22 +45,22 @@ class Target(NamedTuple):
         return entry_backup.missing(self.root, section.entries)
 
     def notes(self, section: Section) -> Iterator[str]:
-        """Yield what is left out of a project, and how to get it."""
+        """Yield what is not restored of a project, and how to restore it."""
         if section.entries and not self.wanted:
             number = len(section.entries)
             yield (
-                f"{count(number, 'entry', 'entries')} of {section.title} {noun(number, 'is', 'are')} left out: "
-                "--all restores what all projects of the file have"
+                f"{count(number, 'entry', 'entries')} of {section.title} {noun(number, 'is', 'are')} not restored: "
+                "use --all to restore what all projects of the file have"
             )
 
 
 def target_of(section: Section, here: Path | None, *, everything: bool) -> Target:
-    """Return where a project goes.
+    """Return the target of a project.
 
     Args:
         section: the project.
-        here: root of the project that the person is in, if it goes there.
-        everything: entries of other projects are wanted too.
+        here: root of the user's current project, if it is the target.
+        everything: include entries of other projects.
     """
     if here is not None:
         return Target(here, wanted=True)
@@ -81,12 +81,12 @@ def _checkout(name: str) -> Path | None:
 
 
 def journal_of(section: Section, target: Target) -> Journal:
-    """Return the journal that a project goes into."""
+    """Return the journal of a project's target."""
     return Journal.of(target.root) if section.here and target.root is not None else Journal(base() / section.name)
 
 
 def restore_rest(section: Section, target: Target) -> Iterator[str]:
-    """Restore entries that are not there, and marks and choices where there are none; yields what has to be said.
+    """Restore missing entries, marks and choices; yield messages for the user.
 
     Raises:
         CmError: something of it cannot be read or written.
@@ -96,7 +96,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
     if section.too_long:
         yield f"{count(section.too_long, 'event')} of {section.title} {noun(section.too_long, 'is', 'are')} too long for any journal"
     if section.left_out:
-        yield f"{count(section.left_out, 'event')} of {section.title} {noun(section.left_out, 'says', 'say')} nothing that can be understood, and {noun(section.left_out, 'is', 'are')} left out"
+        yield f"{count(section.left_out, 'event')} of {section.title} {noun(section.left_out, 'is', 'are')} skipped: unknown or damaged"
     if section.entries and target.wanted:
         yield from _restore_entries(section, target, journal)
     store = paths.data_dir() / "projects" / journal.folder.name
@@ -108,7 +108,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
         file = paths.choices_file(target.root)
         text = json.dumps(redact_values(section.choices))
         if file.exists() or len(text) > _CHOICES_BYTES:
-            yield "what the application remembers here stays as it is"
+            yield "the application's own state here stays as it is"
             return
         paths.private_dir(file.parent)
         write_atomically(file, text)
@@ -121,17 +121,17 @@ def _restore_entries(section: Section, target: Target, journal: Journal) -> Iter
             number = section.new_entries
             yield (
                 f"{count(number, 'entry', 'entries')} of {section.title} {noun(number, 'waits', 'wait')} "
-                "for a checkout: `cm link` in one brings them along"
+                "for a checkout: `cm link` in one adds them"
             )
         return
     added, others, gone, too_many = entry_backup.merge(target.root, section.entries)
     section.new_entries = added
     of = "" if section.here else f" of {section.title}"
     if added:
-        yield f"{count(added, 'entry', 'entries')}{of} came along"
+        yield f"{count(added, 'entry', 'entries')}{of} added"
     if others:
-        yield f"{count(others, 'entry', 'entries')}{of} of the backup {noun(others, 'is', 'are')} there as another text, which stays"
+        yield f"{count(others, 'entry', 'entries')}{of} of the backup {noun(others, 'has', 'have')} another text here, which stays"
     if too_many:
-        yield f"{count(too_many, 'entry', 'entries')}{of} of the backup {noun(too_many, 'is', 'are')} left out: a file takes at most {MOST_ENTRIES:,}"
+        yield f"{count(too_many, 'entry', 'entries')}{of} of the backup {noun(too_many, 'is', 'are')} skipped: a file takes at most {MOST_ENTRIES:,}"
     if gone:
         yield f"{count(gone, 'entry', 'entries')}{of} of the backup {noun(gone, 'was', 'were')} forgotten or erased here, and {noun(gone, 'stays', 'stay')} so"

@@ -1,4 +1,4 @@
-"""Restoring a backup: looked at whole, then merged into what is there; nothing that is there is lost or repeated."""
+"""Restoring a backup: validated as a whole, then merged; no existing data is lost or repeated."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from cm_tui.model.progress import Tell, tell_nobody
 
 
 class Here(NamedTuple):
-    """The project that a person restores in."""
+    """The user's current project."""
 
     root: Path
     name: str
     """Of its journal."""
     identity: str
-    """What it was when its memory was begun."""
+    """Its identity when its memory was created."""
     claims: str = ""
-    """What git says it is, where no other project's memory is known by that."""
+    """Its current identity by git, unless that is another project's memory."""
 
 
 class Wish(NamedTuple):
-    """What a person wants of a backup."""
+    """Options of a restore."""
 
     here: Here | None = None
     """The project that the person is in."""
     into_here: bool = False
-    """Its one project goes into that, whatever it was made of."""
+    """Restore its one project into this checkout, whatever its origin."""
     everything: bool = False
-    """Entries of the other projects come along too."""
+    """Also restore entries of the other projects."""
     mine: bool = False
-    """The person made it: what it says is free of secrets by the rules of today is not looked through again."""
+    """The user made it: text marked as redacted by the current rules is not scanned again."""
 
     @property
     def belongs(self) -> Belongs:
-        """Tell whether a project of the backup is the one that the person is in."""
+        """Return whether a project of the backup is the user's current one."""
         here = self.here
 
         def is_here(name: str, identity: str) -> bool:
@@ -54,7 +54,7 @@ class Wish(NamedTuple):
         return is_here
 
     def target(self, section: Section) -> Target:
-        """Return where a project goes."""
+        """Return the target of a project."""
         root = self.here.root if section.here and self.here is not None else None
         return target_of(section, root, everything=self.everything)
 
@@ -63,16 +63,16 @@ _NO_WISH = Wish()
 
 
 def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
-    """Say what restoring a file would do; nothing is changed.
+    """Return what restoring a file would do; changes nothing.
 
     Args:
         file: of `cm backup`.
-        wish: what is wanted of it.
-        tell: told how far it is.
+        wish: the options.
+        tell: called with the progress.
 
     Raises:
-        RefusedError: it is no backup, is damaged, or holds what no backup holds.
-        UsageError: it has several projects, and one is wanted.
+        RefusedError: it is not a backup, or is damaged.
+        UsageError: it has several projects instead of one.
         CmError: it, or a journal, cannot be read.
     """
     known: dict[str, Known] = {}
@@ -98,9 +98,9 @@ def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> R
 
 
 def restore(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
-    """Merge a backup into what is there: events that are there already, or were erased, are left as they are.
+    """Merge a backup into the current data; existing and erased events are unchanged.
 
-    Killed in the middle, it can be run again. The arguments and errors are those of `look_at`.
+    After a crash, it can be run again. Arguments and errors as for `look_at`.
     """
     looked = look_at(file, wish, tell=tell)
     total = sum(one.new + one.new_archived for one in looked.projects)
@@ -124,9 +124,9 @@ _TELL_EVERY = 100
 
 def _by_project(file: Path, wish: Wish, *told: stream.Told) -> Iterator[tuple[Section, Iterator[Record]]]:
     for _, found in groupby(walk(file, wish.belongs, *told), key=lambda pair: id(pair[0])):
-        # The first one says which project follows.
+        # The first record identifies the project.
         section, _ = next(found)
-        yield section, _records(found)  # noqa: B031 - what is left of the group
+        yield section, _records(found)  # noqa: B031 - the rest of the group
 
 
 def _records(found: Iterator[tuple[Section, Record | None]]) -> Iterator[Record]:

@@ -1,7 +1,7 @@
-"""The file of a backup: lines of JSON, compressed, the last of which has the digest of all others.
+"""The backup file: compressed JSON lines, the last of which has the digest of all others.
 
-It holds no paths to write to and nothing to run: whoever reads it decides by what a line is where it goes. A file of a
-stranger is read within bounds, and whole before anything of it is used.
+It contains no paths to write to and nothing to run: the kind of a line decides where it goes. A stranger's file is read
+within limits, and completely before any of it is used.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _LEVEL = 4
 """Of compression: the highest takes thrice the time for a tenth of the size."""
 
 Told = Callable[[int, int], None]
-"""Takes how far something is, and how much there is of it."""
+"""Called with progress and total."""
 
 
-def nobody(done: int, total: int) -> None:
-    """Tell nobody how far it is."""
+def no_progress(done: int, total: int) -> None:
+    """Ignore progress."""
 
 
 class Writer:
@@ -65,7 +65,7 @@ class Writer:
         self.write_line(_line(fields))
 
     def write_line(self, line: bytes) -> None:
-        """Write a line of JSON that is there already, with its end.
+        """Write an existing line of JSON, including its end.
 
         Raises:
             OSError: it cannot be written.
@@ -83,11 +83,11 @@ class Writer:
 
 @contextmanager
 def writing(file: Path, made: float) -> Iterator[Writer]:
-    """Give what writes a backup, which has the file's name once the block has ended without an error; private.
+    """Yield the writer of a private backup file, which gets its name if the block ends without an error.
 
     Args:
-        file: in a folder that is there.
-        made: when, in seconds since the epoch.
+        file: in an existing folder.
+        made: time, in seconds since the epoch.
 
     Raises:
         StoreError: it cannot be written.
@@ -108,16 +108,16 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
         ) from error
 
 
-def read(file: Path, told: Told = nobody) -> Iterator[tuple[int, dict[str, Any], int]]:
-    """Yield number, fields and length of each line between the first and the last; what is wrong is raised where it is met.
+def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Yield number, fields and length of each line between the first and the last; errors are raised where they occur.
 
     Args:
         file: the backup.
-        told: told how many bytes of the file were read.
+        told: called with the bytes read so far.
 
     Raises:
         NotFoundError: there is no such file.
-        RefusedError: it is no backup, is damaged or cut short, was made by a later version, or unpacks to too much.
+        RefusedError: it is not a backup, is damaged or truncated, is of a later version, or unpacks to too much.
         StoreError: it cannot be read.
     """
     digest, number = sha256(), 0
@@ -129,11 +129,11 @@ def read(file: Path, told: Told = nobody) -> Iterator[tuple[int, dict[str, Any],
                 _check_head(file, fields)
             elif "end" in fields:
                 if fields != {"end": number, "sha256": digest.hexdigest()}:
-                    raise _refused(file, "is damaged: its digest is that of something else")
+                    raise _refused(file, "is damaged: its digest does not match")
                 with _told(file):
                     behind = stream.read(1)
                 if behind:
-                    raise _refused(file, "is damaged: something stands behind its end")
+                    raise _refused(file, "is damaged: there is data after its end")
                 return
             else:
                 yield number + 1, fields, len(line)
@@ -161,7 +161,7 @@ def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def _told(file: Path) -> Iterator[None]:
-    """Say what is wrong with a file that cannot be unpacked."""
+    """Return the error of a file that cannot be unpacked."""
     try:
         yield
     except EOFError as error:
@@ -194,7 +194,7 @@ def _fields(file: Path, line: bytes, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _refused(file, f"is no backup: line {number + 1:,} cannot be read") from error
     if not isinstance(found, dict) or _is_deep(found):
-        raise _refused(file, f"is no backup: line {number + 1:,} is something else")
+        raise _refused(file, f"is no backup: line {number + 1:,} is not valid")
     return found
 
 
@@ -230,4 +230,4 @@ def _line(fields: Mapping[str, Any]) -> bytes:
 
 
 def _refused(file: Path, what: str) -> RefusedError:
-    return RefusedError(f"{file} {what}.", hint="Nothing of it was taken over.")
+    return RefusedError(f"{file} {what}.", hint="Nothing was restored.")

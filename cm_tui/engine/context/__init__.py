@@ -1,1 +1,1 @@
-"""Context packs: what a person pastes into a chat, within a budget of tokens."""
+"""Context packs: text for pasting into a chat, within a budget of tokens."""

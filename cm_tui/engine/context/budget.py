@@ -1,7 +1,7 @@
-"""How many tokens a text costs, without any vendor's tokenizer.
+"""Estimated token cost of a text, without any vendor's tokenizer.
 
-An estimate from the shape of the text: words are cut where camelCase changes, digits go in threes, runs of
-punctuation and line breaks with their indentation count by length. `docs/packs.md` says how far it is off.
+The estimate uses the shape of the text: words are split where camelCase changes, digits go in threes, runs of
+punctuation and line breaks with their indentation count by length. `docs/packs.md` documents its error.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _PIECE = re.compile(
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
-# Least-squares weights against two public byte-pair vocabularies, raised by about a twelfth: a pack that is said to
-# fit should fit.
+# Least-squares weights against two public byte-pair vocabularies, raised by about a twelfth, so that a pack that should
+# fit does fit.
 _WORD, _LONG_LETTER, _DIGITS, _BREAK, _BLANK, _OTHER, _MARKS, _MORE_MARKS = 1.0, 0.11, 1.6, 1.6, 0.3, 1.6, 0.6, 0.55
 _SHORT_WORD = 6
 _SHORT_MARKS = 2
@@ -27,7 +27,7 @@ ROUNDING = 1e-6
 
 
 def weight(text: str) -> float:
-    """Estimated tokens, not rounded: the weights of two texts add up where a line break parts them."""
+    """Estimated tokens, unrounded: the weights of two texts add up at a line break."""
     total = 0.0
     for piece in _PIECE.finditer(text):
         kind = piece.lastgroup

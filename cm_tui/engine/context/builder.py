@@ -15,7 +15,7 @@ _GAP = 3
 """Pieces of one file with fewer lines than this between them become one."""
 
 _LEAST_A_LINE = 1.6
-"""Tokens of a line break: what is far too long is not read."""
+"""Tokens of a line break: far too long texts are not read."""
 
 
 class _Chosen(NamedTuple):
@@ -60,13 +60,13 @@ class Builder:
         return any(_covers(chosen.item, request) for chosen in self._chosen)
 
     def add(self, request: PackRequest, place: int, share: float, most: float = 1.0) -> bool:
-        """Add lines, merged with what they touch; false when they do not fit.
+        """Add lines, merged with adjacent ones; false when they do not fit.
 
         Args:
             request: the lines.
-            place: where in the pack, unless what they touch comes earlier.
+            place: in the pack, unless adjacent lines are earlier.
             share: of the budget, for all pieces together.
-            most: of the budget, for what these lines add.
+            most: of the budget, for these lines.
         """
         problems: list[str] = []
         if self.covers(request):

@@ -1,4 +1,4 @@
-"""Lines of files without the secrets in them, for whatever goes to a model or to another machine."""
+"""Redacted lines of files, for models and other machines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cm_tui.errors import CmError
 from cm_tui.model import Source
 
 ReadSource = Callable[[str, int, int | None], Source]
-"""Lines of a file, 1-based and inclusive, to its end where none is given; raises a `CmError` when the file is gone."""
+"""Lines of a file, 1-based and inclusive, by default to its end; raises a `CmError` when the file is missing."""
 
 
 def clean_source(read: ReadSource, path: str, start_line: int, end_line: int | None) -> Source:
-    """Return lines of a file with each secret replaced by `[redacted: KIND]`; every line keeps its number.
+    """Return lines of a file with each secret replaced by `[redacted: KIND]`; line numbers are unchanged.
 
     Args:
         read: reads lines.
@@ -24,7 +24,7 @@ def clean_source(read: ReadSource, path: str, start_line: int, end_line: int | N
         end_line: the last one; None: to the end.
 
     Raises:
-        CmError: the file is gone.
+        CmError: the file is missing.
     """
     part = read(path, start_line, end_line)
     return replace(part, text=clean_lines(read, path, part.start_line, part.text))
@@ -40,7 +40,7 @@ def clean_lines(read: ReadSource, path: str, start_line: int, text: str) -> str:
         text: the lines.
     """
     if has_key_lines(text):
-        # What says that it is a key, or only data, may stand above or below.
+        # Lines above or below may mark a secret, or plain data.
         try:
             whole = read(path, 1, None).text
         except CmError:

@@ -6,7 +6,7 @@ from cm_tui.model import Entry
 
 
 def line_of(entry: Entry) -> str:
-    """Return an entry as `- [Category] Title: Content`; what its title says already is not said twice."""
+    """Return an entry as `- [Category] Title: Content`, without repeating the title."""
     title = " ".join(entry.title.split())
     content = entry.content.strip()
     begun = title.removesuffix("…")
@@ -16,5 +16,5 @@ def line_of(entry: Entry) -> str:
         body = f"{said}\n{rest.strip()}" if rest.strip() else said
     else:
         body = f"{title}: {content}"
-    # Lines of one entry stand below each other, so that none of them reads like another entry.
+    # Further lines of an entry are indented, so that none of them looks like another entry.
     return f"- [{entry.category}] {body}".replace("\n", "\n  ")

@@ -1,4 +1,4 @@
-"""A pack for a question: the best hits grown to whole symbols, merged where they meet, with their neighbours."""
+"""A pack for a question: the best hits extended to whole symbols, merged if adjacent, with their neighbours."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cm_tui.engine.context.widths import Widths
 from cm_tui.model import CODE, Pack, PackRequest, SearchResult
 
 _LISTED = 10
-"""Hits that a search would list: they come before neighbours, and those after them follow these."""
+"""Hits that a search would list: they come before neighbours, and further hits after those."""
 _NEIGHBOURS_SHARE = 0.15
 """Of the budget, for all neighbours together."""
 _WHOLE_SHARE = 0.4
 """Of the budget: what one symbol may take before less than all of it is shown."""
 _LENGTH = 0.5
-"""How much a long symbol has to be better than a short one: its rank counts times its lines to this power."""
+"""Penalty for long symbols: the rank is multiplied by the number of lines to this power."""
 _HEADING_LINES = 3
-"""What the heading of a piece costs, in lines."""
+"""Cost of a piece's heading, in lines."""
 _REMEMBERED = 3
-"""Of what was said in past sessions, so many follow the code."""
+"""Most pieces from past sessions after the code."""
 _REMEMBERED_SHARE = 0.15
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
@@ -31,7 +31,7 @@ _NEIGHBOURS = 8
 _MOST_HITS = 60
 _TOKENS_A_HIT = 80
 _SMALLEST = 25
-"""Tokens of the room that is worth a look: about what a heading alone costs."""
+"""Least remaining tokens to use: about the cost of a heading."""
 _LATE = 1000
 """Place of the first piece that comes after all hits."""
 
@@ -53,33 +53,32 @@ def auto_pack(
     callees: Edges,
     prepare: Prepare = no_preparation,
 ) -> Pack:
-    """Choose what answers a question, within a budget of tokens.
+    """Choose code for a question, within a budget of tokens.
 
-    The first hits in order of rank, each as its whole symbol where that fits, else as its passage, else as the lines
-    that match; then the graph neighbours of the best ones; then those that only fit after
-    that, and further hits by rank and length.
+    The first hits in order of rank, each as its whole symbol if that fits, else as its passage, else as the matching
+    lines; then the graph neighbours of the best ones; then those that only fit after that, and further hits by rank and
+    length.
 
     Args:
         question: in words or code.
-        budget: tokens that the Markdown may cost, the question included.
-        neighbours: whether callers, callees and used types join.
-        search: answers the question with ranked hits.
+        budget: tokens of the Markdown, including the question.
+        neighbours: include callers, callees and used types.
+        search: returns ranked hits for the question.
         source: reads lines.
         symbol_at: the innermost symbol at a line.
-        callers: who uses a symbol.
-        callees: what a symbol uses.
-        prepare: told of the files that will be asked about next.
+        callers: of a symbol.
+        callees: of a symbol.
+        prepare: called with the files that will be read next.
 
     Returns:
-        Hits in order of rank, then neighbours; what of the best hits fell to the budget is at the end with `included`
-        false.
+        Hits in order of rank, then neighbours; the best hits over budget are at the end with `included` false.
     """
     result = search(question)
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
     hits = [Widths(hit, symbol_at) for hit in result.hits]
     said = [Widths(hit, symbol_at) for hit in result.beside[:_REMEMBERED]]
-    # Room is kept for what was said, so that code does not crowd it out.
+    # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
     listed, deeper = hits[:_LISTED], sorted(hits[_LISTED:], key=_price)
     late = [one for one in listed if not _add(builder, one, share)]
@@ -99,7 +98,7 @@ def auto_pack(
 
 
 def _price(one: Widths) -> float:
-    """What is taken first of further hits: of two that stand side by side the shorter one."""
+    """Order of further hits: of two adjacent ones the shorter comes first."""
     lines = one.whole.end_line - one.whole.start_line + 1 + _HEADING_LINES
     return one.hit.rank * float(lines**_LENGTH)
 
@@ -115,7 +114,7 @@ def _add(builder: Builder, one: Widths, share: float, place: int = 0) -> bool:
 
 
 def _add_deeper(builder: Builder, one: Widths) -> None:
-    """Add a hit that no list would show: whole or as its passage, for lines of it would be little more than their heading."""
+    """Add a hit beyond the listed ones: whole or as its passage, as single lines are hardly more than their heading."""
     if builder.room(1.0, 1.0) > _SMALLEST and not builder.add(one.whole, one.hit.rank, 1.0, _WHOLE_SHARE):
         builder.add(one.passage, one.hit.rank, 1.0)
 
@@ -128,7 +127,7 @@ def _add_neighbours(
     asked = neighbours(seeds)
     share = min(1.0, builder.spent / builder.budget + _NEIGHBOURS_SHARE) if builder.budget else 0.0
     added = 0
-    # The graph is asked as far as there is room for its answer.
+    # The graph is queried only as far as there is room.
     while added < _NEIGHBOURS and builder.room(share, 1.0) > _SMALLEST:
         request = next(asked, None)
         if request is None:

@@ -1,4 +1,4 @@
-"""Entries as text for a prompt: the most valuable ones within a budget of tokens, and the names of those left out."""
+"""Entries as text for a prompt: the most valuable ones within a budget of tokens, and the names of the omitted ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cm_tui.model import ENTRIES, Entry, InjectedEntry, Injection, LeftOut, Scor
 from cm_tui.model.text import one_line
 
 PINNED, RULE, RECENT, USED, PROMPT, FILES = 2.0, 1.0, 1.0, 1.0, 3.0, 3.0
-"""What each part of the value counts: what is asked about now more than what is only new."""
+"""Weights of an entry's value: relevance to the prompt counts more than recency."""
 HALF_LIFE_DAYS = 30.0
 """After so many days an entry is half as recent."""
 _OFTEN = 64
@@ -34,24 +34,24 @@ _COMMON = 500
 _LISTED = 200
 _LEAST_A_WORD = 0.8
 _NAME_TOKENS = 120
-"""What the names of those left out may take."""
+"""Tokens for the names of omitted entries."""
 _NAME_SHARE = 0.15
 _FOLDER, _NAME, _PATH = 0.4, 0.7, 1.0
-"""What it counts that an entry names a file's folder, its name, or its path."""
+"""Value of an entry that names a file's folder, its name, or its path."""
 
 
 Numbers = NDArray[np.float64]
 
 
 class Wanted(NamedTuple):
-    """What entries are wanted for.
+    """A request for entries.
 
     Attributes:
         budget: tokens.
-        scope: only of this one; empty: of both.
-        category: only of this one; empty: of all.
-        prompt: what is asked.
-        files: paths that are worked on, below the project's root.
+        scope: only this scope; empty: both.
+        category: only this category; empty: all.
+        prompt: the prompt.
+        files: paths that the session works on, below the project's root.
     """
 
     budget: int
@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 
 
 class _Measures(NamedTuple):
-    """What is measured of each entry, by its place in the table."""
+    """Data on each entry, by its place in the table."""
 
     recent: Numbers
     used: Numbers
@@ -71,17 +71,17 @@ class _Measures(NamedTuple):
 
 
 class InjectionTable:
-    """All entries of a moment, made ready for many prompts.
+    """All current entries, prepared for many prompts.
 
     Args:
-        entries: as the files have them.
-        notes: what has to be said of the files.
+        entries: from the files.
+        notes: messages about the files.
     """
 
     def __init__(self, entries: Sequence[Entry], notes: Sequence[str] = ()) -> None:
         self._kept = tuple(one for one in entries if one.held or one.never_recall or one.unapproved)
         self._notes = tuple(notes)
-        # Of equal value the one that changed last comes first: a stable sort leaves them so.
+        # Of equal values the last changed comes first: a stable sort keeps that.
         given = (one for one in entries if not (one.held or one.never_recall or one.unapproved))
         self.entries = tuple(sorted(given, key=lambda one: (-one.timestamp, one.id, one.scope)))
         self._fixed = np.array([PINNED * one.pinned + RULE * (one.category == "Rule") for one in self.entries])
@@ -90,12 +90,12 @@ class InjectionTable:
         self._lines: dict[int, tuple[str, float]] = {}
 
     def inject(self, wanted: Wanted, times: Mapping[str, int], now: float | None = None) -> Injection:
-        """Return what a prompt is given.
+        """Return the entries for a prompt.
 
         Args:
-            wanted: for what.
-            times: how often items were recalled, by their paths.
-            now: seconds since the epoch; None: this moment.
+            wanted: the request.
+            times: number of recalls by path.
+            now: seconds since the epoch; None: the current time.
         """
         begun = time.perf_counter()
         measures = self._measured(wanted, times, time.time() if now is None else now)
@@ -152,7 +152,7 @@ class InjectionTable:
 
     @cached_property
     def _by_term(self) -> Mapping[str, Sequence[int]]:
-        """Return where each word stands."""
+        """Return the places of each word."""
         found: dict[str, list[int]] = {}
         for place, text in enumerate(self._texts):
             for term in set(terms(text)):
@@ -164,7 +164,7 @@ class InjectionTable:
         return [f"{one.title}\n{one.content}\n{' '.join(one.keywords)}" for one in self.entries]
 
     def _about_prompt(self, prompt: str) -> Numbers:
-        """Return the share of a prompt's words that each entry has; a rare word counts more than one that many have."""
+        """Return each entry's share of a prompt's words; a rare word counts more than a frequent one."""
         found = np.zeros(len(self.entries))
         if not self.entries or not prompt.strip():
             return found
@@ -186,7 +186,7 @@ class InjectionTable:
         return found
 
     def _naming(self, said: str) -> Iterator[int]:
-        """Yield the entries that have a text: those that have its words are looked at."""
+        """Yield the entries that contain a text: only those with its words are searched."""
         words = set(terms(said))
         rarest = min((self._by_term.get(word, ()) for word in words), key=len, default=())
         # A folder that hundreds of entries name singles out none of them.
@@ -196,7 +196,7 @@ class InjectionTable:
     # --- choice ---
 
     def _choose(self, ordered: Sequence[int], budget: int) -> tuple[list[int], list[int], float]:
-        """Return what fits, what does not, and how many tokens are kept for the names of those."""
+        """Return fitting and omitted entries, and the tokens reserved for the names of the latter."""
         chosen, left, reserve = *self._fitting(ordered, budget), 0.0
         if left:
             reserve = min(_NAME_TOKENS, budget * _NAME_SHARE)
@@ -211,7 +211,7 @@ class InjectionTable:
         for number, place in enumerate(ordered):
             scope = self.entries[place].scope
             heading = 0.0 if scope in headed else weight(f"\n\n{_TITLES[scope]}")
-            # What is far too long is not looked through for secrets.
+            # A far too long one is not searched for secrets.
             if spent + self._least(place) > budget or spent + self._line(place)[1] + heading > budget:
                 left.append(place)
                 misses += 1
@@ -224,11 +224,11 @@ class InjectionTable:
         return chosen, left
 
     def _least(self, place: int) -> float:
-        """Return what an entry costs at least: a token a word, and a word may become a part of a mark."""
+        """Return the minimum cost of an entry: a token per word, and a word may become part of a mark."""
         return len(self.entries[place].content.split()) * _LEAST_A_WORD
 
     def _line(self, place: int) -> tuple[str, float]:
-        """Return an entry as it is given, without secrets, and what it costs with its line break."""
+        """Return an entry as text, redacted, and its cost with the line break."""
         if place not in self._lines:
             line = redact(line_of(self.entries[place])).text
             self._lines[place] = (line, weight(f"\n{line}"))
@@ -237,7 +237,7 @@ class InjectionTable:
     # --- text ---
 
     def _text(self, places: Sequence[int], left: Sequence[int], reserve: float) -> str:
-        """Return the chosen ones by scope and category, each as valuable as it is within that."""
+        """Return the chosen ones by scope and category, each sorted by value."""
         parts = []
         for scope, title in _TITLES.items():
             of_scope = [place for place in places if self.entries[place].scope == scope]
@@ -254,8 +254,8 @@ class InjectionTable:
         return "\n\n".join(part for part in parts if part)
 
     def _names(self, left: Sequence[int], room: float) -> str:
-        """Return a line that names what was left out, as far as there is room."""
-        head = f"{len(left):,} more left out"
+        """Return a line that names the omitted entries, as far as there is room."""
+        head = f"{len(left):,} more omitted"
         names: list[str] = []
         spent = weight(f"\n\n{head}; and {len(left):,} others.")
         if spent > room:

@@ -1,4 +1,4 @@
-"""What stands next to a choice in the graph: its callers, what it calls, the types it uses."""
+"""Neighbours of a choice in the graph: callers, callees, and used types."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Edges = Callable[[SymbolKey], Page[Edge]]
 """Callers or callees of a symbol."""
 
 Prepare = Callable[[Iterable[str]], None]
-"""Told of the files that will be asked about next."""
+"""Called with the files that will be read next."""
 
 _AROUND_CALL = 4
-"""Lines shown above and below a call that stands in no symbol, or in a long one."""
+"""Lines above and below a call outside of symbols, or in a long one."""
 _AHEAD = 30
 """Callers whose files are read at once; few packs have room for more."""
 _LONG = 60
@@ -36,10 +36,10 @@ def neighbours_of(
     callees: Edges,
     prepare: Prepare = no_preparation,
 ) -> Iterator[PackRequest]:
-    """Give callers, callees and used types of what was chosen; the graph is asked as far as somebody wants more.
+    """Yield callers, callees and used types of the chosen items; the graph is queried only as far as the caller reads.
 
-    Nearest first: what the first item uses, then who uses it, then the second item's. What the choice already covers
-    is left out, and so is everything that the graph is not sure of.
+    Nearest first: what the first item uses, then its callers, then the second item's. Code that the choice already
+    covers is skipped, and so are uncertain references.
     """
     covered = [(item.path, item.start_line, item.end_line) for item in items]
     for item in items:
@@ -62,7 +62,7 @@ def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, pre
             if target is not None:
                 why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
                 yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
-    # Tests show how something is used, but say less than the code that needs it.
+    # Tests show usage, but are less important than the code that needs it.
     users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
     prepare(edge.site for edge in users[:_AHEAD])
     for edge in users:

@@ -1,4 +1,4 @@
-"""Packs from a person's choice, and the filling that both kinds of pack share."""
+"""Packs from the user's choice, and the filling for both kinds of pack."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def no_symbol(_path: str, _line: int) -> None:
 def manual_pack(
     items: Sequence[PackRequest], budget: int, question: str, *, source: ReadSource, symbol_at: SymbolAt = no_symbol
 ) -> Pack:
-    """Make a pack of what a person chose, in that order.
+    """Make a pack of the user's choice, in that order.
 
-    An item that does not fit any more is left out whole, and smaller ones after it may still go in.
+    An item that does not fit is omitted whole, and smaller ones after it may still be included.
 
     Args:
         items: lines of files.
-        budget: tokens that the Markdown may cost, the question included.
-        question: stands first; may be empty.
+        budget: tokens of the Markdown, including the question.
+        question: comes first; may be empty.
         source: reads lines.
         symbol_at: the innermost symbol at a line.
 
     Returns:
-        Every item in the order given; those that fell to the budget have `included` false, and a note names them.
+        Every item in the order given; those over budget have `included` false, and a note names them.
     """
     notes: list[str] = []
     pieces = [piece(item, source, notes, symbol_at) for item in items]
@@ -53,7 +53,7 @@ def manual_pack(
 
 
 def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at: SymbolAt = no_symbol) -> PackItem:
-    """Read a request's lines; `included` is false when there are none, and a note says why."""
+    """Read a request's lines; `included` is false when there are none, and a note gives the reason."""
     empty = PackItem(
         request.path, request.start_line, request.end_line, request.title, "", 0, request.why, included=False
     )
@@ -61,17 +61,17 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
     try:
         read = source(request.path, request.start_line, request.end_line)
     except CmError as error:
-        notes.append(f"{place} left out: {error.message}")
+        notes.append(f"{place} skipped: {error.message}")
         return empty
     remembered = kind_and_age(read.source, read.time) if read.source != CODE else ""
     text = (visible(harmless(read.text)) if remembered else read.text).rstrip("\n")
     if not text.strip():
-        notes.append(f"{place} left out: there is nothing on these lines.")
+        notes.append(f"{place} skipped: there is nothing on these lines.")
         return empty
     if read.kept:
-        notes.append(f"{request.path} has gone or cannot be read; what is in the pack is what was indexed.")
+        notes.append(f"{request.path} is missing or cannot be read; the pack has its indexed text.")
     elif read.stale:
-        notes.append(f"{request.path} changed since it was indexed; what is in the pack is read from the file.")
+        notes.append(f"{request.path} changed since it was indexed; the pack has the text of the file.")
     last = read.start_line + text.count("\n")
     symbol = symbol_at(request.path, read.start_line)
     within = symbol.signature if symbol is not None and symbol.start_line < read.start_line else ""
@@ -89,7 +89,7 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
 
 
 def cost_of_all(asked: float, items: Iterable[PackItem]) -> int:
-    """Return what the Markdown of all items costs, below a question of some weight."""
+    """Return the cost of the Markdown of all items, below a question of some weight."""
     spent = asked
     for item in items:
         spent += _cost(item) + (_BETWEEN if spent else 0.0)
@@ -105,15 +105,15 @@ def fill(
     *,
     source: ReadSource,
 ) -> Pack:
-    """Take items in order as long as the Markdown stays within the budget; every pack is made here, without secrets.
+    """Take items in order while the Markdown is within the budget; every pack is built and redacted here.
 
     Args:
-        question: stands first.
-        items: candidates; those that are not `included` stay out.
+        question: comes first.
+        items: candidates; those that are not `included` are skipped.
         budget: tokens.
-        notes: what there is to say already.
-        left_out: pieces that were found not to fit before; they are listed after the others.
-        source: reads lines, for secrets of which a piece has a part alone.
+        notes: earlier messages.
+        left_out: pieces that did not fit before; they are listed after the others.
+        source: reads lines, for secrets at the edge of a piece.
     """
     question = redact(question).text
     result, cut = _selection(question, [_without_secrets(item, source) for item in items], budget)
@@ -126,7 +126,7 @@ def fill(
 
 
 def _selection(question: str, items: Iterable[PackItem], budget: float) -> tuple[list[PackItem], list[PackItem]]:
-    """Return all items, with those `included` that fit, and those that do not."""
+    """Return all items, with the fitting ones `included`, and the others."""
     spent = weight(question.strip())
     result: list[PackItem] = []
     cut: list[PackItem] = []
@@ -145,12 +145,12 @@ def _selection(question: str, items: Iterable[PackItem], budget: float) -> tuple
 
 @lru_cache(maxsize=512)
 def _cost(item: PackItem) -> float:
-    """What a piece costs; while a pack grows, the same ones are weighed again and again."""
+    """Cost of a piece; cached, as a growing pack weighs the same ones repeatedly."""
     return weight(render.section(item))
 
 
 def _without_secrets(item: PackItem, source: ReadSource) -> PackItem:
-    """Return an item as a model may see it; its lines keep their numbers."""
+    """Return a redacted item; its lines keep their numbers."""
     clean = replace(
         item,
         title=redact(item.title).text,
@@ -166,15 +166,15 @@ def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budge
         return []
     if not chosen:
         smallest = min(item.tokens for item in cut)
-        asked = f" beside the question ({tokens(question)})" if question.strip() else ""
+        asked = f" in addition to the question ({tokens(question)})" if question.strip() else ""
         return [f"Nothing fits into {budget:,} tokens{asked}: the smallest piece costs {smallest:,}."]
     names = [f"{_name(item)} ({item.tokens:,})" for item in cut[:5]]
     more = f" and {len(cut) - 5:,} more" if len(cut) > 5 else ""
-    return [f"Left out, as they do not fit into {budget:,} tokens: {', '.join(names)}{more}."]
+    return [f"Omitted, as they do not fit into {budget:,} tokens: {', '.join(names)}{more}."]
 
 
 def _name(item: PackItem) -> str:
-    """Return what people know a piece by: what was asked or written, or where its lines are."""
+    """Return the name of a piece: a prompt or title, or the place of its lines."""
     if item.remembered and item.title:
         return shorten(visible(harmless(item.title)), _TITLE, placeholder="…")
     return f"{item.path}:{item.start_line}-{item.end_line}"

@@ -25,9 +25,9 @@ _LONGEST = 4_000
 
 
 FindNames = Callable[[Sequence[str]], Collection[str] | None]
-"""Returns those of some lower-case words that name something in a project's index; None: there is no index."""
+"""Returns the words that are names in a project's index; None: no index."""
 _LEAST, _LEAST_UNCHECKED = 3, 2
-"""Words that carry meaning in a question: where none names anything, and where no index can be asked."""
+"""Content words required in a question: without a known name, and without an index."""
 _OF_NAME = 3
 """Words more that a name of the index counts for."""
 _LONG_ARGUMENT = 80
@@ -119,7 +119,7 @@ def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
 
     Args:
         prompt: as the user wrote it.
-        find_names: asked at most once, for a few words, when the words of the prompt alone do not decide.
+        find_names: called at most once, for a few words, when the words of the prompt alone do not decide.
     """
     text = _URL.sub("", prompt[:_LONGEST]).strip()
     if command := _COMMAND.match(text):
@@ -161,7 +161,7 @@ def _has_meaning(word: str, is_question: bool) -> bool:
 
 
 def same_question(prompt: str) -> str:
-    """Return what two prompts share that ask the same: their words, whatever the case and the spacing."""
+    """Return the normal form of a prompt, in which case and spacing do not matter."""
     return " ".join(prompt.split()).casefold()
 
 

@@ -1,4 +1,4 @@
-"""How much of what it stands in a hit brings along: all of it, the passage, or its lines that match."""
+"""Extent of a hit in a pack: its whole symbol, the passage, or the matching lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Widths:
 
     @cached_property
     def whole(self) -> PackRequest:
-        """Return the hit's symbol; of a section the text before its first subsection; else the passage."""
+        """Return the hit's symbol; for a section the text before its first subsection; else the passage."""
         symbol = self.symbol
         if symbol is None:
             return self.passage
@@ -43,10 +43,10 @@ class Widths:
         return self._request(self.hit.start_line, self.hit.end_line, self._title)
 
     def smaller(self) -> Iterator[PackRequest]:
-        """Give what is less than the whole, the widest first."""
+        """Yield the partial extents, the widest first."""
         hit, symbol = self.hit, self.symbol
         if symbol is not None:
-            # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
+            # The passage of a large class is only its head, maybe one line: the following lines show its purpose.
             end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
             if hit.start_line == symbol.start_line and end > hit.end_line:
                 yield self._request(hit.start_line, end, symbol.qualname)
@@ -57,7 +57,7 @@ class Widths:
 
     @property
     def _title(self) -> str:
-        """What a hit is: its symbol; of what was said the kind and how old it is."""
+        """Description of a hit: its symbol; for a memory the kind and age."""
         return (self.hit.symbol or "") if self.hit.source == CODE else kind_and_age(self.hit.source, self.hit.time)
 
     def _request(self, start: int, end: int, title: str) -> PackRequest:

@@ -1,4 +1,4 @@
-"""Where the work stopped, as a short block of text for an agent whose context begins."""
+"""State of the last work, as a short block of text for a new context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.model.dates import age
 from cm_tui.model.text import one_line
 
 TOKENS = 600
-"""What the block may cost, however large the budget is."""
+"""Most tokens of the block, whatever the budget."""
 
 
 _RULE = re.compile(r"\[\s*rule\s*\]", re.IGNORECASE)
@@ -31,15 +31,15 @@ _LEVELS = (
     _Limits(400, 160, 6, 12, 8), _Limits(300, 140, 4, 8, 5), _Limits(200, 110, 3, 5, 3), _Limits(140, 90, 2, 3, 2),
     _Limits(90, 60, 1, 2, 1),
 )  # fmt: skip
-"""From the most that is given to the least; what does not fit is cut evenly, so that every part stays."""
+"""From the longest to the shortest form; all parts are cut evenly, so that every part remains."""
 
 
 def work_brief(state: WorkState, budget: int, now: float) -> str:
-    """Return the block; empty where there is nothing to give, or not even its shortest form fits.
+    """Return the block; empty: no state, or not even its shortest form fits.
 
     Args:
-        state: where the work stopped.
-        budget: tokens; never more than `TOKENS` of them are used.
+        state: of the last work.
+        budget: tokens; at most `TOKENS` are used.
         now: seconds since the epoch.
     """
     if not state.session:
@@ -81,6 +81,6 @@ def _files(files: tuple[str, ...], most: int) -> str:
 
 
 def _cut(text: str, characters: int) -> str:
-    # Only entries that a person approved are marked as Rules.
+    # Only entries that the user approved are marked as Rules.
     line = _RULE.sub("(Rule)", one_line(" ".join(text.split())))
     return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"

@@ -1,1 +1,1 @@
-"""Definitions: the files that say what is remembered and handed over, read with the place of every mistake."""
+"""Definitions: files that control memory and context, read with the place of every mistake."""

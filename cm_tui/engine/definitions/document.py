@@ -1,4 +1,4 @@
-"""YAML and JSON read strictly, within bounds, with the place of every key and value."""
+"""Strict, bounded reading of YAML and JSON, with the place of every key and value."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, NamedTuple
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
 MAX_NODES = 200_000
-HALF = "half of a surrogate pair stands here, which is no letter"
+HALF = "half of a surrogate pair, which is not a character"
 
 Path = tuple[str | int, ...]
 """The keys and numbers that lead to a value; empty: the whole document."""
 
 
 class Place(NamedTuple):
-    """Where something stands, both counted from 1."""
+    """A place in the file, both numbers from 1."""
 
     line: int
     column: int
 
 
 def is_text(text: str) -> bool:
-    """Return whether it can be written down: half of a surrogate pair, as an escape can name it, cannot."""
+    """Return whether a text can be encoded: an escape may name half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -32,12 +32,12 @@ def is_text(text: str) -> bool:
 
 
 class DocumentError(Exception):
-    """A document that cannot be read.
+    """An invalid document.
 
     Args:
-        place: where.
-        message: what is wrong there.
-        hint: what to do.
+        place: of the mistake.
+        message: the mistake.
+        hint: how to fix it.
     """
 
     def __init__(self, place: Place, message: str, hint: str = "") -> None:
@@ -49,23 +49,23 @@ class DocumentError(Exception):
 
 @dataclass(slots=True)
 class Document:
-    """What a file holds, as plain values, and where each of them stands."""
+    """Content of a file as plain values, with the place of each."""
 
     value: Any = None
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> Place:
-        """Return where the value at a path stands, or the nearest one around it."""
+        """Return the place of the value at a path, or the nearest one around it."""
         return self._nearest(self.values, tuple(path))
 
     def key_place(self, path: Sequence[str | int]) -> Place:
-        """Return where the key at the end of a path stands, else the value."""
+        """Return the place of the key at the end of a path, else of the value."""
         found = self.keys.get(tuple(path))
         return found if found is not None else self.place(path)
 
     def at(self, path: Sequence[str | int]) -> Any:
-        """Return the value at a path; None where there is none."""
+        """Return the value at a path; None: no value."""
         value: Any = self.value
         for part in path:
             if isinstance(value, list):
@@ -75,7 +75,7 @@ class Document:
         return value
 
     def inner(self, path: Path, value: Any) -> Document:
-        """Return the part of a document at a path as one of its own."""
+        """Return the part of a document at a path as a document."""
         size = len(path)
         cut = {
             name: {place[size:]: where for place, where in table.items() if place[:size] == path}

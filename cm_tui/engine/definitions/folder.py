@@ -11,7 +11,7 @@ from cm_tui.model import DefinitionKind
 from cm_tui.paths import PROJECT_FOLDER
 
 FOLDERS: dict[DefinitionKind, str] = {"retrieval": "retrieval", "rule": "rules", "ingestion": "ingestion"}
-"""Below `.cm`, by what is in them."""
+"""Folders below `.cm`, by kind."""
 ENDINGS = (".yaml", ".yml", ".json")
 MOST_FILES = 2_000
 
@@ -32,13 +32,13 @@ class DefinitionFile:
         """Return its content.
 
         Raises:
-            OSError: it has gone, is longer than the limit, is a link or lies below one, or cannot be read.
+            OSError: it is missing, too long, a link or below one, or unreadable.
         """
         return read_below(root, self.path, limit)
 
 
 def listed(root: Path) -> tuple[tuple[DefinitionFile, ...], bool]:
-    """Return the files in the order in which they count, and whether there are more than are read."""
+    """Return the files in order of precedence, and whether there are more than the limit."""
     found: list[DefinitionFile] = []
     for kind, name in FOLDERS.items():
         folder = f"{PROJECT_FOLDER}/{name}"
@@ -50,7 +50,7 @@ def listed(root: Path) -> tuple[tuple[DefinitionFile, ...], bool]:
                     key=lambda one: one.path,
                 )
         except OSError:
-            continue  # There is none, or it cannot be looked into.
+            continue  # Missing or unreadable.
     return tuple(found[:MOST_FILES]), len(found) > MOST_FILES
 
 

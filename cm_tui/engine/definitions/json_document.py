@@ -1,4 +1,4 @@
-"""JSON with the place of every key and value; stricter than Python's: no key twice, no NaN, a bounded depth."""
+"""JSON with the place of every key and value; stricter than Python's: unique keys, no NaN, a bounded depth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse(text: str) -> Document:
     """Read JSON.
 
     Raises:
-        DocumentError: it is none, has a key twice, or is beyond the bounds.
+        DocumentError: it is invalid, has a key twice, or exceeds a limit.
     """
     return _Parser(text).document()
 
@@ -37,7 +37,7 @@ class _Parser:
         self._found.value, end = self._value(self._skip(0), ())
         end = self._skip(end)
         if end < len(self._text):
-            raise self._error(end, "there is something behind the end", "A file holds one value.")
+            raise self._error(end, "there is data after the end", "A file holds one value.")
         return self._found
 
     def _value(self, at: int, path: Path) -> tuple[Any, int]:
@@ -63,7 +63,7 @@ class _Parser:
         found = _NUMBER.match(self._text, at)
         if found is None:
             what = self._text[at : at + 1]
-            hint = "Texts stand in double quotes." if what.isalpha() or what == "'" else ""
+            hint = "Write texts in double quotes." if what.isalpha() or what == "'" else ""
             raise self._error(at, f"a value is expected here, not {what!r}" if what else "it ends too early", hint)
         if len(found[0]) > _LONGEST_NUMBER:
             raise self._error(at, "this number is too long")
@@ -88,12 +88,12 @@ class _Parser:
             return found, at + 1
         while True:
             if self._text[at : at + 1] != '"':
-                raise self._error(at, "a key in double quotes is expected here", "No comma stands before a `}`.")
+                raise self._error(at, "a key in double quotes is expected here", "Remove the comma before `}`.")
             begin = at
             key, at = self._string(at)
             if key in found:
                 first = self._found.keys[(*path, key)]
-                raise self._error(begin, f"{key!r} stands here a second time", f"It is in line {first.line} already.")
+                raise self._error(begin, f"{key!r} is repeated here", f"It is in line {first.line} already.")
             self._found.keys[(*path, key)] = self._place(begin)
             at = self._skip(at)
             if self._text[at : at + 1] != ":":

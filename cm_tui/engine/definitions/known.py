@@ -1,4 +1,4 @@
-"""What definitions may name: schemes of memory references, views of the graph with their parameters, indexes."""
+"""Names for definitions: schemes of memory references, views of the graph with their parameters, indexes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REFERENCE_FIELDS = ("id", "scheme", "name", "kind", "section", "enabled")
 
 
 def wrong_view(view: str, params: Mapping[str, object]) -> tuple[str, str]:
-    """Return what is wrong with a view and its parameters, and what to do; empty texts when nothing is."""
+    """Return the problem of a view and its parameters, and a hint; empty: none."""
     if view not in VIEWS:
         return f"unknown view {view!r}", f"Use {', '.join(VIEWS)}."
     known = VIEWS[view]

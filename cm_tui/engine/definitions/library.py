@@ -1,9 +1,8 @@
-"""All definitions of a project: those that are shipped, and those that are files in `.cm`."""
+"""All definitions of a project: the built-in ones, and those in `.cm`."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,8 @@ from cm_tui.engine.definitions.one_file import FileContent, read_content, read_f
 from cm_tui.engine.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.definitions.shapes.rules import Rule
+from cm_tui.files import stamp_of
+from cm_tui.lru import LRU
 from cm_tui.model import DefinitionKind, DefinitionProblem
 
 _SHIPPED_FILES: tuple[tuple[str, DefinitionKind], ...] = (("pack.yaml", "retrieval"), ("rules.yaml", "rule"))
@@ -27,7 +28,7 @@ _MOST_PROJECTS = 32
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Everything that could be read; what could not is a problem, and everything else counts."""
+    """All readable definitions, and the problems of the others."""
 
     retrieval: tuple[Loaded[RetrievalDefinition], ...]
     """Shipped ones first, then by file; of one name the project's own replaces the shipped one."""
@@ -55,22 +56,20 @@ class _Kept:
     library: Library | None = None
 
 
-_kept: OrderedDict[Path, _Kept] = OrderedDict()
+_kept: LRU[Path, _Kept] = LRU(_MOST_PROJECTS)
 _lock = threading.Lock()
 
 
 def load(root: Path) -> Library:
-    """Return the definitions of the project at a root as they are on disk now; unchanged files are not read again.
+    """Return the current definitions of the project at a root; unchanged files are cached.
 
-    Never raises for what a file holds: that is a problem with its place.
+    Never raises for a file's content: that is a problem with its place.
     """
     found, is_cut = listed(root)
-    state = (found, is_cut, trusted_files.stamp())
+    state = (found, is_cut, stamp_of(trusted_files.file()))
     with _lock:
-        kept = _kept.setdefault(root, _Kept({}))
-        _kept.move_to_end(root)
-        while len(_kept) > _MOST_PROJECTS:
-            _kept.popitem(last=False)
+        kept = _kept.get(root) or _Kept({})
+        _kept.put(root, kept)
         if kept.library is not None and kept.state == state:
             return kept.library
         contents: dict[str, tuple[Stamp, FileContent]] = {}
@@ -110,7 +109,7 @@ def _loaded(one: Loaded[T], trusted: frozenset[str]) -> Loaded[T]:
 
 
 def _unique(found: Sequence[Loaded[T]], problems: list[DefinitionProblem]) -> list[Loaded[T]]:
-    """Leave out what has a name that stands further up; it is told."""
+    """Drop and report definitions whose name is already taken further up."""
     first: dict[str, Loaded[T]] = {}
     for one in found:
         name = one.value.name

@@ -1,4 +1,4 @@
-"""What a definition of the right shape still has wrong: patterns, views, references, templates, cycles."""
+"""Mistakes in well-formed definitions: patterns, views, references, templates, cycles."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cm_tui.engine.definitions.template import variables
 from cm_tui.engine.definitions.validation import meant
 
 Finding = tuple[Path, str, str, bool]
-"""Where, what is wrong, what to do, and whether it is a warning alone."""
+"""Place, mistake, hint, and whether it is only a warning."""
 
 
 def of_retrieval(one: RetrievalDefinition, document: Document) -> Iterator[Finding]:
-    """Yield what is wrong with a retrieval definition."""
+    """Yield the mistakes of a retrieval definition."""
     keys: list[str] | None = []
     for number, step in enumerate(one.steps):
         path: Path = ("steps", number)
@@ -66,7 +66,7 @@ def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, pa
 
 
 def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
-    """Yield what is wrong with a rule."""
+    """Yield the mistakes of a rule."""
     yield from _conditions(rule.condition, (*path, "condition"), document)
     fields = {f"task.{one}" for one in known.TASK_FIELDS} | {f"reference.{one}" for one in known.REFERENCE_FIELDS}
     for number, condition in enumerate(rule.conditions):
@@ -79,7 +79,7 @@ def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
             hint = "`true` excludes every reference for which the conditions hold: name them in `exclude`."
             yield (*here, "exclude"), "`exclude: true` and `for` contradict each other", hint, False
         elif action.for_ is not None and all(one is None for one in (action.cap, action.priority, action.section)):
-            hint = "It says what cap, priority and section are about."
+            hint = "It names the references for cap, priority and section."
             yield (*here, "for"), "`for` has no effect without cap, priority or section", hint, True
         for key, value in (("include", action.include), ("exclude", action.exclude), ("for", action.for_)):
             for reference in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
@@ -99,7 +99,7 @@ def _reference(reference: str, path: Path, *, exact: bool) -> Iterator[Finding]:
 
 
 def of_pipeline(pipeline: Pipeline, document: Document) -> Iterator[Finding]:
-    """Yield what is wrong with a pipeline."""
+    """Yield the mistakes of a pipeline."""
     for number, trigger in enumerate(pipeline.triggers):
         if isinstance(trigger, TriggerWhen):
             yield from _when(trigger.condition, ("triggers", number, "condition"), document)
@@ -138,13 +138,13 @@ def _condition(condition: Condition, path: Path) -> Iterator[Finding]:
 
 
 def reference_of(source: str) -> str | None:
-    """Return the name of the definition that a reference is to; None: it is to something else."""
+    """Return the name of a reference's definition; None: it is another kind of reference."""
     scheme, separator, name = source.partition("://")
     return name if separator and scheme in {"definition", "persistent"} and name else None
 
 
 def cycles(definitions: Mapping[str, RetrievalDefinition]) -> dict[str, tuple[str, ...]]:
-    """Return the definitions that ask themselves, by way of others or not, each with the way around."""
+    """Return the definitions that use themselves, directly or not, each with the cycle."""
     asks: dict[str, list[str]] = {
         name: [asked for step in one.steps if isinstance(step, DeriveQuery) and (asked := reference_of(step.from_))]
         for name, one in definitions.items()

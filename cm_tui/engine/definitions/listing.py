@@ -1,4 +1,4 @@
-"""Definitions as they are listed: what each is, where it stands, and what waits."""
+"""Definitions for lists: kind, place, and state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 200
 
 
 def listed(library: Library) -> Definitions:
-    """Return everything of a project, and what is wrong with its files."""
+    """Return all definitions of a project, and the problems of its files."""
     items = [*_retrieval(library), *_rules(library), *_pipelines(library)]
     known = {item.file for item in items}
     broken = {one.file: one for one in library.problems if one.severity == "error" and one.file not in known}

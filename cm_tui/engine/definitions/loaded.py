@@ -1,4 +1,4 @@
-"""A definition with where it was read, and what it asks for."""
+"""A definition with its place and the permissions that it requests."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class Loaded(Generic[T]):
     digest: str
     """Of the file's content."""
     asks: tuple[str, ...] = ()
-    """What needs a person's trust: ends of a sentence that begins with `It wants to`."""
+    """Permissions that need the user's trust: endings of a sentence that begins with `It wants to`."""
     is_held: bool = False
-    """It asks for something, and nobody trusted exactly this file."""
+    """It requests permissions, and exactly this file is not trusted."""

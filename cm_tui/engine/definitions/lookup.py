@@ -1,4 +1,4 @@
-"""Fields by their dotted names, in what a rule, a filter or a template is about."""
+"""Fields by dotted names, for rules, filters and templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
-"""What a field is that is not there; one that is there may be None."""
+"""Value of a missing field; an existing one may be None."""
 
 
 def lookup(scope: Any, name: str) -> Any:
@@ -25,7 +25,7 @@ def lookup(scope: Any, name: str) -> Any:
     if isinstance(scope, Mapping):
         if name in scope:
             return scope[name]
-        # A key with dots in it, such as a path, may stand at any level.
+        # A key with dots, such as a path, may be at any level.
         for end in _dots(name):
             if name[:end] in scope:
                 return lookup(scope[name[:end]], name[end + 1 :])

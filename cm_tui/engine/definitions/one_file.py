@@ -23,7 +23,7 @@ from cm_tui.model import DefinitionKind, DefinitionProblem
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file holds that counts, and what is wrong with it."""
+    """Valid content of a file, and its problems."""
 
     retrieval: tuple[Loaded[RetrievalDefinition], ...] = ()
     rules: tuple[Loaded[Rule], ...] = ()
@@ -32,7 +32,7 @@ class FileContent:
 
 
 def read_file(root: Path, file: DefinitionFile) -> FileContent:
-    """Return what a file of a project holds; what cannot be read is a problem."""
+    """Return the content of a project's file; unreadable parts are problems."""
     try:
         content = file.read(root, MAX_BYTES)
     except OSError as error:
@@ -45,12 +45,12 @@ def read_file(root: Path, file: DefinitionFile) -> FileContent:
 
 
 def read_content(content: bytes, kind: DefinitionKind, file: str) -> FileContent:
-    """Return what the content of a file holds.
+    """Return the content of a file.
 
     Args:
         content: its bytes.
-        kind: what the file is about.
-        file: its path, by which it is told whether it is JSON.
+        kind: kind of its definitions.
+        file: its path; the suffix decides whether it is JSON.
     """
     try:
         document = parse(content, is_json=file.endswith(".json"))
@@ -82,7 +82,7 @@ def _pipeline(document: Document, file: str, digest: str) -> FileContent:
 
 
 def _rules(document: Document, file: str, digest: str) -> FileContent:
-    """Read each rule by itself: one that is broken leaves the others."""
+    """Read each rule separately: an invalid one does not affect the others."""
     rules: list[Loaded[Rule]] = []
     problems: list[DefinitionProblem] = []
     parts = _rule_paths(document, file, problems)
@@ -105,7 +105,7 @@ def _name_of(file: str, path: DocumentPath) -> str:
 
 
 def _rule_paths(document: Document, file: str, problems: list[DefinitionProblem]) -> Sequence[DocumentPath]:
-    """Return where the rules of a file stand: it is one, a list of them, or has them below `rules`."""
+    """Return the places of a file's rules: one rule, a list of rules, or below `rules`."""
     value = document.value
     if isinstance(value, list):
         return [(number,) for number in range(len(value))]
@@ -123,7 +123,7 @@ def _rule_paths(document: Document, file: str, problems: list[DefinitionProblem]
 
 
 def _linted(findings: Iterable[lint.Finding], document: Document, file: str) -> tuple[list[DefinitionProblem], bool]:
-    """Return what is wrong at its places, and whether any of it is an error."""
+    """Return problems with their places, and whether any of them is an error."""
     problems = []
     for path, message, hint, is_warning in findings:
         where = document.place(path)

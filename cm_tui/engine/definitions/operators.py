@@ -1,4 +1,4 @@
-"""The operators of conditions, and conditions made ready to be asked many times."""
+"""Operators of conditions, and compiled conditions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui.engine.definitions.lookup import MISSING, lookup
 from cm_tui.engine.definitions.shapes.conditions import Condition
 
 Check = Callable[[Any], bool]
-"""Says whether conditions hold in a scope."""
+"""Returns whether conditions hold in a scope."""
 
 _ORDER: dict[str, Callable[[float, float], bool]] = {
     "gt": lambda one, other: one > other,
@@ -26,19 +26,19 @@ _MATCHED_CHARACTERS = 100_000
 
 
 def prepared(conditions: Iterable[Condition]) -> Check:
-    """Return a check of conditions that all have to hold.
+    """Compile conditions that all have to hold.
 
-    A field that is missing makes every operator false but those that begin with `not_`, and `exists: false`.
+    A missing field makes every operator false except those that begin with `not_`, and `exists: false`.
 
     Raises:
-        ValueError: a pattern is none, or a value is of no use for its operator.
+        ValueError: a pattern is invalid, or a value does not fit its operator.
     """
     checks = [(one.field, _test(one.op, one.value)) for one in conditions]
     return lambda scope: all(test(lookup(scope, name)) for name, test in checks)
 
 
 def tester(condition: Condition) -> Check:
-    """Return what a condition asks of the value of its field.
+    """Return the test of a field's value.
 
     Raises:
         ValueError: as `prepared`.
@@ -84,7 +84,7 @@ def _of_text(op: str, value: str) -> Check:
         found = pattern(value)
         return lambda field: any(found(text) for text in _texts(field))
     if op == "contains":
-        # Of a list: one of its items is that; of a text: it stands in it.
+        # For a list: one of its items; for a text: a part of it.
         return lambda field: value in field if isinstance(field, str) else any(value == one for one in _texts(field))
     if op == "startsWith":
         return lambda field: any(text.startswith(value) for text in _texts(field))
@@ -92,12 +92,12 @@ def _of_text(op: str, value: str) -> Check:
 
 
 def pattern(text: str) -> Callable[[str], bool]:
-    """Return a search for a regular expression, in time that grows with the text alone, whatever the pattern.
+    """Return a search for a regular expression, in time linear in the text for any pattern.
 
     Raises:
-        ValueError: it is none of RE2's, or longer than anybody writes.
+        ValueError: it is not valid for RE2, or too long.
     """
-    # Late: only who has patterns pays for the engine.
+    # Late import: only users of patterns pay for the engine.
     import re2
 
     if len(text) > LONGEST_PATTERN:
@@ -116,7 +116,7 @@ def pattern(text: str) -> Callable[[str], bool]:
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a number; None where it is none."""
+    """Return a value as a number; None: not a number."""
     if isinstance(value, bool):
         return None
     try:
@@ -127,7 +127,7 @@ def number(value: Any) -> float | None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    # True is 1 to Python, and nobody who writes a condition means that.
+    # True equals 1 in Python, but not in a condition.
     return (type(one) is type(other) and one == other) or (
         not isinstance(one, bool | str) and not isinstance(other, bool | str) and one == other
     )

@@ -1,4 +1,4 @@
-"""What a definition asks for that a person has to trust: it sends data, runs code, or writes outside `.cm`."""
+"""Permissions that a definition requests and the user has to trust: send data, run code, or write outside `.cm`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cm_tui.engine.definitions.shapes.retrieval import DeriveQuery, RetrievalDef
 
 
 def of_retrieval(one: RetrievalDefinition) -> tuple[str, ...]:
-    """Return ends of a sentence that begins with `It wants to`."""
+    """Return endings of a sentence that begins with `It wants to`."""
     if any(isinstance(step, DeriveQuery) and step.method == "llm_rephrase" for step in one.steps):
         return ("send prompts to the language model of your settings",)
     return ()
 
 
 def of_pipeline(pipeline: Pipeline) -> tuple[str, ...]:
-    """Return ends of a sentence that begins with `It wants to`, each once."""
+    """Return unique endings of a sentence that begins with `It wants to`."""
     return tuple(dict.fromkeys(_each(pipeline)))
 
 

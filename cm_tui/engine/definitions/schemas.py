@@ -1,4 +1,4 @@
-"""JSON Schemas of the shapes, copied to the project so that editors complete and check definitions offline."""
+"""JSON Schemas of the definitions, copied to the project for offline completion and checks in editors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def schema(kind: DefinitionKind) -> str:
 
 
 def _take_other_spellings(part: dict[str, Any]) -> None:
-    """Let a part of a schema take what the reader takes, too; as patterns, so that editors complete the one alone."""
+    """Extend a schema to all forms that the reader accepts; as patterns, so that editors complete only the main one."""
     properties: dict[str, Any] = part.get("properties", {})
     others = {
         name: other for name in properties if (other := _SNAKE.sub(lambda one: f"_{one[0].lower()}", name)) != name
@@ -66,7 +66,7 @@ def _take_other_spellings(part: dict[str, Any]) -> None:
 
 
 def copy_to(root: Path) -> None:
-    """Write the schemas into a project that has definitions, where they are not those of this version.
+    """Write the schemas into a project with definitions, if they are of another version.
 
     Raises:
         StoreError: one cannot be written.

@@ -1,4 +1,4 @@
-"""Templates: `{{field}}` in a text becomes what the field is; nothing in them is run."""
+"""Templates: `{{field}}` in a text is replaced by the field's value; no code is run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][\w.-]{0,199})\s*\}\}")
 
 
 class Rendered(NamedTuple):
-    """A template with its variables filled in.
+    """A rendered template.
 
     Attributes:
-        text: what came of it; a field that is missing is nothing.
-        missing: names of the fields that are missing, each once.
+        text: the result; a missing field is empty.
+        missing: unique names of the missing fields.
     """
 
     text: str
@@ -31,13 +31,13 @@ def variables(template: str) -> Iterator[tuple[str, int]]:
 
 
 def render(template: str, scope: Any) -> Rendered:
-    """Fill in the variables of a template.
+    """Render a template.
 
-    What is filled in is not looked at again: a value that looks like a variable stays as it is.
+    Values are not rendered again: one that looks like a variable is unchanged.
 
     Args:
         template: text with `{{field}}`.
-        scope: what the fields are looked up in.
+        scope: the fields.
     """
     missing: dict[str, None] = {}
 
@@ -52,7 +52,7 @@ def render(template: str, scope: Any) -> Rendered:
 
 
 def plain(value: Any) -> str:
-    """Return a value as it stands in a text: text as it is, nothing as nothing, everything else as JSON."""
+    """Return a value as text: text unchanged, None as empty, everything else as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""What is wrong with a definition, in words, at its place, with what was meant."""
+"""Validation of definitions: mistakes with their places and suggestions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cm_tui.model import DefinitionProblem
 S = TypeVar("S", bound=BaseModel)
 
 MOST = 50
-"""Mistakes of one file that are told."""
+"""Most reported mistakes of one file."""
 _SHOWN = 60
 _MISMATCHES = frozenset({
     "model_type", "model_attributes_type", "dict_type", "tuple_type", "list_type", "string_type", "bool_type",
     "int_type", "float_type", "literal_error", "none_required", "too_short",
 })  # fmt: skip
-"""What is said of each other kind that a value could have been."""
+"""Messages on each other kind that a value could have been."""
 _WORDS = {
     "string_type": "a text is expected",
     "bool_type": "true or false is expected",
@@ -50,11 +50,11 @@ _PATTERNS = {
 
 
 def validated(kind: type[S], document: Document, file: str) -> tuple[S | None, list[DefinitionProblem]]:
-    """Return a document as a shape, or what is wrong with it.
+    """Validate a document against a shape; return it, or the problems.
 
     Args:
         kind: the shape.
-        document: what was read.
+        document: the parsed content.
         file: for the problems.
     """
     try:
@@ -75,7 +75,7 @@ def _problems(errors: Sequence[ErrorDetails], document: Document, file: str) -> 
     located = [(_path(error, document), error) for error in errors]
     seen: set[tuple[Path, str]] = set()
     for path, error in located:
-        # Of a value that may be one or a list of them, only what is said of the one that it is.
+        # For a value that may be one or a list, only messages on the form used.
         if error["type"] in _MISMATCHES and any(
             other[: len(path)] == path
             and (len(other) > len(path) or found["type"] not in _MISMATCHES or _is_nearer(found, error))
@@ -94,7 +94,7 @@ def _is_nearer(one: ErrorDetails, other: ErrorDetails) -> bool:
 
 
 def _path(error: ErrorDetails, document: Document) -> Path:
-    """Return the path of a document that an error is about: names of shapes between are left out."""
+    """Return the document path of an error: names of shapes between are dropped."""
     path: list[str | int] = []
     value: Any = document.value
     loc = error["loc"]
@@ -167,16 +167,16 @@ def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) ->
         )
     expected = str((error.get("ctx") or {}).get("expected", ""))
     known = [one.strip().strip("'") for one in expected.replace(" or ", ", ").split(",")]
-    return problem(file, document, path, f"{last}: {given!r} is none that it can be", meant(given, known, every=True))
+    return problem(file, document, path, f"{last}: {given!r} is not valid", meant(given, known, every=True))
 
 
 def meant(given: str, known: Sequence[str], *, every: bool = False) -> str:
-    """Return a sentence that says what was meant, or what there is.
+    """Return a sentence with suggestions.
 
     Args:
-        given: what was written.
-        known: what it could have been.
-        every: name all of it where nothing is near.
+        given: the written value.
+        known: the valid values.
+        every: list all of them if none is similar.
     """
     near = get_close_matches(given, known, 1, 0.6) or get_close_matches(given.lower(), known, 1, 0.6)
     if near:

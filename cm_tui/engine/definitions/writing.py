@@ -1,4 +1,4 @@
-"""Writing a commented definition for a person to change."""
+"""Writing a commented definition for the user to change."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cm_tui.paths import PROJECT_FOLDER
 
 
 def write_new(root: Path, kind: DefinitionKind, name: str) -> str:
-    """Write one of a kind; returns its path, relative to the root.
+    """Write a definition of a kind; return its path, relative to the root.
 
     Raises:
-        UsageError: the name is none, or the kind.
-        RefusedError: there is such a file, or the folder leads out of the project.
+        UsageError: the name or kind is invalid.
+        RefusedError: the file exists, or the folder leads out of the project.
         StoreError: it cannot be written.
     """
     if kind not in FOLDERS:

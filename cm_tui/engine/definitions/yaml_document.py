@@ -1,6 +1,6 @@
-"""YAML with the place of every key and value: no anchors, tags, merge keys or tabs, no key twice, bounded.
+"""YAML with the place of every key and value: no anchors, tags, merge keys or tabs, unique keys, bounded.
 
-Scalars are those of YAML 1.2's core schema: `yes`, `no`, `on` and dates stay text.
+Scalars follow YAML 1.2's core schema: `yes`, `no`, `on` and dates are text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def parse(text: str) -> Document:
     """Read YAML.
 
     Raises:
-        DocumentError: it is none, has a key twice, anchors, tags or tabs, or is beyond the bounds.
+        DocumentError: it is invalid, has a key twice, anchors, tags or tabs, or exceeds a limit.
     """
     found = Document()
     events = _events(text)
@@ -33,7 +33,7 @@ def parse(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         raise _said(error) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(_of_reader(text, error), "a character that no text has stands here") from error
+        raise DocumentError(_of_reader(text, error), "a character here is not allowed in a text") from error
     except RecursionError as error:
         raise DocumentError(Place(1, 1), f"it is nested more than {MAX_DEPTH} deep") from error
     return found
@@ -99,7 +99,7 @@ class _Builder:
                 raise _error(event, "merge keys are not read", "Write the values out.")
             if key in found:
                 first = self._found.keys[(*path, key)]
-                raise _error(event, f"{key[:60]!r} stands here a second time", f"It is in line {first.line} already.")
+                raise _error(event, f"{key[:60]!r} is repeated here", f"It is in line {first.line} already.")
             self._found.keys[(*path, key)] = _place(event)
             found[key] = self._node(next(self._events), (*path, key))
         return found
@@ -144,7 +144,7 @@ def _said(error: yaml.MarkedYAMLError) -> DocumentError:
     place = Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
     problem = error.problem or "this is no YAML"
     if "'\\t'" in problem or "\\t" in repr(problem):
-        return DocumentError(place, "a tab stands where blanks are expected", "Indent with blanks.")
+        return DocumentError(place, "there is a tab instead of blanks", "Indent with blanks.")
     return DocumentError(place, problem, error.context or "")
 
 

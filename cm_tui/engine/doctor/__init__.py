@@ -1,1 +1,1 @@
-"""`cm doctor`: does everything that cm stands on work here, is what it keeps whole, and how is it mended if not."""
+"""`cm doctor`: checks of the installation and the stored data, with repairs."""

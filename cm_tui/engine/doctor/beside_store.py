@@ -1,4 +1,4 @@
-"""The files beside a store: vectors, their graph, marks and the note of whose store it is."""
+"""The files next to a store: vectors, their graph, marks and the manifest."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from cm_tui.model import Check
 
 _LONGEST = 1_000_000
 _SMALL = {
-    seal.FILE: ("tells whether changes were lost, which cannot be told until it is written again", "Run `cm index`."),
-    in_use.FILE: ("tells which model made the vectors, which is found out anew", "Run `cm index`."),
+    seal.FILE: ("records whether changes were lost, which is unknown until it is written again", "Run `cm index`."),
+    in_use.FILE: ("names the model that made the vectors, which is found out again", "Run `cm index`."),
     user_marks.FILE: ("holds where you last looked and where history was pruned; neither is known until set again", ""),
 }
 
 
 def examine_vectors_files(db: Database) -> Iterator[Check]:
-    """Check each file of vectors against its own checksum, and its rows against the passages that it was made of."""
+    """Check each file of vectors against its checksum, and its rows against their passages."""
     for folder in (db.folder / name for name in FOLDERS):
         yield from _examine_vectors_file(db, folder)
 
@@ -80,12 +80,12 @@ def examine_graph_file(folder: Path) -> Iterator[Check]:
 
 
 def examine_small_files(root: Path, db: Database) -> Iterator[Check]:
-    """Check the small files: each is JSON, and the one that says whose store it is says the truth."""
+    """Check the small files: each is JSON, and the manifest names the right owner."""
     folder, identity, made_from = db.folder, identify(root), db.get_meta("root")
     if made_from is not None and folder == identity.folder and identity.has_other_manifest(made_from):
         yield Check(
             "store", "warning",
-            f"{folder / paths.STORE_MANIFEST} does not say whose store this is: lists of projects lack it, or name another.",
+            f"{folder / paths.STORE_MANIFEST} does not name the owner of this store: lists of projects lack it, or name another.",
             "Run `cm index`.", "note-damaged",
         )  # fmt: skip
     for name, (use, mend) in _SMALL.items():

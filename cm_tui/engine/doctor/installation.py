@@ -21,7 +21,7 @@ REINSTALL = "Install cm again as you did before, with --force-reinstall"
 
 
 def examine_project(root: Path) -> Iterator[Check]:
-    """Check a project's settings, the embedding model that they ask for, whose memory it is, and its journal."""
+    """Check a project's settings, their embedding model, its memory, and its journal."""
     settings = outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
     yield settings
     if settings.state == "ok":
@@ -33,7 +33,7 @@ def examine_project(root: Path) -> Iterator[Check]:
 
 
 def _journal(root: Path) -> Check:
-    """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
+    """Check the project's journal: readers skip torn lines, so they are reported here."""
     from cm_tui.engine.journal import erasure
     from cm_tui.engine.journal.integrity import check as examine_journal
     from cm_tui.engine.journal.journal import Journal
@@ -73,7 +73,7 @@ def _transcripts(root: Path) -> Iterator[Check]:
 
 
 def _chosen_model(root: Path) -> Iterator[Check]:
-    """The model of the configuration, where it is not the bundled one that is always checked."""
+    """The configured model, unless it is the bundled one, which is always checked."""
     from cm_tui.config import load_config
     from cm_tui.config.endpoints import endpoint_of
 
@@ -90,7 +90,7 @@ def _chosen_model(root: Path) -> Iterator[Check]:
 
 
 def _trust(root: Path) -> Iterator[Check]:
-    """What a repository's settings ask for beyond what counts at once."""
+    """Settings of a repository that need trust."""
     from cm_tui.config.held import repository_trust
 
     found = repository_trust(root)
@@ -101,7 +101,7 @@ def _trust(root: Path) -> Iterator[Check]:
 
 
 def _memory(root: Path) -> Iterator[Check]:
-    """Whose memory it is: where git says something else by now, or others have what the checkout claims."""
+    """Whose memory it is: git may name another project now, or others may have the claimed one."""
     from cm_tui.engine.git.identity import claimed, earlier_memories, identify
 
     mine, said = identify(root), claimed(root).text
@@ -109,27 +109,27 @@ def _memory(root: Path) -> Iterator[Check]:
         found = f"its own: it claims to be {mine.claims}, whose memory others made"
         yield Check("memory", "warning", found, "Look with `cm link --show`, and share it with `cm link`.")
     elif mine.text != said:
-        yield Check("memory", "ok", f"that of {mine.text}, with which it was begun; git says {said} now")
+        yield Check("memory", "ok", f"that of {mine.text}, its original identity; git names {said} now")
     if earlier := earlier_memories(root):
         found = (
             f"this checkout had {noun(len(earlier), 'another memory', 'other memories')} before: {', '.join(earlier)}"
         )
-        yield Check("memory", "warning", found, "Look with `cm link --show`, and bring it along with `cm link`.")
+        yield Check("memory", "warning", found, "Look with `cm link --show`, and merge it with `cm link`.")
 
 
 def examine(root: Path) -> tuple[Check, ...]:
-    """Check the installation, a project's settings, and the embedding model that they ask for."""
+    """Check the installation, a project's settings, and their embedding model."""
     return (*examine_installation(), *examine_project(root))
 
 
 def examine_installation() -> Iterator[Check]:
-    """Check what came with the installation, and the data folder."""
+    """Check the installed components, and the data folder."""
     yield Check("versions", "ok", _versions())
     for name, check, repair in (
-        ("full-text extension", _fts, f"{REINSTALL} (it brings duckdb-extension-fts)."),
+        ("full-text extension", _fts, f"{REINSTALL} (it includes duckdb-extension-fts)."),
         ("model", _model, REINSTALL),
         ("vector graph", _hnswlib, "Install a C++ compiler, then: pip install --force-reinstall hnswlib"),
-        ("grammars", _grammars, f"{REINSTALL} (it brings tree-sitter-language-pack)."),
+        ("grammars", _grammars, f"{REINSTALL} (it includes tree-sitter-language-pack)."),
         ("git", _git, "pip install --force-reinstall pygit2"),
         ("data folder", _data_folder, "Set CM_HOME to a folder that you can write."),
     ):
@@ -137,23 +137,23 @@ def examine_installation() -> Iterator[Check]:
 
 
 def outcome(name: str, check: Callable[[], str], repair: str) -> Check:
-    """Run a check that says what it found, and turn whatever it raises into a finding.
+    """Run a check, and turn any error into a finding.
 
     Args:
         name: of the line.
-        check: gives the words for "ok".
-        repair: what to do where the failure does not say.
+        check: returns the words for "ok".
+        repair: the hint for errors without one.
     """
     try:
         return Check(name, "ok", check())
     except CmError as error:
         return failed(name, error, repair)
-    except Exception as error:  # noqa: BLE001 - whatever a broken installation raises is the finding
+    except Exception as error:  # noqa: BLE001 - any error of a broken installation is a finding
         return Check(name, "failed", f"{type(error).__name__}: {error}", repair)
 
 
 def failed(name: str, error: CmError, repair: str = "") -> Check:
-    """Return a failure as a finding: the same words that a command says."""
+    """Return an error as a finding, in the same words as a command's."""
     return Check(name, "failed", error.message, error.hint or repair, error.finding)
 
 
@@ -230,7 +230,7 @@ def _data_folder() -> str:
             return str(folder)
     except OSError as error:
         raise StoreReadOnlyError(
-            f"{folder} cannot be written ({error.strerror or error}): what is indexed can be asked, nothing is kept.",
+            f"{folder} cannot be written ({error.strerror or error}): the index can be searched, nothing is saved.",
             hint="Make it writable, or set CM_HOME to a folder you can write.",
             finding="data-read-only",
         ) from error

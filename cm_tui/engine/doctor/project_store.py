@@ -1,4 +1,4 @@
-"""The checks of a project's store: is it whole on disk, does it agree with itself, and with what it was made from."""
+"""Checks of a project's store: on disk, in itself, and against its sources."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class StoreParts:
     root: Path
     db: Database
     repository: Callable[[], Repository]
-    """Opens the repository; what is wrong with it is a finding."""
+    """Opens the repository; an error is a finding."""
     vectors: Callable[[], ProjectVectors]
-    """Opens the vectors, which mends their file: asked for when that has been looked at."""
+    """Opens the vectors, which repairs their file: called after the check of that."""
     with_vectors: bool
     """Whether the settings ask for vectors at all."""
 
@@ -41,7 +41,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
 
     Args:
         parts: the open project.
-        full: compare every vector, every word of the keyword index and every file of HEAD too.
+        full: also compare every vector, every word of the keyword index and every file of HEAD.
     """
     try:
         yield from _database(parts.db, full=full)
@@ -52,14 +52,14 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
         yield from examine_repository(parts.root, parts.db, parts.repository, full=full)
         yield from examine_journal_position(parts.root, parts.db)
     except StoreDamagedError as error:
-        # The rest would say the same of the same file.
+        # Further checks would report the same file.
         yield failed("store", error)
     except CmError as error:
         yield failed("store", error)
 
 
 def _database(db: Database, *, full: bool) -> Iterator[Check]:
-    """Read all of it: as it lies on disk, and through DuckDB, which compares a block's checksum when it reads it."""
+    """Read all of it: from disk, and through DuckDB, which verifies a block's checksum when reading it."""
     try:
         on_disk = blocks.examine(db.file, db.rows)
     except OSError as error:
@@ -76,7 +76,7 @@ def _database(db: Database, *, full: bool) -> Iterator[Check]:
     said = f"{db.folder}, schema {db.get_meta('schema')}, {count(rows, 'row')} read, all whole"
     if db.is_read_only:
         yield Check(
-            "store", "warning", f"{said}; it can only be read here: nothing is brought up to date, and nothing is kept",
+            "store", "warning", f"{said}; it is read-only here: nothing is updated or saved",
             "Make it writable, or set CM_HOME to a folder you can write.", "store-read-only",
         )  # fmt: skip
     else:
@@ -85,13 +85,13 @@ def _database(db: Database, *, full: bool) -> Iterator[Check]:
 
 def _log(db: Database) -> Iterator[Check]:
     if lost := seal.lost(db):
-        consequence = "What was indexed last is missing from answers until it is indexed again."
+        consequence = "The latest changes are missing from results until they are indexed again."
         yield Check("store log", "failed", f"{lost}. {consequence}", "Run `cm index`.", "store-log-missing")
 
 
 def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
     if not parts.with_vectors:
-        yield Check("vectors", "ok", "none are asked for: search is by keyword")
+        yield Check("vectors", "ok", "none are configured: search is by keyword")
         return
     problems = [*examine_vectors_files(parts.db), *examine_graph_file(parts.db.folder)]
     yield from problems
@@ -107,21 +107,21 @@ def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
 
 
 def _embedding(parts: StoreParts) -> Iterator[Check]:
-    """Which model is used, since when, and why it is not the one that was chosen."""
+    """The model in use, since when, and why it is not the first choice."""
     if not parts.with_vectors:
         return
     vectors = parts.vectors()
     now = vectors.in_use
     if jobs := vectors.jobs_note:
-        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch what is done.")
+        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch the results.")
     if now.instead_of:
         yield Check(
-            "embedding", "warning", now.note, "Mend what is said there; `cm index` goes back to the first choice."
+            "embedding", "warning", now.note, "Fix the reported problem; `cm index` goes back to the first choice."
         )
         return
     fallback = vectors.fallback_name
     if now.fingerprint.startswith("bundled/") and not fallback:
-        # Nothing was chosen, and the model that comes with the install has a line of its own.
+        # Nothing is configured, and the bundled model has a separate check.
         return
     other = f"; {model_name(fallback)} is used where it fails" if fallback else ""
     since = f", since {local_minute(now.since)}" if vectors.is_noted else ", from the next index run on"

@@ -1,4 +1,4 @@
-"""The repository and the journal, and what the store says of them."""
+"""Checks of the repository and the journal against the store."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cm_tui.model import Check
 
 _SHOWN = 3
 _UNREADABLE = "git-objects-missing"
-_FSCK = "Run `git fsck`: it names what is missing, which a fetch or another clone brings back."
+_FSCK = "Run `git fsck`: it names missing objects, which a fetch or another clone restores."
 
 
 def examine_repository(
     root: Path, db: Database, repository: Callable[[], Repository], *, full: bool
 ) -> Iterator[Check]:
-    """Check that git's data can be read, and that the store has the files of the commit that it was made from.
+    """Check that git's data can be read, and that the store has the files of its commit.
 
     Args:
         root: the project's.
@@ -45,16 +45,16 @@ def examine_repository(
         return
     if unread:
         said = f"{count(len(unread), 'file')} of HEAD cannot be read from git, {unread[0][:12]} among them."
-        yield Check("repository", "failed", f"{said} They cannot be indexed anew.", _FSCK, _UNREADABLE)
+        yield Check("repository", "failed", f"{said} They cannot be indexed again.", _FSCK, _UNREADABLE)
         return
     differing = _differing(db, root, opened)
     if differing:
         names = ", ".join(differing[:_SHOWN]) + (" and more" if len(differing) > _SHOWN else "")
         yield Check(
             "store", "failed",
-            f"{count(len(differing), 'file')} of the index differ from the commit that it says it was made from: {names}. "
-            "Answers about them are wrong or missing.",
-            "Run `cm rebuild`: it makes the index again from the repository, and keeps the journal and your marks.",
+            f"{count(len(differing), 'file')} of the index differ from its commit: {names}. "
+            "Results for them are wrong or missing.",
+            "Run `cm rebuild`: it rebuilds the index from the repository, and keeps the journal and your marks.",
             "rows-differ-from-git",
         )  # fmt: skip
         return
@@ -73,7 +73,7 @@ def _differing(db: Database, root: Path, repository: Repository) -> list[str]:
     try:
         tree = repository.tree(commit)
     except CmError:
-        # The commit has gone with its branch: there is nothing to compare with, and the next run brings another.
+        # The commit is gone with its branch: there is nothing to compare with, and the next run uses another.
         return []
     stored = dict(db.rows("SELECT h.path, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"))
     wrong = [path for path, oid in stored.items() if path not in tree or tree[path].oid != oid]
@@ -94,19 +94,19 @@ def _unreadable(repository: Repository, oids: list[str]) -> list[str]:
 
 
 def examine_journal_position(root: Path, db: Database) -> Iterator[Check]:
-    """Check that the journal still has what the store has read of it."""
+    """Check that the journal still has what the store read from it."""
     said = db.get_meta("episode_position")
     if said is None:
         return
     try:
         at = Position.parse(said)
-        # One that is to be read from the beginning is marked so.
+        # The mark for reading from the beginning.
         if at <= Position(1, 1) or Journal.of(root).holds(at, db.get_meta("episode_event") or ""):
             return
     except UsageError:
         at = START
     except CmError:
-        # The check of the journal has said it.
+        # The check of the journal reports it.
         return
     yield Check(
         "journal", "warning",

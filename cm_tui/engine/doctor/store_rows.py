@@ -71,11 +71,11 @@ def read_everything(db: Database) -> int:
 
 
 def contradictions(db: Database, *, full: bool = False) -> list[str]:
-    """Return what of the rows contradicts the others, in words.
+    """Return contradictions between rows, in words.
 
     Args:
         db: the store.
-        full: count the words of the keyword index too.
+        full: also count the words of the keyword index.
 
     Raises:
         StoreDamagedError: they cannot be read.

@@ -1,7 +1,7 @@
-"""Batch jobs of remote providers: many texts handed over at once, embedded when the provider finds the time, and cheaper.
+"""Batch jobs of remote providers: many texts at once, embedded when the provider finds the time, and cheaper.
 
-OpenAI and Voyage take files of requests, Gemini a list of them. A job's answers may come in any order, lack some, and hold
-errors in place of vectors; texts are told apart by their number in the job.
+OpenAI and Voyage take files of requests, Gemini a list of them. A job's results may come in any order, lack some, and
+contain errors instead of vectors; the number in the job identifies a text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DONE = ("completed", "batch_state_succeeded")
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What became of a job."""
+    """State of a job."""
 
     state: State
     vectors: Mapping[int, Any] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class JobReport:
     reason: str = ""
     """Why vectors are missing, in the provider's words."""
     files: tuple[str, ...] = ()
-    """What the provider keeps of it."""
+    """The provider's data on it."""
 
 
 class BatchJobs(Protocol):
@@ -55,19 +55,19 @@ class BatchJobs(Protocol):
         """
 
     def report(self, job: str) -> JobReport:
-        """Return what became of a job.
+        """Return the state of a job.
 
         Raises:
             NotOfferedError: the endpoint does not know it.
-            ModelError: the endpoint cannot be asked.
+            ModelError: the request failed.
         """
 
     def tidy(self, report: JobReport) -> None:
-        """Have the endpoint delete what it keeps of a job, where it does so."""
+        """Delete the endpoint's data on a job, if supported."""
 
 
 def batch_jobs_of(provider: Provider) -> BatchJobs | None:
-    """Return the batch jobs of a provider; None where they are not wanted, or it has none."""
+    """Return the batch jobs of a provider; None: not configured, or not supported."""
     if not isinstance(provider, RemoteProvider) or not provider.settings.batch.enabled:
         return None
     if isinstance(provider.dialect, GeminiDialect):
@@ -77,7 +77,7 @@ def batch_jobs_of(provider: Provider) -> BatchJobs | None:
 
 
 class FileJobs:
-    """Jobs made of a file of requests, one a line: OpenAI's batch API, and Voyage's, which differs a little."""
+    """Jobs from a file with one request per line: OpenAI's batch API, and Voyage's, which differs slightly."""
 
     most_texts = 10_000
     most_bytes = 100_000_000  # OpenAI takes files of 200 MB
@@ -143,7 +143,7 @@ class FileJobs:
         return order
 
     def _results(self, content: bytes) -> Iterator[tuple[int, Any, str]]:
-        """Yield each line of results: the text's number, its vector or None, and what is wrong with it."""
+        """Yield the text's number, its vector or None, and the error, for each line of results."""
         for line in io.BytesIO(content):
             try:
                 result = json.loads(line)
@@ -172,7 +172,7 @@ class FileJobs:
 
 
 class InlineJobs:
-    """Jobs made of a list of requests in one: Gemini's, which answers with an operation to ask again about."""
+    """Jobs from one list of requests: Gemini's, with an operation to poll."""
 
     most_texts = 2_000
     most_bytes = 15_000_000  # it takes 20 MB
@@ -238,7 +238,7 @@ def decoded(vector: Any) -> Any:
 
 
 def _problem(result: Any) -> str:
-    """Return what a line of results says of its failure."""
+    """Return the error in a line of results."""
     response = result.get("response") if isinstance(result, dict) else None
     body = response.get("body") if isinstance(response, dict) else None
     for place in (result, response, body):

@@ -1,4 +1,4 @@
-"""The model that comes with the install, run with numpy and tokenizers: fastembed's import takes seconds."""
+"""The bundled model, run with numpy and tokenizers, as importing fastembed takes seconds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BundledProvider:
     """code-static-256: loaded with the first text, verified against its checksums each time.
 
     Args:
-        folder: where the model's files are.
+        folder: of the model's files.
     """
 
     dimensions = DIMENSIONS
@@ -64,7 +64,7 @@ class BundledProvider:
             verified.check(self._folder, name, self._folder, _REINSTALL)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Begin to embed texts in a process of its own, where they are enough to be worth one."""
+        """Begin to embed texts in a separate process, if there are enough of them."""
         if self._worker is None and len(texts) < WORTH_A_PROCESS:
             return
         self._worker = self._worker or EmbeddingProcess()
@@ -118,7 +118,7 @@ class BundledProvider:
 
 
 def _tokenizer(data: bytes) -> Tokenizer:
-    # Said outright, or tokenizers warns on stderr whenever a parser process is forked after its first use.
+    # Explicit, as tokenizers otherwise warns on stderr when a parser process is forked after its first use.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     from tokenizers import Tokenizer
 

@@ -16,14 +16,15 @@ _log = logging.getLogger(__name__)
 def provider_for(
     config: EmbeddingConfig, say: Callable[[str], None] = _log.info, *, is_allowed: Callable[[], bool] = lambda: True
 ) -> Provider:
-    """The provider that the configuration asks for, and never another one.
+    """Return the configured provider.
 
-    Nothing is loaded or reached yet: that happens with the first text, and failures are raised there.
+    Nothing is loaded or contacted yet: that happens with the first text, and raises errors there.
 
     Args:
         config: the `embedding` section.
-        say: told in words before anything slow or remote is done, such as a download.
-        is_allowed: asked before each request to an endpoint; False: the settings no longer name it, and nothing is sent.
+        say: called with a message before anything slow or remote, such as a download.
+        is_allowed: called before each request to an endpoint; False: the settings no longer name it, and nothing is
+            sent.
     """
     if config.provider == "none":
         return NoProvider()
@@ -44,7 +45,7 @@ def provider_for(
 def fallback_provider_for(
     config: EmbeddingConfig, *, is_allowed: Callable[[], bool] = lambda: True
 ) -> tuple[Provider, EmbeddingConfig] | None:
-    """The provider that the configuration names for when its first choice fails, and its settings; None: there is none.
+    """The configured fallback provider and its settings; None: no fallback.
 
     Args:
         config: the `embedding` section.
@@ -55,14 +56,14 @@ def fallback_provider_for(
 
 
 def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
-    """Ask a model for one vector, to see whether it works.
+    """Request one vector from a model, to test it.
 
     Args:
         provider: the model.
-        patiently: again where an endpoint is busy, as for a question.
+        patiently: retry where an endpoint is busy, as for a query.
 
     Raises:
-        ModelError: there is none.
+        ModelError: the model returned no vector.
     """
     remote = sys.modules.get("cm_tui.engine.embed.remote")
     if not patiently and remote is not None and isinstance(provider, remote.RemoteProvider):
@@ -73,9 +74,9 @@ def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
 
 
 def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
-    """The provider for what people and agents say; None: the one that the configuration asks for serves that too.
+    """Return the provider for prose; None: the configured one is used for prose, too.
 
-    It comes with the install and runs on this machine, also where code is sent to an endpoint: what was said is for this
+    It is bundled and runs locally, even if code is sent to an endpoint, as prose must not leave the machine.
     machine alone.
     """
     if config.provider in {"fastembed", "none"}:
@@ -86,7 +87,7 @@ def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
 
 
 def passages_provider_for(prose: Provider) -> Provider:
-    """The provider of the same vectors for passages, of which there may be many."""
+    """Return the provider with the same vectors for many passages."""
     from cm_tui.engine.embed.prose import ProseProvider
 
     if not isinstance(prose, ProseProvider):
@@ -97,7 +98,7 @@ def passages_provider_for(prose: Provider) -> Provider:
 
 
 def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
-    """Embed texts of which there may be very many at once: unit rows.
+    """Embed any number of texts: unit rows.
 
     Raises:
         ModelError: a file of the model is missing or damaged.
@@ -112,10 +113,10 @@ def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
 
 
 def let_go_if_unused(seconds: float) -> bool:
-    """Let go of the model of prose where nothing was embedded for so long; returns whether that was done."""
+    """Release the model of prose if it was unused for so long; return whether it was released."""
     beside = sys.modules.get("cm_tui.engine.embed.prose_process")
     prose = sys.modules.get("cm_tui.engine.embed.prose")
     if beside is not None and prose is not None:
         beside.beside(prose.shared_provider()).let_go_if_unused()
-    # What was never needed is not imported to say so.
+    # Not imported for this if it was never used.
     return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))

@@ -1,4 +1,4 @@
-"""How each remote provider wants texts, and how it gives vectors: OpenAI and all that speak its API, Gemini, Voyage."""
+"""Request and response formats of remote providers: OpenAI and compatible ones, Gemini, Voyage."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Literal, Protocol
 from cm_tui.config.endpoints import Endpoint, Kind
 
 Purpose = Literal["document", "query"]
-"""What a text is embedded for; some models place questions and passages differently."""
+"""Purpose of an embedding; some models embed queries and passages differently."""
 
 
 class Dialect(Protocol):
-    """What a provider's API looks like. Answers are anybody's: whatever is wrong with one is a `KeyError` or its like."""
+    """A provider's API. Responses are untrusted: an invalid one raises `KeyError` or similar."""
 
     most_texts: int
     """Of one request."""
     most_characters: int
     """Of one request, at two characters a token: less than code has."""
     text_characters: int
-    """Of one text; what is beyond is not sent."""
+    """Most characters of one text; the rest is not sent."""
     suffix: str
-    """What the fingerprint says beside address, model and dimensions."""
+    """Part of the fingerprint besides address, model and dimensions."""
 
     def key_headers(self, key: str) -> Mapping[str, str]:
         """Return the headers that carry the key."""
@@ -37,7 +37,7 @@ class Dialect(Protocol):
 
 
 class OpenAIDialect:
-    """OpenAI's embeddings API, which many servers speak."""
+    """OpenAI's embeddings API, which many servers support."""
 
     most_texts = 2048
     most_characters = 600_000  # 300,000 tokens
@@ -54,11 +54,11 @@ class OpenAIDialect:
         return "/embeddings"
 
     def body(self, endpoint: Endpoint, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """As `Dialect.body`; the API knows no purpose."""
+        """As `Dialect.body`; the API has no purposes."""
         _ = purpose
         body: dict[str, Any] = {"model": endpoint.model, "input": list(texts)}
         if endpoint.dimensions:
-            # Voyage's address was the way to Voyage before it had a dialect of its own.
+            # Voyage's address was used before Voyage had its own dialect.
             name = "output_dimension" if "voyageai" in endpoint.base_url else "dimensions"
             body[name] = endpoint.dimensions
         return body
@@ -70,7 +70,7 @@ class OpenAIDialect:
 
 
 class VoyageDialect(OpenAIDialect):
-    """Voyage's API: like OpenAI's, with a purpose, and a name of its own for dimensions."""
+    """Voyage's API: like OpenAI's, with a purpose, and another name for dimensions."""
 
     most_texts = 1000
     most_characters = 240_000  # 120,000 tokens, the least of its models
@@ -81,13 +81,13 @@ class VoyageDialect(OpenAIDialect):
         return {"input": list(texts), **self.parameters(endpoint, purpose)}
 
     def parameters(self, endpoint: Endpoint, purpose: Purpose) -> dict[str, Any]:
-        """Return what a request says beside its texts."""
+        """Return a request's fields besides its texts."""
         dimensions = {"output_dimension": endpoint.dimensions} if endpoint.dimensions else {}
         return {"model": endpoint.model, "input_type": purpose, **dimensions}
 
 
 class GeminiDialect:
-    """Gemini's own API: each text is a request of its own within a batch."""
+    """Gemini's own API: a batch has one request per text."""
 
     most_texts = 100
     most_characters = 800_000
@@ -114,7 +114,7 @@ class GeminiDialect:
         """Return the request for one text."""
         request: dict[str, Any] = {"model": self.model(endpoint)}
         if "gemini-embedding-2" in endpoint.model:
-            # It takes no task type: the purpose stands in the text.
+            # It accepts no task type: the purpose is part of the text.
             text = f"task: search result | query: {text}" if purpose == "query" else f"title: none | text: {text}"
         else:
             request["taskType"] = f"RETRIEVAL_{purpose.upper()}"

@@ -1,4 +1,4 @@
-"""Requests to the endpoint of a remote provider: tried again while it is busy, bounded, and never telling a key."""
+"""Requests to a remote provider's endpoint: with retries and limits, and without revealing keys."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import httpx
 
 ATTEMPTS = 5
-LONGEST_WAIT = 60.0  # seconds; a server that asks for more is reported instead
-_KEPT = 300  # characters of a server's own message that are shown
+LONGEST_WAIT = 60.0  # seconds; a longer wait requested by a server is reported instead
+_KEPT = 300  # characters of a server's own message to show
 _MOST_BYTES = 1_000_000_000
 """Of an answer: 50,000 vectors of 3,072 numbers as text are less."""
 _SLOWEST = 4.0
-"""An answer that trickles is waited for so many times as long as one that does not begin."""
+"""Factor on the time limit for a response that arrives slowly."""
 _TOO_MUCH = ("token", "too long", "too large", "length", "batch size", "at most", "maximum", "payload")
 """Words of servers for a request that is larger than they take."""
 
@@ -40,17 +40,17 @@ class NotOfferedError(ModelError):
 
 
 class EndpointClient:
-    """Speaks HTTP with one endpoint.
+    """HTTP client of one endpoint.
 
     Args:
-        endpoint: where, and with which key.
-        key_headers: the headers that carry the key, as the provider wants them.
-        timeout: seconds until an answer has to begin.
+        endpoint: its address and key.
+        key_headers: the provider's headers for the key.
+        timeout: seconds until a response has to begin.
         sleep: waits between attempts.
-        is_allowed: asked before each request; False: nothing is sent any more.
-        meanwhile: what is done while the endpoint fails, for hints.
+        is_allowed: called before each request; False: nothing is sent any more.
+        meanwhile: what works while the endpoint fails, for hints.
         section: of the settings that name it.
-        most_bytes: of an answer.
+        most_bytes: of a response.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class EndpointClient:
         self._client: httpx.Client | None = None
 
     def post(self, path: str, body: Any, *, attempts: int = ATTEMPTS) -> Any:
-        """Send JSON and return the JSON that comes back.
+        """Send JSON and return the JSON response.
 
         Raises:
-            ModelError: the endpoint cannot be reached, refuses, or answers something else than JSON.
+            ModelError: the endpoint cannot be reached, refuses, or returns invalid JSON.
         """
         return self._json(self.ask("POST", path, attempts=attempts, json=body))
 
@@ -92,17 +92,17 @@ class EndpointClient:
         return self._json(self.ask("GET", path))
 
     def ask(self, method: str, path: str, *, attempts: int = ATTEMPTS, **content: Any) -> bytes:
-        """Send one request, again while the server is busy or failing; returns the answer's body.
+        """Send one request, with retries while the server is busy or failing; return the response's body.
 
         Args:
             method: of HTTP.
             path: below the base URL, with its slash.
-            attempts: at most so many.
-            content: what httpx takes: `json`, or `data` with `files`.
+            attempts: the most attempts.
+            content: for httpx: `json`, or `data` with `files`.
 
         Raises:
-            TooMuchError: the request is larger than the endpoint takes.
-            NotOfferedError: there is nothing under this address.
+            TooMuchError: the request is too large for the endpoint.
+            NotOfferedError: the address does not exist.
             ModelError: the endpoint cannot be reached, refuses, or breaks off.
         """
         import httpx
@@ -111,12 +111,12 @@ class EndpointClient:
         for attempt in range(attempts):
             pause = min(0.5 * 2**attempt, 8.0)
             if not self._is_allowed():
-                said = "is not what the settings name any more"
+                said = "is not the configured one any more"
                 raise self.error(said, "Run the command again.", url, NotChosenError)
             try:
                 response, body = self._once(method, url, content)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-                raise self.error(f"cannot be asked: {error}", f"Check {self._section}.base_url.", url) from error
+                raise self.error(f"cannot be reached: {error}", f"Check {self._section}.base_url.", url) from error
             except httpx.HTTPError as error:
                 failure = f"{type(error).__name__}: {error}"
             else:
@@ -134,10 +134,10 @@ class EndpointClient:
         raise self.error(f"{failure}{tried}", f"Check the network and {self._section}.base_url.", url)
 
     def error(self, what: str, hint: str, url: str = "", kind: type[ModelError] = ModelError) -> ModelError:
-        """Return what to say of a failure, without the key and without values of headers."""
+        """Return the message for a failure, without the key and without values of headers."""
         message = f"The {self._section} endpoint {url or self.endpoint.base_url} {what}"
         for secret in self.endpoint.secrets:
-            if len(secret) > 3:  # a server may repeat what it was sent
+            if len(secret) > 3:  # a server may repeat its input
                 message = message.replace(secret, "…")
         return kind(message, hint=f"{hint} {self._meanwhile}")
 
@@ -174,7 +174,7 @@ class EndpointClient:
         except (ValueError, RecursionError) as error:
             awaited = "vectors" if self._section == "embedding" else "an answer of the API"
             raise self.error(
-                f"answered something else than {awaited}: it is no JSON", f"Check {self._section}.base_url."
+                f"answered something else than {awaited}: it is not JSON", f"Check {self._section}.base_url."
             ) from error
 
     def _refusal(self, response: httpx.Response, body: bytes, failure: str, url: str) -> ModelError:
@@ -182,7 +182,7 @@ class EndpointClient:
         if 300 <= status < 400:
             to = response.headers.get("Location", "elsewhere")[:_KEPT]
             what = f"sends requests on to {to}, which is not followed: the key would go along"
-            return self.error(what, f"Set {self._section}.base_url to the address that is meant.", url)
+            return self.error(what, f"Set {self._section}.base_url to the right address.", url)
         if status in (401, 403):
             source = self.endpoint.key_source
             hint = f"Check the key in {source}." if self.endpoint.key else f"No key is set: put it into {source}."
@@ -216,7 +216,7 @@ def _reason(response: httpx.Response, body: bytes) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: a number or a date (RFC 9110, section 10.2.3)."""
+    """Seconds that the server requests to wait: a number or a date (RFC 9110, section 10.2.3)."""
     value = headers.get("Retry-After", "")
     if not value:
         return None

@@ -1,4 +1,4 @@
-"""Any fastembed model: one it knows by name, or an ONNX model in a local folder."""
+"""Any fastembed model: by name, or an ONNX model in a local folder."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class FastembedProvider:
     """A fastembed model, imported and loaded with the first text.
 
     Args:
-        config: `model` is a name that fastembed knows; or `path` is a folder with tokenizer files and, as
-            `model_file`, an ONNX model, whose tokens' vectors are pooled as `pooling` says.
-        say: told before a download starts.
+        config: `model` is a name known to fastembed; or `path` is a folder with tokenizer files and the ONNX model
+            `model_file`, whose token vectors are pooled by `pooling`.
+        say: called before a download starts.
     """
 
     def __init__(self, config: EmbeddingConfig, say: Callable[[str], None]) -> None:
@@ -49,10 +49,10 @@ class FastembedProvider:
         self.fingerprint = fingerprint("fastembed", name + suffix, config.dimensions)
 
     def check(self) -> None:
-        """Look for the model file of a local folder; a model that is named is looked for with the first text.
+        """Check the model file of a local folder; a named model is found with the first text.
 
         Raises:
-            ModelError: it is not there.
+            ModelError: it is missing.
         """
         if self._folder is not None and not (self._folder / self._file).is_file():
             raise ModelError(f"There is no model {self._folder / self._file}.", hint=_HINT)
@@ -66,7 +66,7 @@ class FastembedProvider:
         return self._run("embed", [encodable(text) for text in texts])
 
     def embed_query(self, text: str) -> Matrix:
-        """Embed a question, with the prefix that some models want for questions.
+        """Embed a query, with the prefix that some models need for queries.
 
         Raises:
             ModelError: the model is unknown, damaged, or its hub cannot be reached.
@@ -80,19 +80,19 @@ class FastembedProvider:
         try:
             rows = list(getattr(model, method)(texts, **options))
         except Exception as error:
-            # onnxruntime raises a class of its own for each way a graph and its input can disagree.
+            # onnxruntime raises a different class for each mismatch between graph and input.
             raise ModelError(f"{self._name} failed on {count(len(texts), 'text')}: {error}", hint=_HINT) from error
         if not rows:
             return np.empty((0, self.dimensions), dtype=np.float32)
         if rows[0].ndim != 1:
             raise ModelError(
-                f"{self._name} gives a vector for each token, not for each text.",
-                hint='Set embedding.pooling to "mean", "cls" or "last", as the model\'s card says.',
+                f"{self._name} returns a vector for each token, not for each text.",
+                hint='Set embedding.pooling to "mean", "cls" or "last", as documented in the model card.',
             )
         matrix = unit_rows(np.asarray(rows, dtype=np.float32))
         if self._config.dimensions not in (None, matrix.shape[1]):
             raise ModelError(
-                f"{self._name} gives {matrix.shape[1]} dimensions, not {self._config.dimensions}.",
+                f"{self._name} returns {matrix.shape[1]} dimensions, not {self._config.dimensions}.",
                 hint=f"Set embedding.dimensions = {matrix.shape[1]}, or remove the setting.",
             )
         self.dimensions = int(matrix.shape[1])
@@ -105,7 +105,7 @@ class FastembedProvider:
             return self._model
 
     def _from_folder(self, folder: Path) -> Any:
-        file = folder / self._file  # an absolute file stands for itself
+        file = folder / self._file  # an absolute path is used as it is
         for needed in (file, folder / "tokenizer.json", folder / "tokenizer_config.json"):
             if not needed.is_file():
                 raise ModelError(
@@ -125,14 +125,14 @@ class FastembedProvider:
         known = {entry["model"].lower() for entry in fastembed.TextEmbedding.list_supported_models()}
         if name.lower() not in known:
             raise ModelError(
-                f"fastembed knows no model called {name}.",
+                f"fastembed has no model called {name}.",
                 hint="Set embedding.path to a local folder of it, or choose one of fastembed's list of models.",
             )
         paths.private_dir(cache)
         try:
             with _quiet():
                 return fastembed.TextEmbedding(name, cache_dir=str(cache), local_files_only=True)
-        except Exception as error:  # noqa: BLE001 - not there yet, or half there: the download below mends both or says why
+        except Exception as error:  # noqa: BLE001 - missing or incomplete: the download below handles both
             self._say(f"{name} is not in {cache} ({type(error).__name__}): downloading it from its hub, once.")
         with _quiet():
             return _load(name, lambda: fastembed.TextEmbedding(name, cache_dir=str(cache)))
@@ -145,7 +145,7 @@ def _load(name: str, make: Callable[[], Any]) -> Any:
     try:
         return make()
     except Exception as error:
-        # Hub clients, onnxruntime and tokenizers each raise classes of their own; all mean that there is no model.
+        # Hub clients, onnxruntime and tokenizers each raise their own classes; all mean that the model is unusable.
         raise ModelError(
             f"The model {name} cannot be loaded: {error}",
             hint="Without a network, set embedding.path to a folder that holds it. "
@@ -154,7 +154,7 @@ def _load(name: str, make: Callable[[], Any]) -> Any:
 
 
 def _register(name: str, file: Path, config: EmbeddingConfig) -> None:
-    """Tell fastembed about a model once per process: a second time is an error there."""
+    """Register a model with fastembed once per process: a second time is an error there."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -172,7 +172,7 @@ def _register(name: str, file: Path, config: EmbeddingConfig) -> None:
 
 
 def _hidden_size(folder: Path) -> int:
-    """Return what the folder's config.json says, else 1: fastembed only reports the figure, the vectors tell the truth."""
+    """Return the dimension in the folder's config.json, else 1: fastembed only reports it, the vectors decide."""
     try:
         return int(json.loads((folder / "config.json").read_text(encoding="utf-8"))["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -180,7 +180,7 @@ def _hidden_size(folder: Path) -> int:
 
 
 def _content_mark(file: Path) -> str:
-    """A short mark of a file's content from its size and 16 samples, so that another model in one folder is noticed."""
+    """A short fingerprint of a file from its size and 16 samples, so that another model in the same folder is noticed."""
     try:
         size = file.stat().st_size
         digest = hashlib.blake2b(str(size).encode(), digest_size=6)
@@ -195,7 +195,7 @@ def _content_mark(file: Path) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """fastembed logs each attempt to stderr, across the screen of the application; our own error says it once."""
+    """fastembed logs each attempt to stderr, across the application's screen; our own error reports it once."""
     from loguru import logger
 
     hub = logging.getLogger("huggingface_hub")

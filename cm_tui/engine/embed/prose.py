@@ -1,4 +1,4 @@
-"""The model for what people and agents say: all-MiniLM-L6-v2, a package of its own, run with onnxruntime."""
+"""The model of prose: all-MiniLM-L6-v2, in a separate package, run with onnxruntime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "minilm-l6-v2"
 DIMENSIONS = 384
 MAX_TOKENS = 256
-"""What the model was trained on; a passage that is longer is cut before it comes here."""
+"""Tokens of the model's training texts; longer passages are cut before."""
 MAX_CHARACTERS = 8_192
 ROWS = 1
 """Rows of one model run: eight take 500 MB for a moment, and no less time."""
@@ -86,9 +86,9 @@ class ProseProvider:
         return vector
 
     def let_go_if_unused(self, seconds: float) -> bool:
-        """Let go of the model where nothing was embedded for so long; returns whether that was done.
+        """Release the model if it was unused for so long; return whether it was released.
 
-        It takes 120 MB, and the next text loads it again in a third of a second.
+        It takes 120 MB, and loading it again takes a third of a second.
         """
         with self._lock:
             if self._loaded is None or time.monotonic() - self._used < seconds:
@@ -114,12 +114,12 @@ class ProseProvider:
 
 @cache
 def shared_provider() -> ProseProvider:
-    """Return the one of this process: the model is in memory once, however many projects are open."""
+    """Return the one of this process: the model is in memory only once, for any number of projects."""
     return ProseProvider()
 
 
 def give_back_memory() -> None:
-    """Give memory that is free back to the system, where the C library can: loading the model leaves 70 MB of it."""
+    """Return free memory to the system, if the C library supports it: loading the model leaves 70 MB of it."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -138,7 +138,7 @@ def _package() -> Path:
 
 
 def _tokenizer(data: bytes) -> Tokenizer:
-    # Said outright, or tokenizers warns on stderr whenever a parser process is forked after its first use.
+    # Explicit, as tokenizers otherwise warns on stderr when a parser process is forked after its first use.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     from tokenizers import Tokenizer
 
@@ -155,7 +155,7 @@ def _session(data: bytes) -> Any:
     options.log_severity_level = 3
     # A second thread takes twice the processor's time, as each waits for the other busily.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # The arena keeps the largest batch's memory for good, and a pattern takes it in one piece.
+    # The arena would keep the largest batch's memory permanently, and a pattern allocates it in one piece.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 

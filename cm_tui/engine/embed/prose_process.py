@@ -1,4 +1,4 @@
-"""Embedding much prose in a process of its own: the model and its work stay out of the process that answers questions."""
+"""Embedding much prose in a separate process, so that the model and its work stay out of this one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MANY = 64
 """From so many texts on a process is worth its start, of a second."""
 MOST_PROCESSES = 2
 IDLE_S = 20.0
-"""It ends when nothing was asked of it for so long."""
+"""Idle time after which it ends."""
 _START = "from cm_tui.engine.embed.prose_worker import main; main()"
 _log = logging.getLogger(__name__)
 
 
 class ProseBeside:
-    """The model of prose for passages: many of them are embedded by another process, few by this one.
+    """The model of prose for passages: another process embeds large batches, this one small ones.
 
     Args:
         own: embeds in this process.
@@ -38,7 +38,7 @@ class ProseBeside:
     def __init__(self, own: ProseProvider) -> None:
         self.fingerprint = own.fingerprint
         self.left = 0
-        """How many texts are going to come, as far as whoever asks knows."""
+        """Estimated number of texts to come."""
         self._own = own
         self._lock = threading.Lock()
         self._process: EmbeddingProcess | None = None
@@ -69,7 +69,7 @@ class ProseBeside:
             self._process.prepare(texts, self.batch)
             missing = self._process.take(texts, vectors)
             if missing:
-                _log.warning("the process that embeds prose has gone: this one does its work")
+                _log.warning("the process that embeds prose was lost: this one does its work")
                 self._end()
         if missing:
             vectors[missing] = self._own.embed([texts[position] for position in missing])
@@ -84,7 +84,7 @@ class ProseBeside:
         return self._own.embed_query(text)
 
     def let_go_if_unused(self) -> None:
-        """End the process where nothing was asked of it for a while."""
+        """End the process after idle time."""
         if self._process is None or not self._lock.acquire(blocking=False):
             return
         try:
@@ -107,10 +107,10 @@ def beside(own: ProseProvider) -> ProseBeside:
 
 
 def embed_many(own: ProseProvider, texts: Sequence[str]) -> Matrix:
-    """Embed texts of which there are many at once, by a process a core that end with it: unit rows (n, 384).
+    """Embed a large number of texts, with a process per core for the duration of the call: unit rows (n, 384).
 
     Args:
-        own: embeds in this process what is not worth another, and what a lost process did not.
+        own: embeds small batches in this process, and those of a lost process.
         texts: the texts.
 
     Raises:

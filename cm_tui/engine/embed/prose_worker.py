@@ -1,4 +1,4 @@
-"""The program of the process that embeds many texts of prose: texts come in, vectors go out."""
+"""The process that embeds many texts of prose: texts come in, vectors go out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NICENESS = 19
 
 
 def main() -> None:
-    """Embed what comes in, until the other end closes."""
+    """Embed incoming texts, until the other end closes."""
     with suppress(AttributeError, OSError):
         os.nice(_NICENESS)
     serve(ProseProvider())

@@ -1,4 +1,4 @@
-"""The protocol of providers of vectors, and the text of a passage that is embedded."""
+"""The protocol of providers of vectors, and the embedded text of a passage."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Matrix = NDArray[np.float32]
 _PREPARED = re.compile(r"(/native)?/r[0-9]+[^/]*(/redacted)?$")
 
 INPUT_VERSION = 1
-"""Version of what is embedded; part of every fingerprint, so that a change marks all stored vectors stale."""
+"""Version of the embedded text; part of every fingerprint, so that a change marks all stored vectors stale."""
 
 
 def passage_text(title: str, text: str) -> str:
-    """Return the text that is embedded for a passage: no path, so that moved and copied code finds its vector in the cache."""
+    """Return a passage's text for embedding: without the path, so that moved and copied code reuses its vector."""
     return f"{title}\n{text}" if title else text
 
 
@@ -33,18 +33,18 @@ class Provider(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Provider, model, dimensions and the version of what goes in: vectors of different fingerprints are never compared."""
+        """Provider, model, dimensions and input version: vectors of different fingerprints are never compared."""
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector; 0 while only the first answer can tell."""
+        """Length of a vector; 0: unknown before the first response."""
 
     @property
     def batch(self) -> int:
-        """Number of texts that one call of `embed` should carry: enough to be quick, few enough to show progress."""
+        """Number of texts for one call of `embed`: enough to be fast, few enough to show progress."""
 
     def check(self) -> None:
-        """Look whether the model could be used, as far as that can be told without loading or reaching it.
+        """Check whether the model is usable, without loading or contacting it.
 
         Raises:
             ModelError: it is missing or damaged.
@@ -54,7 +54,7 @@ class Provider(Protocol):
         """Embed passages.
 
         Returns:
-            Unit rows (n, dimensions); a text without any known token gives a row of zeros.
+            Unit rows (n, dimensions); zeros for a text without any known token.
 
         Raises:
             ModelError: the model is missing, damaged or cannot be reached.
@@ -113,17 +113,17 @@ def fingerprint(provider: str, model: str, dimensions: int | None) -> str:
 
 
 def model_name(fingerprint: str) -> str:
-    """Return what people need of a fingerprint: provider and model, without how a text is prepared for it."""
+    """Return provider and model of a fingerprint, without the preparation of texts, for display."""
     return _PREPARED.sub("", fingerprint)
 
 
 def unit_rows(matrix: Matrix) -> Matrix:
-    """Scale rows to unit length; rows of zeros stay."""
+    """Scale rows to unit length; zeros stay zeros."""
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     norms[norms == 0] = 1
     return np.ascontiguousarray(matrix / norms[:, None], dtype=np.float32)
 
 
 def encodable(text: str) -> str:
-    """The text without halves of surrogate pairs, which arrive with undecodable arguments and break tokenizers."""
+    """The text without lone surrogates, which arrive with undecodable arguments and break tokenizers."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

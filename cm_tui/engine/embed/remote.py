@@ -21,12 +21,12 @@ from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.errors import ModelError
 
 INPUT = "redacted"
-"""What is sent, as the fingerprint names it: vectors of texts that were sent as they are do not count any more. A pattern that
-is added later changes nothing here: a vector stays that of its text, and asking again would only send all of it again."""
+"""Part of the fingerprint for redaction: vectors of texts sent without it are not used any more. A pattern added later does not
+change it: the vector of a text stays, as embedding it again would only send all of it again."""
 _LEAST = 500
 """Characters; a text that is refused as too long is cut no shorter."""
 _REST_SECONDS = 30.0
-"""After an endpoint could not be asked, so long no question waits for it."""
+"""Time without requests after a failed one."""
 
 
 class RemoteProvider:
@@ -34,9 +34,9 @@ class RemoteProvider:
 
     Args:
         config: `batch_size`, `concurrency` and `timeout_seconds`.
-        endpoint: where texts are sent.
+        endpoint: address and key.
         sleep: waits between attempts.
-        is_allowed: asked before each request; False: nothing is sent any more.
+        is_allowed: called before each request; False: nothing is sent any more.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class RemoteProvider:
         """Do nothing: the endpoint is reached with the first text."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """Embed passages, without the secrets in them: unit rows (n, dimensions).
+        """Embed passages with secrets redacted: unit rows (n, dimensions).
 
         Raises:
-            ModelError: the endpoint cannot be reached, refuses, or answers something else than vectors.
+            ModelError: the endpoint cannot be reached, refuses, or returns no valid vectors.
         """
         batches = list(self._batches([self.sendable(text) for text in texts]))
         if not batches:
@@ -80,11 +80,11 @@ class RemoteProvider:
         return self.unit([row for part in parts for row in part], len(texts))
 
     def embed_query(self, text: str) -> Matrix:
-        """Embed a question: one unit vector (dimensions,).
+        """Embed a query: one unit vector (dimensions,).
 
         Raises:
-            ModelError: the endpoint cannot be reached, refuses, or answers something else than vectors; for half a minute
-                after that, at once.
+            ModelError: the endpoint cannot be reached, refuses, or returns no valid vectors; raised at once for half a
+                minute after that.
         """
         with self._lock:
             if self._failure is not None and time.monotonic() - self._failure[0] < _REST_SECONDS:
@@ -92,25 +92,25 @@ class RemoteProvider:
         return self._question(text, ATTEMPTS)
 
     def ask_once(self) -> Matrix:
-        """Ask for one vector, with one attempt.
+        """Request one vector, with one attempt.
 
         Raises:
-            ModelError: there is none.
+            ModelError: the model returned no vector.
         """
         return self._question("parse the configuration file", 1)
 
     def sendable(self, text: str) -> str:
-        """Return what is sent of a text: without secrets, cut to what is read; of a long key it may hold the middle alone."""
+        """Return a redacted text, cut to the length for sending; it may contain only the middle of a long key."""
         most = self.dialect.text_characters
         text = redact(text[: most + BEYOND], most).text
         # The APIs refuse empty input, and a text beyond the model's limit fails its whole batch.
         return encodable(mark_key_lines(text)[:most]) or " "
 
     def unit(self, rows: Sequence[Any], expected: int) -> Matrix:
-        """Return vectors that an endpoint gave as unit rows.
+        """Return an endpoint's vectors as unit rows.
 
         Raises:
-            ModelError: they are not what was asked for.
+            ModelError: they are invalid.
         """
         try:
             matrix = np.asarray(rows, dtype=np.float32)
@@ -118,11 +118,11 @@ class RemoteProvider:
             raise self._no_vectors() from error
         if matrix.ndim != 2 or len(matrix) != expected or not matrix.shape[1] or not np.isfinite(matrix).all():
             given = f"{count(len(rows), 'vector')} for {count(expected, 'text')}"
-            said = given if len(rows) != expected else f"numbers that are none, {given}"
+            said = given if len(rows) != expected else f"invalid numbers, {given}"
             raise self.client.error(f"answered {said}", "Check embedding.model.")
         if self.endpoint.dimensions not in (None, matrix.shape[1]):
             raise self.client.error(
-                f"gives {matrix.shape[1]} dimensions, not {self.endpoint.dimensions}",
+                f"returns {matrix.shape[1]} dimensions, not {self.endpoint.dimensions}",
                 f"Set embedding.dimensions = {matrix.shape[1]}, or remove the setting.",
             )
         self.dimensions = int(matrix.shape[1])

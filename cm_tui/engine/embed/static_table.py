@@ -1,7 +1,7 @@
-"""A static model: a row for each piece of its vocabulary, of which a text's vector is the mean. Kept as an ONNX file.
+"""A static model: a row per vocabulary piece; a text's vector is their mean. Stored as an ONNX file.
 
-The file is the whole graph, for any program that runs ONNX. Here the two tables are read out of it and the mean is
-numpy's: just as fast (what takes the time is to cut texts into pieces), and 30 MB less than a runtime for graphs.
+The file is a complete graph, for any program that runs ONNX. Here only its two tables are read, and numpy computes the
+mean: just as fast (splitting texts into pieces takes the time), and with 30 MB less than a runtime for graphs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cm_tui.engine.embed.wordpieces import Counts
 _GRAPH = 7
 """The number of ONNX's field of a model that holds the graph."""
 _TENSOR, _NAME, _DATA = 5, 8, 9
-"""Those of a graph's tensors, and of their names and bytes."""
+"""Field numbers of a graph's tensors, and of their names and bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class StaticTable:
     codes: NDArray[np.int8]
     """Row by row."""
     scale: NDArray[np.float32]
-    """What a row's codes are multiplied with."""
+    """Factor for a row's codes."""
 
     def sums(self, counts: Counts) -> Matrix:
-        """Add up the rows of each text's pieces, not scaled; a text without pieces is a row of zeros."""
+        """Add up the rows of each text's pieces, unscaled; zeros for a text without pieces."""
         weights = self.scale[counts.piece] * counts.times.astype(np.float32)
         start = counts.start.tolist()
         sums = np.zeros((len(start) - 1, self.codes.shape[1]), dtype=np.float32)

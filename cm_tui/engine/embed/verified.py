@@ -13,9 +13,9 @@ _verified: dict[Path, _Stamp] = {}
 
 
 def check(folder: Path, name: str, listing: Path, hint: str) -> None:
-    """Compare a file with its recorded SHA-256, unless this process has done so since it was last changed.
+    """Compare a file with its recorded SHA-256, once per process and change of the file.
 
-    Takes the arguments of `read_verified`, and raises what that does.
+    Arguments and errors as for `read_verified`.
     """
     file = folder / name
     stamp = _verified.get(file)
@@ -51,7 +51,7 @@ def read_verified(folder: Path, name: str, listing: Path, hint: str) -> bytes:
 
 
 def _stamp_of(file: Path) -> _Stamp | None:
-    """Return what changes with a file's content; None where it cannot be told."""
+    """Return the file's change stamp; None: unknown."""
     try:
         found = file.stat()
     except OSError:

@@ -1,8 +1,7 @@
-"""Pieces of the bundled model's vocabulary that a text is made of, and how often: all that a static model asks for.
+"""Vocabulary pieces of a text for the bundled model, with counts: the complete input of a static model.
 
-The model's tokenizer cuts at everything but letters and digits before it looks for pieces, so what a word is made of
-does not depend on its neighbours. Each word is tokenized once and looked up from then on; code says the same words
-over and over.
+The model's tokenizer first splits at everything except letters and digits, so the pieces of a word do not depend on its
+neighbours. Each word is tokenized once and cached, as code repeats the same words.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\x00-\x7f\s]+")
 _WHOLE = ("[UNK]", "[PAD]", "\u212a", "\u0130")
-"""What the tokenizer sees across our cuts: letters that become ASCII in lower case, and its own special words."""
+"""Exceptions to our own splitting: letters that become ASCII in lower case, and the tokenizer's special words."""
 _KNOWN_WORDS = 1 << 18
-"""Words that are kept; beyond that they are forgotten all at once."""
+"""Most cached words; beyond that the cache is cleared."""
 
 Ints = NDArray[np.int64]
 
@@ -51,13 +50,13 @@ class Pieces:
         self._known: dict[str, list[int]] = {}
 
     def count(self, texts: Sequence[str]) -> Counts:
-        """Count the pieces of each text, exactly as the tokenizer gives them."""
+        """Count the pieces of each text, with the same result as the tokenizer."""
         split = [_words(text) for text in texts]
         known = self._learn(set().union(*split))
         found = [list(islice(chain.from_iterable(map(known.__getitem__, words)), self._longest)) for words in split]
         lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
         flat = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=int(lengths.sum()))
-        # One sort brings equal pieces of a text together.
+        # One sort groups equal pieces of a text.
         key = np.sort(np.repeat(np.arange(len(texts)), lengths) * self._vocabulary + flat)
         first = np.flatnonzero(np.diff(key, prepend=-1))
         start = np.searchsorted(key[first], np.arange(len(texts) + 1) * self._vocabulary)

@@ -18,14 +18,14 @@ class _Embeds(Protocol):
 
 
 def main() -> None:
-    """Embed with the bundled model what comes in, until the other end closes."""
+    """Embed incoming texts with the bundled model, until the other end closes."""
     from cm_tui.engine.embed.bundled import BundledProvider
 
     serve(BundledProvider())
 
 
 def serve(provider: _Embeds) -> None:
-    """Embed what comes in, until the other end closes."""
+    """Embed incoming texts, until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     while True:

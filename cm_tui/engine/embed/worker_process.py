@@ -1,29 +1,28 @@
-"""Embedding in a process of its own what will be asked for soon, while this one is busy with other things."""
+"""Embedding texts ahead of time in a separate process, while this one is busy."""
 
 from __future__ import annotations
 
-import os
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
 from cm_tui.engine.embed.provider import Matrix
+from cm_tui.worker_process import start
 
 _START = "from cm_tui.engine.embed.worker import main; main()"
 _Row = tuple[Future[Matrix], int]
 
 
 class EmbeddingProcess:
-    """Vectors that are being made, by text; a text is given out once.
+    """Vectors in progress, by text; a text is handed out once.
 
-    Nothing depends on it: what a lost process did not make is simply not there.
+    It is optional: vectors missing because of a lost process are computed elsewhere.
 
     Args:
-        program: what the process runs.
+        program: code of the process.
     """
 
     def __init__(self, program: str = _START) -> None:
@@ -41,17 +40,17 @@ class EmbeddingProcess:
             self._thread = threading.Thread(target=self._run, name="cm-embed", daemon=True)
             self._thread.start()
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
-        for start in range(0, len(new), batch):
-            part = new[start : start + batch]
+        for first in range(0, len(new), batch):
+            part = new[first : first + batch]
             future: Future[Matrix] = Future()
             self._rows |= {text: (future, row) for row, text in enumerate(part)}
             self._work.put((part, future))
 
     def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
-        """Fill in the rows of what was prepared, waiting for it where needed.
+        """Fill in the prepared rows, waiting for them if needed.
 
         Returns:
-            Positions of the texts that are not there.
+            Positions of the missing texts.
         """
         missing: list[int] = []
         for position, text in enumerate(texts):
@@ -63,7 +62,7 @@ class EmbeddingProcess:
         return missing
 
     def close(self) -> None:
-        """End the process and forget what nobody took."""
+        """End the process and drop pending results."""
         self._rows.clear()
         thread, self._thread = self._thread, None
         if thread is None:
@@ -76,15 +75,9 @@ class EmbeddingProcess:
 
     def _run(self) -> None:
         """Hand batches to the process, one after the other."""
-        # -P: a project's own files must never be imported in place of libraries.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        command = [sys.executable, "-P", "-c", self._program]
-        pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
         problem: Exception | None = None
         try:
-            process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=quiet, env=environment, start_new_session=True
-            )
+            process = start(self._program)
         except OSError as error:
             process, problem = None, error
         self._process = process

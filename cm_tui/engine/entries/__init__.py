@@ -1,1 +1,1 @@
-"""Entries: what people and agents wrote down to be remembered, in a file of the user and one of each project."""
+"""Entries: short texts that users and agents save, in a file per user and per project."""

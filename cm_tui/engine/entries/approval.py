@@ -1,4 +1,4 @@
-"""Approving Rules: what an agent wrote to be done or left is given to agents only after a person approved it."""
+"""Approval of Rules: agents receive an agent's Rule only after the user approved it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cm_tui.model import Entry
 
 
 def approve(entries: Entries, shown: Entry) -> str:
-    """Note that a person approved a Rule as it was shown to them; returns the id of the event that tells of it.
+    """Record that the user approved a Rule as shown; return the id of the event.
 
     Raises:
-        UsageError: it is no Rule, or approved already.
-        NotFoundError: it is gone.
-        RefusedError: it says something else by now, or came with the repository and waits for trust.
+        UsageError: it is not a Rule, or is approved already.
+        NotFoundError: it no longer exists.
+        RefusedError: it was changed since, or came with the repository and waits for trust.
         StoreError: it cannot be written.
     """
     with writing():
@@ -30,7 +30,7 @@ def approve(entries: Entries, shown: Entry) -> str:
         if now.held:
             raise RefusedError(f"The entry {now.id} came with the repository.", hint="`cm trust` decides on it.")
         if not says_the_same(now, shown):
-            raise RefusedError(f"The Rule {now.id} was changed meanwhile.", hint="Read it again, and repeat it.")
+            raise RefusedError(f"The Rule {now.id} was changed since.", hint="Read it again, and repeat it.")
         if not now.unapproved:
             raise UsageError(f"The Rule {now.id} is approved already.")
         ledger = entries.ledgers[now.scope].read()
@@ -41,15 +41,15 @@ def approve(entries: Entries, shown: Entry) -> str:
 
 
 def take_back(entries: Entries, event: Event, *, dry_run: bool) -> str:
-    """Let an approval count no longer; returns the id of the Rule.
+    """Revoke an approval; return the id of the Rule.
 
     Raises:
-        UsageError: the event tells of no approval.
+        UsageError: the event is not an approval.
         StoreError: it cannot be written.
     """
     said, id_, scope = (event.data.get(name) for name in ("digest", "id", "scope"))
     if not (isinstance(said, str) and isinstance(id_, str) and isinstance(scope, str)):
-        raise UsageError(f"The event {event.id} tells of no approval.")
+        raise UsageError(f"The event {event.id} is not an approval.")
     of_scope = checked_scope(scope) or "project"
     with writing():
         ledger = entries.ledgers[of_scope].read()

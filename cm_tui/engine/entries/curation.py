@@ -1,4 +1,4 @@
-"""What a person does with entries beside writing them: move one to the other scope, make one of several."""
+"""The user's curation of entries: move one to the other scope, merge several."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST_AT_ONCE = 20
 
 
 def move(entries: Entries, entry: Entry, scope: Scope, author: Author) -> Change:
-    """Move an entry to the other scope; it keeps its id and who wrote it.
+    """Move an entry to the other scope; id and author stay.
 
     Raises:
-        UsageError: it is there already.
-        RefusedError: it waits for trust, or the scope has an entry of that id.
-        NotFoundError: it is gone.
+        UsageError: it is in that scope already.
+        RefusedError: it waits for trust, or the scope has an entry with that id.
+        NotFoundError: it no longer exists.
         StoreError: it cannot be written.
     """
     if entry.scope == scope:
@@ -35,17 +35,17 @@ def move(entries: Entries, entry: Entry, scope: Scope, author: Author) -> Change
 
 
 def merge(entries: Entries, found: Sequence[Entry], author: Author) -> Change:
-    """Make one entry of several: the first takes the texts of the others along, which are forgotten.
+    """Merge entries into the first one; its text takes in the others', which are forgotten.
 
     Args:
         entries: the project's.
-        found: those that become one; category, title and scope are those of the first.
+        found: the entries to merge; category, title and scope are those of the first.
         author: who merges them.
 
     Raises:
-        UsageError: it is one entry alone, too many at once, or the text would be too long.
+        UsageError: there is only one entry, there are too many, or the text would be too long.
         RefusedError: one of them waits for trust.
-        NotFoundError: one of them is gone.
+        NotFoundError: one of them no longer exists.
         StoreError: it cannot be written.
     """
     first, *others = dict.fromkeys(found)
@@ -61,7 +61,7 @@ def merge(entries: Entries, found: Sequence[Entry], author: Author) -> Change:
         keywords=split_keywords([word for one in (first, *others) for word in one.keywords]),
         timestamp=max(one.timestamp for one in (first, *others)),
         pinned=any(one.pinned for one in (first, *others)),
-        # What was to be in no answer is in none with the rest.
+        # An entry that is never recalled keeps the merged one from being recalled.
         never_recall=any(one.never_recall for one in (first, *others)),
         made_from=tuple(dict.fromkeys(name for one in (first, *others) for name in _sources(one, first))),
         redacted=sum(one.redacted for one in (first, *others)),
@@ -87,6 +87,6 @@ def _sources(entry: Entry, first: Entry) -> tuple[str, ...]:
 
 
 def _together(texts: Iterable[str]) -> str:
-    """Return texts as one: what stands in another one whole is not said twice."""
+    """Join texts; one that another contains is dropped."""
     each = list(dict.fromkeys(text.strip() for text in texts))
     return "\n\n".join(text for text in each if not any(text != other and text in other for other in each))

@@ -1,4 +1,4 @@
-"""Entries that say nearly the same: by the words that they share, and by their vectors where they have some."""
+"""Pairs of similar entries: by common words, and by vectors where they exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.engine.search.tokens import STOP_WORDS, stem, words
 from cm_tui.model import Duplicates, Entry
 
 WORDS = 0.6
-"""Share of common words from which two entries are a pair, whatever their vectors say."""
+"""Share of common words that makes two entries a pair, whatever their vectors."""
 COSINE = 0.85
 """Cosine from which they are one, if they share `SOME_WORDS`."""
 SOME_WORDS = 0.2
@@ -24,10 +24,10 @@ Pair = tuple[int, int]
 
 
 def duplicates(entries: Sequence[Entry], vectors: Mapping[int, Vectors] | None = None) -> list[Duplicates]:
-    """Return the pairs of entries that say nearly the same, the likest first.
+    """Return the pairs of similar entries, the most similar first.
 
     Args:
-        entries: those that are compared.
+        entries: the entries to compare.
         vectors: unit vectors of some, by their place among the entries.
     """
     sets = [_terms(one) for one in entries]
@@ -59,12 +59,12 @@ def _pair(one: Entry, other: Entry, shared: float, cosine: float | None) -> Dupl
 
 
 def _terms(entry: Entry) -> frozenset[str]:
-    """Return what an entry says, as stems of its words; words that say `not` count, others that say nothing do not."""
+    """Return the stems of an entry's words; negations count, other stop words do not."""
     return frozenset(_by_term(entry))
 
 
 def _by_term(entry: Entry) -> dict[str, str]:
-    """Return the words of an entry by their stems, in their order and as they are written."""
+    """Return the words of an entry by their stems, in order and as written."""
     found: dict[str, str] = {}
     for word in words(f"{entry.title}\n{entry.content}"):
         plain = word.lower()
@@ -84,7 +84,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 def _sharing(sets: Sequence[frozenset[str]]) -> Iterator[Pair]:
     """Yield pairs that may share enough words.
 
-    Two sets of which so large a share is common have one of their rarest words in common: only those are looked up.
+    Two sets with so large a common share have one of their rarest words in common: only those are looked up.
     """
     often = Counter(term for one in sets for term in one)
     holders: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The entries of a user and of a project: written down, changed, forgotten; each change is an event of the journal."""
+"""Entries of a user and a project: save, change, forget; each change is an event of the journal."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from cm_tui.engine.entries.entry_writing import Change, Writer, head_at
 from cm_tui.engine.entries.known_entries import known
 from cm_tui.engine.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
+from cm_tui.files import stamp_of
 from cm_tui.model import Entry, EntryEdit, Scope
 from cm_tui.model.author import Author
 
@@ -27,20 +28,20 @@ MOST_ENTRIES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All entries, and what has to be said of them."""
+    """All entries, with messages for the user."""
 
     entries: tuple[Entry, ...]
-    """Those of the project first, each scope in the order in which they were written."""
+    """Those of the project first, each scope in the order of writing."""
     notes: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[Entry, ...]:
-        """Return those that a person wrote here or trusted, and those of agents."""
+        """Return those that the user wrote here or trusted, and those of agents."""
         return tuple(one for one in self.entries if not one.held)
 
     @property
     def recalled(self) -> tuple[Entry, ...]:
-        """Return those that may be in an answer."""
+        """Return those that may be recalled."""
         return tuple(one for one in self.entries if not (one.held or one.never_recall))
 
 
@@ -55,7 +56,7 @@ class Entries:
         self.root = root
         self.ledger = LedgerFile.of(root)
         self.ledgers: dict[Scope, LedgerFile] = {"project": self.ledger, "user": LedgerFile.of_user()}
-        """Which say what is gone of each scope."""
+        """Ledgers with the forgotten entries of each scope."""
         self.files: dict[Scope, EntryFile] = {"project": EntryFile("project", root), "user": EntryFile("user", None)}
 
     def stamp(self) -> str:
@@ -72,8 +73,8 @@ class Entries:
         return known(str(self.root), self._stamps, self._read)
 
     def _stamps(self) -> Stamps:
-        files = (file.stamp() for file in self.files.values())
-        return [*files, *(ledger.stamp() for ledger in self.ledgers.values())]
+        files = (*(one.path for one in self.files.values()), *(one.path for one in self.ledgers.values()))
+        return [stamp_of(file, follow=False) for file in files]
 
     def _read(self) -> Found:
         found: list[Entry] = []
@@ -90,33 +91,33 @@ class Entries:
         return Found(tuple(found), tuple(notes))
 
     def named(self, name: str, scope: str = "", *, held: bool = True) -> Entry:
-        """Return the entry of an id, or of the beginning of one.
+        """Return an entry by its id or a prefix of it.
 
         Args:
             name: what was typed.
-            scope: only that of this one; empty: of either.
-            held: also one that came with the repository and that nobody trusted.
+            scope: only this scope; empty: either.
+            held: include untrusted entries that came with the repository.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several, or there is no such scope.
+            NotFoundError: no entry has that name.
+            UsageError: the name is ambiguous, or the scope does not exist.
         """
         found = self.all()
         return one_named(found.entries if held else found.shown, name, checked_scope(scope))
 
     def is_approved(self, entry: Entry) -> bool:
-        """Return whether an entry is no Rule, or one that a person wrote, approved or trusted.
+        """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
 
         Raises:
-            StoreError: what was approved cannot be read.
+            StoreError: the approvals cannot be read.
         """
         return self.ledgers[entry.scope].read().standing().is_approved(entry, digest(entry))
 
     def is_protected(self, entry: Entry) -> bool:
-        """Return whether only a person changes an entry: one wrote, changed, pinned or trusted it, or it holds everywhere.
+        """Return whether only the user may change an entry: the user wrote, changed, pinned or trusted it, or it holds everywhere.
 
         Raises:
-            StoreError: what was trusted cannot be read.
+            StoreError: the trust data cannot be read.
         """
         if entry.pinned or entry.scope == "user" or "person" in {entry.actor, entry.changed_by}:
             return True
@@ -134,13 +135,13 @@ class Entries:
         keywords: Iterable[str] = (),
         scope: Scope = "project",
     ) -> tuple[Entry, tuple[str, ...]]:
-        """Write something down; what stands there already word for word is not written twice.
+        """Save an entry, unless the same text is already saved.
 
         Returns:
-            The entry, and what has to be said.
+            The entry, and messages for the user.
 
         Raises:
-            UsageError: there is nothing to write down, it is too long, or there is no such category.
+            UsageError: the text is empty or too long, or the category does not exist.
             StoreError: it cannot be written.
         """
         new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
@@ -149,13 +150,13 @@ class Entries:
     def add_new(
         self, new: Entry, author: Author, *, approves: bool | None = None, more: Mapping[str, Any] | None = None
     ) -> tuple[Entry, tuple[str, ...]]:
-        """Write down an entry that was drafted; arguments, answer and errors are otherwise those of `add`.
+        """Save a drafted entry; otherwise as `add`.
 
         Args:
             new: the entry, without an id.
-            author: who writes it down.
-            approves: of a Rule, as `put` has it.
-            more: what the event says besides.
+            author: who writes it.
+            approves: of a Rule, as for `put`.
+            more: further data of the event.
         """
         scope = new.scope
         with writing():
@@ -186,23 +187,23 @@ class Entries:
         keywords: Iterable[str] = (),
         scope: Scope = "project",
     ) -> Entry:
-        """Return the entry that `add` would write, without an id; its arguments and errors are those of `add`."""
+        """Return the entry that `add` would write, without an id; otherwise as `add`."""
         head = head_at(self.root) or ""
         return new_entry(text, author, category=category, title=title, keywords=keywords, scope=scope, head=head)
 
     def change(self, entry: Entry, edit: EntryEdit, author: Author) -> Change:
-        """Change an entry, as it is now.
+        """Change an entry in its current state.
 
         Raises:
-            NotFoundError: it is gone.
-            UsageError: nothing of it would change, or a value cannot be.
+            NotFoundError: it no longer exists.
+            UsageError: nothing would change, or a value is invalid.
             StoreError: it cannot be written.
         """
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
-            raise UsageError(f"The entry {entry.id} says that already.", hint="Give what is to change.")
+            raise UsageError(f"The entry {entry.id} has this content already.", hint="Give something to change.")
         if edit != EntryEdit(pinned=edit.pinned, never_recall=edit.never_recall):
-            # A pin protects as long as it is there; a text that a person changed stays theirs.
+            # A pin protects while it is set; a text that the user changed stays the user's.
             wanted = changed_by(wanted, author)
         says_it = author.actor == "person" and (edit.content is not None or edit.category is not None)
         return self.put([State(entry, wanted)], author, approves=True if says_it else None)
@@ -216,18 +217,18 @@ class Entries:
         approves: bool | None = None,
         **more: Any,
     ) -> Change:
-        """Put one state of each entry in the place of another one, as one change.
+        """Replace states of entries by new ones, as one change.
 
         Args:
-            states: as they are thought to be, and as they are to be.
+            states: the expected and the new state of each.
             author: who changes them.
             kind: of the event.
-            approves: of Rules: a person said what they say now, or (False) nobody has; None: that stays as it was.
-            more: what the event says besides.
+            approves: of Rules: the user approved the new text, or (False) has not; None: unchanged.
+            more: further data of the event.
 
         Raises:
-            NotFoundError: one is not, or no longer, as it was thought to be.
-            RefusedError: one is to go to a scope that has another one by its id.
+            NotFoundError: an entry is not in its expected state.
+            RefusedError: the target scope has another entry with that id.
             StoreError: it cannot be written.
         """
         with writing():
@@ -240,7 +241,7 @@ class Entries:
 
 
 def _marked(entry: Entry, standing: Standing) -> Entry:
-    """Return an entry of a file with what is known of it."""
+    """Return an entry of a file with its data from the ledger."""
     said = digest(entry)
     if entry.scope == "project" and said not in standing.known:
         return replace(entry, held=True)
@@ -252,7 +253,7 @@ def _same_words(one: Entry, other: Entry) -> bool:
 
 
 def _in_both(id_: str) -> str:
-    return f"Both scopes have an entry {id_}: `--scope user` or `--scope project` says which is meant."
+    return f"Both scopes have an entry {id_}: choose with `--scope user` or `--scope project`."
 
 
 def _held(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Entries on their way to another machine: without secrets, and merged into those that are there."""
+"""Entries in backups: redacted, and merged into the current ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cm_tui.model import Entry, Scope
 from cm_tui.model.author import Author
 
 RESTORED = "entry.restored"
-"""Kind of the event that says which entries came out of a backup."""
+"""Kind of the event that lists entries from a backup."""
 WAITING = "entry.waiting"
 """Kind of the event that holds an entry of a backup until a checkout takes it."""
 
 
 def entries_of(root: Path) -> Iterator[dict[str, Any]]:
-    """Yield the entries that a project sees, as a file has them; those that wait for trust stay behind.
+    """Yield the visible entries of a project as records; untrusted ones are skipped.
 
     Raises:
         CmError: a file cannot be read.
@@ -33,23 +33,23 @@ def entries_of(root: Path) -> Iterator[dict[str, Any]]:
 
 
 class Merged(NamedTuple):
-    """What became of the entries of a backup."""
+    """Result of restoring entries."""
 
     added: int
     others: int
-    """That are there by that id and say something else."""
+    """Existing ones with that id and another text."""
     gone: int
-    """That were forgotten or erased here, and stay so."""
+    """Forgotten or erased here; not restored."""
     too_many: int = 0
     """For which a file has no room."""
 
 
 def merge(root: Path, found: Sequence[Any]) -> Merged:
-    """Add entries of a backup that are not there; what is there, or was forgotten or erased, stays as it is.
+    """Add the entries of a backup that are missing here; existing, forgotten and erased ones stay as they are.
 
     Args:
-        root: of the checkout whose file takes those of the scope `project`.
-        found: what the backup has; what is no entry is left out.
+        root: of the checkout that takes the entries of the scope `project`.
+        found: the records in the backup; invalid ones are skipped.
 
     Raises:
         CmError: a file cannot be read or written.
@@ -74,7 +74,7 @@ def missing(root: Path, found: Sequence[Any]) -> list[Entry]:
 
 
 def let_wait(journal: Journal, found: Sequence[Any]) -> int:
-    """Keep entries of a backup in a project's journal until a checkout of it takes them; returns how many are new there.
+    """Store entries of a backup in a journal until a checkout takes them; return how many are new.
 
     Raises:
         StoreError: the journal cannot be read or written.
@@ -85,7 +85,7 @@ def let_wait(journal: Journal, found: Sequence[Any]) -> int:
 
 
 def not_waiting(journal: Journal, found: Sequence[Any]) -> list[Entry]:
-    """Return the entries of a backup of which a journal does not know yet.
+    """Return the entries of a backup that a journal lacks.
 
     Raises:
         StoreError: the journal cannot be read.
@@ -106,7 +106,7 @@ def waiting(journal: Journal) -> list[Entry]:
 
 
 def take_waiting(root: Path) -> int:
-    """Add the entries that wait for a checkout to those of the one that has come; returns how many.
+    """Add waiting entries to a checkout's; return how many.
 
     Raises:
         CmError: a file cannot be read or written.
@@ -116,13 +116,13 @@ def take_waiting(root: Path) -> int:
 
 
 def _taken(journal: Journal) -> set[str]:
-    """Return the ids of entries that came out of a backup before: what was forgotten since does not come again."""
+    """Return the ids of entries restored before: those forgotten since are not restored again."""
     told = [event.data.get("ids") for event in journal.read() if event.kind == RESTORED]
     return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
 
 
 def _doubt(entries: Entries, scope: Scope, new: Sequence[Entry]) -> None:
-    """Note the Rules that a backup brought: whoever it says wrote them, no person approved them here."""
+    """Mark the Rules of a backup as not approved, whatever author they name."""
     ledger = entries.ledgers[scope].read()
     approved = ledger.standing().approved
     rules = [digest(one) for one in new if one.category == RULE and digest(one) not in approved]
@@ -137,7 +137,7 @@ def _read(found: Sequence[Any]) -> list[Entry]:
 
 
 def _said(entry: Entry) -> tuple[object, ...]:
-    """Return what an entry says, whoever changed it last."""
+    """Return the content of an entry, without its authors."""
     return entry.category, entry.title, entry.content, entry.keywords
 
 

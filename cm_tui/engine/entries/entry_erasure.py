@@ -1,4 +1,4 @@
-"""Taking texts out of entries for good: a secret that was found in them, or a whole entry."""
+"""Erasing texts from entries permanently: a secret, or a whole entry."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cm_tui.engine.redaction.values import texts_of, with_texts
 from cm_tui.model import Proposal
 
 EVENTS = frozenset({APPROVED, CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
-"""Kinds of events that tell of an entry."""
+"""Kinds of events on entries."""
 
 
 def entries_told(event: Event) -> tuple[str, ...]:
-    """Return the ids of the entries that an event tells of; none where it tells of none."""
+    """Return the ids of the entries in an event; empty: none."""
     if event.kind not in EVENTS:
         return ()
     if event.kind not in {PROPOSED, DECIDED}:
@@ -33,7 +33,7 @@ def entries_told(event: Event) -> tuple[str, ...]:
 
 
 def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
-    """Yield each file of entries with all its texts, those of proposals too.
+    """Yield each file of entries with all its texts, including proposals.
 
     Raises:
         CmError: one cannot be read.
@@ -45,13 +45,13 @@ def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
 
 
 def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
-    """Change the texts of all entries and proposals; returns the files that are others now.
+    """Change the texts of all entries and proposals; return the changed files.
 
-    What is known of an entry is known of what it becomes: an erasure holds nothing back.
+    Ledger data moves with an entry: an erasure makes no entry wait for trust.
 
     Args:
         entries: the project's.
-        change: what becomes of each text.
+        change: maps each text to its new one.
 
     Raises:
         CmError: a file cannot be read or written.
@@ -68,7 +68,7 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
             if items != content.items:
                 is_other |= _know_again(ledger, file, content.items, items)
                 content.items = items
-                # Known before it is written: what is killed in between holds nothing back.
+                # In the ledger before it is written: after a crash in between, no entry waits for trust.
                 entries.ledger.write(ledger)
                 _write(file, content, lambda items: with_texts(items, change))
                 changed.append(str(file.path))
@@ -79,14 +79,14 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
 
 
 def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) -> tuple[str, ...]:
-    """Take entries out of their files, and proposals about them off the list, without a word in the journal.
+    """Remove entries from their files, and proposals about them, without an event.
 
-    The ledger keeps their ids, so that no backup brings them back.
+    The ledger keeps their ids, so that no backup restores them.
 
     Args:
         entries: the project's.
         ids: of the entries.
-        again: names of an erasure that was killed; of these, too, those that are entries go.
+        again: names of an interrupted erasure; entries among them are removed, too.
 
     Raises:
         CmError: a file cannot be read or written.
@@ -96,7 +96,7 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
         for scope, file in entries.files.items():
             content = file.read()
             dropped = [item for item in content.items if _id_of(item) in {*gone, *again}]
-            # Known before it is gone: what is killed in between is named, and asked again.
+            # In the ledger before it is removed: after a crash in between, it is listed and erased again.
             ledger = entries.ledgers[scope].read()
             ledger.note_gone({*gone, *map(_id_of, dropped)})
             if ids or dropped:
@@ -115,7 +115,7 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
 
 
 def _write(file: EntryFile, content: Content, without: Callable[[list[Any]], list[Any]]) -> None:
-    """Write a file; what another program saved since it was read is kept, without what goes."""
+    """Write a file; another program's changes since it was read are kept, except for erased texts."""
 
     def redo(found: Content) -> None:
         found.items = without(found.items)
@@ -129,7 +129,7 @@ def _id_of(item: object) -> str:
 
 
 def _know_again(ledger: Ledger, file: EntryFile, before: list[Any], after: list[Any]) -> bool:
-    """Give what is known of entries to what they become; returns whether anything was."""
+    """Move ledger data of entries to their new texts; return whether there was any."""
     found = False
     for old, new in zip(before, after, strict=True):
         was, now = read_entry(old, file.scope), read_entry(new, file.scope)

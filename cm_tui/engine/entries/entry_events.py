@@ -1,4 +1,4 @@
-"""What events of the journal say of entries: each state of one, before a change and after it."""
+"""States of entries in events of the journal, before and after a change."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cm_tui.model import Entry
 from cm_tui.model.author import Author
 
 CHANGED = "entry.changed"
-"""Kind of the event that says what entries were before a change and what they are after."""
+"""Kind of the event with entries before and after a change."""
 REVERTED = "entry.reverted"
-"""Kind of the event that says the same of a change that was taken back: it is not itself taken back."""
+"""Kind of the event that records an undone change; it cannot itself be undone."""
 APPROVED = "entry.approved"
-"""Kind of the event that says that a person approved a Rule."""
+"""Kind of the event for the approval of a Rule."""
 _STATES = 200
 """Of one event, at most: so many entries become one at once."""
 
@@ -41,12 +41,12 @@ class State(NamedTuple):
 
     @property
     def is_move(self) -> bool:
-        """Return whether the entry goes to another scope."""
+        """Return whether the entry moves to another scope."""
         return self.before is not None and self.after is not None and self.before.scope != self.after.scope
 
 
 def event_data(states: Sequence[State], author: Author, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of the event that tells of a change: of its first entry as ever, of others behind that."""
+    """Return the event data of a change: the first entry, then the others."""
     first, *others = states
     told = {"also": [_plain(one) for one in others]} if others else {}
     who = {"actor": author.actor, "agent": author.agent, "session": author.session}
@@ -54,7 +54,7 @@ def event_data(states: Sequence[State], author: Author, more: Mapping[str, Any])
 
 
 def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:
-    """Return the states of entries that an event of the kinds above tells of; what is none is left out."""
+    """Return the states of entries in an event of the kinds above; invalid ones are skipped."""
     others = data.get("also")
     each = [data, *(others[:_STATES] if isinstance(others, list) else ())]
     found = (State(entry_in(one.get("before")), entry_in(one.get("after"))) for one in each if isinstance(one, Mapping))
@@ -62,7 +62,7 @@ def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:
 
 
 def ids_told(event: Event) -> tuple[str, ...]:
-    """Return the ids of the entries that such an event tells of."""
+    """Return the ids of the entries in such an event."""
     own = event.data.get("id")
     return tuple(
         dict.fromkeys((*([own] if isinstance(own, str) else ()), *(one.told.id for one in states_of(event.data))))
@@ -70,7 +70,7 @@ def ids_told(event: Event) -> tuple[str, ...]:
 
 
 def is_sound(data: Mapping[str, Any]) -> bool:
-    """Return whether data tells of a change of entries and of nothing else."""
+    """Return whether data is only about a change of entries."""
     others = data.get("also", [])
     if not isinstance(others, list) or not all(isinstance(one, Mapping) for one in others):
         return False

@@ -1,12 +1,11 @@
-"""A file of entries: read as it is found, written whole; what is damaged is kept aside, and never overwritten."""
+"""A file of entries: read as it is, written as a whole; a damaged one is set aside, never overwritten."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from cm_tui.engine.entries.entry_record import read_entry
 from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
+    Stamp,
     permissions_of,
     read_below,
     read_bounded,
@@ -27,38 +27,37 @@ from cm_tui.files import (
     wait_until_quiet,
     write_if_unchanged,
 )
-from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
 from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
 MOST_BYTES = 32_000_000
-Stamps = list[list[int]]
+Stamps = list[Stamp | None]
 """What tells of several files that one of them has changed."""
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
-_LOCK_SECONDS = 10.0
 _WRITABLE = 0o222
 _VERSION = 1
 
 
 @dataclass(slots=True)
 class Content:
-    """What a file holds."""
+    """Content of a file."""
 
     items: list[Any] = field(default_factory=list)
-    """Its entries as JSON has them, also those that cannot be understood: they stay where they are."""
+    """Its entries as JSON values, including unreadable ones, which stay in place."""
     entries: dict[str, Entry] = field(default_factory=dict)
-    """Those that can be, by id, in the order of the file."""
+    """The readable ones by id, in the order of the file."""
     other: dict[str, Any] = field(default_factory=dict)
-    """What the file says beside its entries."""
+    """The file's other data."""
     damaged: str = ""
     """Why all of it cannot be understood; empty: it can."""
     conflict: int = 0
-    """Line at which git left a conflict; 0: there is none."""
+    """Line of a git conflict; 0: none."""
     notes: tuple[str, ...] = ()
-    """What has to be said with an answer from it."""
+    """Messages for the user."""
     data: bytes | None = None
     """All of it, as it was read; None: there is no file."""
 
@@ -76,15 +75,11 @@ class EntryFile:
         self._root = root
         self.path = folder() / "user.json" if root is None else root / paths.PROJECT_FOLDER / FILE
 
-    def stamp(self) -> list[int]:
-        """Return what tells that the file has changed, without reading it."""
-        return stamp_of(self.path)
-
     def read(self) -> Content:
         """Read the file.
 
         Raises:
-            RefusedError: it is a link, or lies below one.
+            RefusedError: it is a link, or is below one.
             StoreError: it is too long, or cannot be read.
         """
         try:
@@ -104,7 +99,7 @@ class EntryFile:
         return content
 
     def read_whole(self) -> Content:
-        """Read the file; one that is half written is read again. Raises as `read` does."""
+        """Read the file; a half-written one is read again. Raises as `read` does."""
         content = self.read()
         if content.damaged:
             wait_until_quiet(self.path)
@@ -112,13 +107,13 @@ class EntryFile:
         return content
 
     def refuse_unwritable(self, content: Content) -> None:
-        """Refuse to write a file that is read-only, in conflict, or whose name is that of another one on macOS and Windows.
+        """Refuse to write a file that is read-only, in conflict, or whose name is another file's on macOS and Windows.
 
         Args:
-            content: that it has now.
+            content: its current content.
 
         Raises:
-            RefusedError: it is so; nothing is written.
+            RefusedError: it may not be written.
         """
         if content.conflict:
             raise RefusedError(
@@ -132,11 +127,11 @@ class EntryFile:
             raise RefusedError(_twin_note(twin, self.path), hint=f"Rename it to {self.path}.")
 
     def write(self, content: Content, redo: Callable[[Content], None]) -> str:
-        """Write the file whole.
+        """Write the whole file.
 
         Args:
-            content: what it is to hold.
-            redo: makes the same change in what another program saved since the file was read.
+            content: the new content.
+            redo: makes the same change in another program's newer content.
 
         Returns:
             A note on a damaged file that was set aside, else an empty text.
@@ -153,7 +148,7 @@ class EntryFile:
                 return note
             found = self.read_whole()
             if found.damaged:
-                # Half of a file: it is set aside, and the entries that were read stay.
+                # A truncated file: it is set aside, and the entries read earlier stay.
                 content = replace(content, damaged=found.damaged, data=found.data)
             else:
                 redo(found)
@@ -161,7 +156,7 @@ class EntryFile:
         raise StoreError(f"Another program keeps saving {self.path}: nothing is written.", hint="Try again.")
 
     def _write_unless_changed(self, content: Content) -> str | None:
-        """Return what `write` does; None: another program changed the file, and nothing is written."""
+        """Return the result of `write`; None: another program changed the file, and nothing is written."""
         plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
         data, note, before = _json(plain).encode("utf-8"), "", content.data
         try:
@@ -195,7 +190,7 @@ class EntryFile:
         return read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", MOST_BYTES)
 
     def _twin(self) -> Path | None:
-        """Return the file or folder that has the name of a missing file on macOS and Windows."""
+        """Return the file or folder with the name of a missing file on macOS and Windows."""
         return None if self._root is None else twin_of(self._root, f"{paths.PROJECT_FOLDER}/{FILE}")
 
     def _leads_away(self) -> bool:
@@ -203,45 +198,28 @@ class EntryFile:
 
     def _refusal(self) -> RefusedError:
         return RefusedError(
-            f"{self.path} is a link, or lies below one: entries are neither read from it nor written to it.",
+            f"{self.path} is a link, or is below one: its entries are neither read nor written.",
             hint="Put an ordinary folder there, or use the user's entries: `cm remember --scope user`.",
         )
 
     def _set_aside(self) -> str:
         """Give a file that cannot be understood another name."""
-        kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime()))
+        kept = set_aside(self.path)
         return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
 
 def folder() -> Path:
-    """Return the folder of the user's entries, and of what is known of those of projects."""
+    """Return the folder of the user's entries and of the ledgers."""
     return paths.data_dir() / "entries"
 
 
-@contextmanager
-def writing() -> Iterator[None]:
+def writing() -> AbstractContextManager[None]:
     """Hold all files of entries: no other process or thread changes one meanwhile.
 
     Raises:
-        StoreError: another one holds them, or the folder cannot be used.
+        StoreError: another one holds the lock, or the folder cannot be used.
     """
-    try:
-        lock = paths.private_dir(folder()) / "lock"
-        with locked(lock, _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder()}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
-
-
-def stamp_of(file: Path) -> list[int]:
-    """Return when a file changed last, its size and which one it is; nothing where there is none."""
-    try:
-        found = file.lstat()
-    except (OSError, ValueError):
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return holding(folder() / "lock")
 
 
 def _content(data: bytes, scope: Scope, path: Path) -> Content:
@@ -273,7 +251,7 @@ def _without_entries(found: Any) -> dict[str, Any]:
 
 
 def _damaged(path: Path, why: str) -> Content:
-    said = f"{path} cannot be understood ({why}): none of its entries is known. Mend it; the next one that is remembered puts it aside."
+    said = f"{path} cannot be understood ({why}): none of its entries is known. Fix it; the next `cm remember` puts it aside."
     return Content(damaged=why, notes=(said,))
 
 
@@ -297,6 +275,6 @@ def _json(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, indent=1)
         text.encode("utf-8")
     except UnicodeEncodeError:
-        # Something that was there before and is none of ours: JSON's escapes keep it.
+        # Text from another program: JSON's escapes preserve it.
         text = json.dumps(value, ensure_ascii=True, indent=1)
     return text + "\n"

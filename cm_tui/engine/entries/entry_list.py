@@ -12,15 +12,15 @@ from cm_tui.model.page import bounded
 
 
 def page(found: Found, match: str, category: str, scope: str, *, held: bool, limit: int) -> Page[Entry]:
-    """Return the entries that have every word, those that were written or changed last first.
+    """Return the entries that contain every word, the most recently changed first.
 
     Args:
-        found: all that there are.
+        found: all entries.
         match: words.
-        category: only of this one; empty: of any.
-        scope: only of this one; empty: of both.
-        held: also those that are in no answer: nobody trusted them, or they are never recalled.
-        limit: how many at most.
+        category: only this category; empty: any.
+        scope: only this scope; empty: both.
+        held: include entries that are untrusted or never recalled.
+        limit: the most to return.
 
     Raises:
         UsageError: there is no such category or scope.
@@ -33,7 +33,7 @@ def page(found: Found, match: str, category: str, scope: str, *, held: bool, lim
         for one in (found.entries if held else found.recalled)
         if wanted in {None, one.category} and only in {None, one.scope} and _has(one, words)
     ]
-    # Of the same moment those that stand later in the file come first: a stable sort leaves them so.
+    # Of equal times those later in the file come first: a stable sort keeps that.
     rows.reverse()
     rows.sort(key=lambda one: -one.timestamp)
     return Page(tuple(rows[: bounded(limit)]), len(rows), " ".join(found.notes))

@@ -1,4 +1,4 @@
-"""What people and agents call entries: a whole id, or a beginning of one that no other has."""
+"""Names of entries: a whole id, or a unique prefix of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.model.text import one_line
 
 
 def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
-    """Return the entries that may be meant: those of the whole id, or else those that begin so."""
+    """Return the candidates: entries with the whole id, or else with that prefix."""
     wanted = plain_id(name)
     found = [one for one in entries if one.id == wanted] or [one for one in entries if one.id == wanted.lower()]
     if not found and len(wanted) >= SHORTEST_NAME:
@@ -21,16 +21,16 @@ def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
 
 
 def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -> Entry:
-    """Return the entry that is called so.
+    """Return the entry with a name.
 
     Args:
-        entries: all that there are.
+        entries: the candidates.
         name: what was typed.
-        scope: only that of this one; None: of either.
+        scope: only this scope; None: either.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+        NotFoundError: no entry has that name.
+        UsageError: the name is ambiguous.
     """
     wanted = plain_id(name)
     found = all_named([one for one in entries if scope in {None, one.scope}], name)
@@ -42,7 +42,7 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
         in_both = len({one.id for one in found}) == 1
-        hint = "Say which with the scope: user or project." if in_both else "Give more of the id."
+        hint = "Give the scope: user or project." if in_both else "Give more of the id."
         raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint=hint)
     return found[0]
 
@@ -58,7 +58,7 @@ def checked_scope(text: str) -> Scope | None:
     """Return the scope of a name; None for an empty one.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no such scope.
     """
     found = next((one for one in get_args(Scope) if one == text), None)
     if found is None and text:

@@ -11,7 +11,7 @@ from cm_tui.errors import UsageError
 from cm_tui.model import Actor, Category, Entry, Scope
 
 CONTENT_CHARACTERS = 20_000
-"""The longest content: what is longer is a document, and belongs into a file."""
+"""The longest content: a longer text is a document, and belongs into a file."""
 TITLE_CHARACTERS = 200
 KEYWORDS = 24
 KEYWORD_CHARACTERS = 60
@@ -24,16 +24,16 @@ PROPOSAL_LETTER = "p"
 """First letter of a proposal's id."""
 _LATEST = 2**53
 IF_SAID = ("agent", "changed_by", "changed_agent", "session", "commit", "pinned", "never_recall", "from", "redacted")
-"""Fields that a file has only where they say something."""
+"""Fields that a file omits when empty."""
 _SOURCES = 50
 """Of one entry, at most: it may have been merged again and again."""
 
 
 def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
-    """Return an id that is not taken.
+    """Return an unused id.
 
     Args:
-        taken: ids that there are.
+        taken: existing ids.
         first: letters that it may begin with.
     """
     known = set(taken)
@@ -46,10 +46,10 @@ def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
 
 
 def read_entry(data: Any, scope: Scope) -> Entry | None:
-    """Return the entry that a file holds; None for what is none.
+    """Return the entry in a file's record; None: invalid.
 
     Args:
-        data: what JSON has there.
+        data: the parsed JSON.
         scope: that of the file.
     """
     if not isinstance(data, Mapping):
@@ -79,7 +79,7 @@ def read_entry(data: Any, scope: Scope) -> Entry | None:
 
 
 def entry_data(entry: Entry) -> dict[str, Any]:
-    """Return an entry as a file has it; what is empty is left out."""
+    """Return an entry as a file's record, without empty fields."""
     data: dict[str, Any] = {
         "id": entry.id,
         "category": entry.category,
@@ -95,7 +95,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
 
 
 def digest(entry: Entry) -> str:
-    """Return a digest of all that an entry says, by which it is known again."""
+    """Return a digest of an entry's content, which identifies it."""
     said = entry_data(entry)
     text = "\0".join(f"{name}={said[name]!r}" for name in sorted(said))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -109,7 +109,7 @@ def says_the_same(one: Entry | None, other: Entry | None) -> bool:
 
 
 def category_of(text: str) -> Category | None:
-    """Return the category of a name, however it is capitalised; None: there is none."""
+    """Return the category of a name, ignoring case; None: no such category."""
     return next((one for one in get_args(Category) if one.lower() == text.strip().lower()), None)
 
 
@@ -117,7 +117,7 @@ def checked_category(text: str) -> Category:
     """Return the category of a name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no such category.
     """
     found = category_of(text)
     if found is None:
@@ -127,20 +127,20 @@ def checked_category(text: str) -> Category:
 
 
 def split_keywords(found: object, most: int = KEYWORDS) -> tuple[str, ...]:
-    """Return keywords, each once, from a text with `|` between them or from a list; so many at most."""
+    """Return unique keywords from a text with `|` between them or from a list, up to a limit."""
     given = found.split("|") if isinstance(found, str) else found if isinstance(found, (list, tuple)) else ()
     words = (" ".join(word.replace("|", " ").split()) for word in given if isinstance(word, str))
     return tuple(dict.fromkeys(word[:KEYWORD_CHARACTERS] for word in words if word))[:most]
 
 
 def storable(text: str) -> str:
-    """Return a text that any file and the store can hold: no halves of surrogate pairs, no zero bytes, plain line ends."""
+    """Return a text for files and store: without lone surrogates and zero bytes, with plain line ends."""
     valid = text.encode("utf-8", "replace").decode("utf-8")
     return valid.replace("\0", " ").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def first_line(text: str, most: int = 80) -> str:
-    """Return how a text begins: its first line with words, cut at a word where it is long."""
+    """Return the first line with words, cut at a word if it is long."""
     line = next((" ".join(one.split()) for one in text.split("\n") if one.strip()), "")
     if len(line) <= most:
         return line
@@ -161,5 +161,5 @@ def _count(data: Mapping[str, Any], name: str) -> int:
 
 
 def _actor(data: Mapping[str, Any], name: str) -> Actor:
-    # An entry of which nobody says who wrote it is treated as a person's: agents leave it alone.
+    # An entry without an author is treated as the user's: agents do not change it.
     return next((one for one in get_args(Actor) if one == data.get(name)), "person")

@@ -1,4 +1,4 @@
-"""Making an entry of what somebody said: without secrets, with a title and keywords."""
+"""Making an entry of a text: redacted, with a title and keywords."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def edited(entry: Entry, edit: EntryEdit) -> Entry:
     Raises:
         UsageError: a value cannot be.
     """
-    # What was taken from the old text is taken from the new one again.
+    # Keywords from the old text are replaced by those of the new one.
     own_title = "" if entry.title == first_line(entry.content) else entry.title
     own_words = () if entry.keywords in _derived(entry) else entry.keywords
     title, content, secrets = _clean(
@@ -52,7 +52,7 @@ def edited(entry: Entry, edit: EntryEdit) -> Entry:
 
 
 def changed_by(entry: Entry, author: Author) -> Entry:
-    """Return an entry that says who changed it last: what a person did is not an agent's to change."""
+    """Return an entry with its last editor: an agent may not change what the user did."""
     return replace(entry, changed_by=author.actor, changed_agent=_name(author.agent))
 
 
@@ -62,16 +62,16 @@ def new_entry(
     """Return a new entry, without an id.
 
     Args:
-        text: what is to be remembered.
-        author: who says it.
-        category: name of its category, however it is capitalised.
-        title: what it is called; empty: its first line.
-        keywords: those that were given.
+        text: the content.
+        author: who writes it.
+        category: name of its category, ignoring case.
+        title: empty: the first line.
+        keywords: given keywords.
         scope: of its file.
-        head: the commit that the checkout stands at.
+        head: the commit that is checked out.
 
     Raises:
-        UsageError: there is nothing, it is too long, or a value cannot be.
+        UsageError: the text is empty or too long, or a value is invalid.
     """
     clean_title, content, secrets = _clean(title, text)
     checked_scope(scope)
@@ -108,12 +108,12 @@ def _clean(title: str, content: str) -> tuple[str, str, int]:
         )
     heading = redact(" ".join(storable(title).split())[: TITLE_CHARACTERS * 4])
     clean = redact(text)
-    # What stands for a secret may be longer than the secret.
+    # The mark for a secret may be longer than the secret.
     return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
 
 
 def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the keywords that an entry may have got from its text: with the title that it was given, or without one."""
+    """Return the possible keywords of an entry from its text, with and without the given title."""
     return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
 
 

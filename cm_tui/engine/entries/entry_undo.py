@@ -1,4 +1,4 @@
-"""Taking back a change of an entry, by the event that tells of it."""
+"""Undoing a change of an entry, by its event."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 
 class Conflict(NamedTuple):
-    """An entry that was changed again since: taking the earlier change back would lose the later one.
+    """An entry with a later change, which undoing the earlier one would lose.
 
     Attributes:
         id: of the entry.
-        then: as the change that is to be taken back left it; None: forgotten.
-        now: as it is.
-        back: as it would be.
+        then: as the change to undo left it; None: forgotten.
+        now: the current one.
+        back: the one to restore.
     """
 
     id: str
@@ -37,14 +37,14 @@ class Conflict(NamedTuple):
 
 
 class TakenBack(NamedTuple):
-    """What taking back a change did, or would do.
+    """Result of undoing a change, or of a dry run.
 
     Attributes:
         id: of the entry.
-        words: the change, for people.
-        event: id of the event that tells of it; empty: nothing was written.
-        conflict: what has to be decided first.
-        notes: what has to be said.
+        words: the change, for the user.
+        event: id of the event that records it; empty: nothing was written.
+        conflict: what the user has to decide first.
+        notes: messages for the user.
     """
 
     id: str
@@ -57,22 +57,22 @@ class TakenBack(NamedTuple):
 def take_back(
     entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
 ) -> TakenBack:
-    """Put an entry back to what it was before a change.
+    """Restore an entry's state before a change.
 
     Args:
         entries: the project's.
         event: one of kind `entry.changed`.
-        author: who takes it back.
-        dry_run: only say what it would do.
-        theirs_too: also where the entry was changed again since.
+        author: who undoes it.
+        dry_run: only report what would be undone.
+        theirs_too: undo it even if the entry was changed again since.
 
     Raises:
-        UsageError: the event tells of no change of an entry.
+        UsageError: the event is not a change of an entry.
         StoreError: it cannot be written.
     """
     states = states_of(event.data)
     if event.kind != CHANGED or not states:
-        raise UsageError(f"The event {event.id} tells of no change of an entry.")
+        raise UsageError(f"The event {event.id} is not a change of an entry.")
     words, id_ = _words(states), states[0].told.id
     left: list[State] = []
     for before, after in states:
@@ -97,23 +97,23 @@ def _now(entries: Entries, state: State) -> Entry | None:
 
 
 def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
-    """Bring back an entry that was forgotten, as it was last; returns it, and the id of the change.
+    """Restore a forgotten entry in its last state; return it, and the id of the change.
 
     Args:
         entries: the project's.
-        name: its id, or a beginning of it.
-        author: who brings it back.
+        name: its id, or a prefix of it.
+        author: who restores it.
 
     Raises:
-        NotFoundError: none of that name was forgotten here.
-        UsageError: there are several.
+        NotFoundError: no forgotten entry has that name.
+        UsageError: the name is ambiguous.
         StoreError: something cannot be read or written.
     """
     found = forgotten_named(entries, name)
     if found is None:
         shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
         raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm remember --forgotten` lists them.")
-    # Whoever brings a Rule back has not approved what it says.
+    # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
     change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved)
     assert change.after is not None
@@ -121,10 +121,10 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
 
 
 def forgotten_named(entries: Entries, name: str) -> Entry | None:
-    """Return the forgotten entry of an id, or of the beginning of one; None: there is none.
+    """Return a forgotten entry by its id or a prefix of it; None: no such entry.
 
     Raises:
-        UsageError: there are several.
+        UsageError: the name is ambiguous.
         StoreError: the journal cannot be read.
     """
     wanted = plain_id(name)
@@ -142,7 +142,7 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
 
 
 def forgotten(entries: Entries) -> tuple[Entry, ...]:
-    """Return the entries that were forgotten in this project, as the journal has them, the oldest first.
+    """Return this project's forgotten entries from the journal, the oldest first.
 
     Raises:
         StoreError: it cannot be read.
@@ -158,7 +158,7 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
             if event.data.get(OF_BACKUP) is not True:
                 changed_here.add(told.id)
             elif told.id in changed_here:
-                # What a backup says comes behind what was done here, and may be older than that, or anybody's.
+                # A backup's entries come after those of this machine: they may be older, or anyone's.
                 continue
             gone.pop(told.id, None)
             if after is None:

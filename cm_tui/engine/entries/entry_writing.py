@@ -1,4 +1,4 @@
-"""Writing changes of entries, while the files are held: known first, then told by the journal, then written."""
+"""Writing changes of entries under the lock: first the ledger, then the journal, then the files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Change(NamedTuple):
     """A change of entries that was made.
 
     Attributes:
-        event: id of the event that tells of it.
+        event: id of its event.
         states: of each entry.
-        notes: what has to be said.
+        notes: messages for the user.
     """
 
     event: str
@@ -39,12 +39,12 @@ class Change(NamedTuple):
 
 
 class Writer:
-    """The files of both scopes, what they hold and what is known of it: for one change.
+    """Files of both scopes with content and ledger, for one change.
 
     Args:
         root: of the checkout.
         files: of each scope.
-        ledgers: which say what is known and gone of each scope.
+        ledgers: of each scope.
     """
 
     def __init__(self, root: Path, files: Mapping[Scope, EntryFile], ledgers: Mapping[Scope, LedgerFile]) -> None:
@@ -54,7 +54,7 @@ class Writer:
         self.contents: dict[Scope, Content] = {}
 
     def content(self, scope: Scope) -> Content:
-        """Return what a file holds.
+        """Return the content of a file.
 
         Raises:
             CmError: it cannot be read or written.
@@ -68,11 +68,11 @@ class Writer:
         return self.contents[scope]
 
     def check(self, states: Sequence[State]) -> None:
-        """Let a change pass of entries that are as they are thought to be.
+        """Check that entries are in their expected state.
 
         Raises:
-            NotFoundError: one is not, or no longer, so.
-            RefusedError: one is to go where another one has its id.
+            NotFoundError: one is not, or no longer, in that state.
+            RefusedError: its target already has an entry with its id.
         """
         for before, after in states:
             told = before or after
@@ -95,26 +95,26 @@ class Writer:
         approves: bool | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> Change:
-        """Write a change that `check` let pass.
+        """Write a change that passed `check`.
 
         Args:
             states: of each entry.
             author: who changes them.
             kind: of the event.
-            approves: of Rules: a person said what they say now, or (False) nobody has; None: that stays as it was.
-            more: what the event says besides.
+            approves: of Rules: the user approved the new text, or (False) has not; None: unchanged.
+            more: further data of the event.
 
         Raises:
             StoreError: it cannot be written.
         """
-        # As they will be read: what a file cannot say is not in the digest either.
+        # As they will be read: the digest excludes what a file cannot hold.
         as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)
         for state in as_read:
             self._note(state, approves)
         event = Journal.of(self._root).append(kind, event_data(as_read, author, more or {}), head=head_at(self._root))
         for state in as_read:
             self._place(state)
-        # What comes is written before what goes: killed in between, an entry that was moved is in both scopes.
+        # Additions are written before removals: after a crash in between, a moved entry is in both scopes.
         gaining = {one.after.scope for one in as_read if one.after is not None}
         touched = {one.scope for state in as_read for one in state if one is not None}
         notes = [self._save(scope, as_read) for scope in sorted(touched, key=lambda one: one not in gaining)]
@@ -122,7 +122,7 @@ class Writer:
         return Change(event.id, done, tuple(note for note in notes if note))
 
     def _save(self, scope: Scope, states: Sequence[State]) -> str:
-        """Write one file; the change is made again in what another program saved since it was read.
+        """Write one file; the change is repeated in another program's newer content.
 
         Raises:
             NotFoundError: that program changed the same entry: its text stays.
@@ -144,7 +144,7 @@ class Writer:
         return replace(entry, unapproved=True)
 
     def _note(self, state: State, approves: bool | None) -> None:
-        """Note in the ledgers what is written here, gone, approved or doubted."""
+        """Record in the ledgers what is written, removed, approved or doubted."""
         before, after = state
         verdict = self._verdict(state, approves)
         if before is not None and (after is None or state.is_move):
@@ -162,11 +162,11 @@ class Writer:
         self._ledgers[after.scope].write(ledger)
 
     def _has_news(self, after: Entry, verdict: bool | None) -> bool:
-        """Return whether the ledger has to be written: that of the user has no list of what was written."""
+        """Return whether the ledger has to be written: the user's has no list of written entries."""
         return after.scope == "project" or verdict is not None or after.id in self._ledgers[after.scope].read().gone
 
     def _verdict(self, state: State, approves: bool | None) -> bool | None:
-        """Return whether a Rule counts as approved from now on; None: what is known of its digest says so."""
+        """Return whether a Rule is approved from now on; None: the data on its digest decides."""
         before, after = state
         if after is None or after.category != RULE:
             return None
@@ -189,7 +189,7 @@ class Writer:
 
 
 def head_at(root: Path) -> str | None:
-    """Return the commit that a checkout stands at."""
+    """Return the commit that is checked out."""
     folders = git_folders(root)
     return head_of(folders).sha if folders is not None else None
 
@@ -201,7 +201,7 @@ def _as_read(entry: Entry) -> Entry:
 
 
 def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
-    """Return the items of a file with one in its place, which keeps what this version does not know of it."""
+    """Return the items of a file with one replaced, keeping its fields unknown to this version."""
     placed: list[Any] = []
     found = False
     for item in items:

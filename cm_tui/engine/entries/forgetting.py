@@ -1,4 +1,4 @@
-"""By whom something was forgotten, when and why: read from the event that says so."""
+"""Who forgot an item, when and why, from its event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cm_tui.model.entry import REASON_CHARACTERS
 
 
 def forgetting_of(event: Event) -> Forgetting:
-    """Return what an event says of who forgot something."""
+    """Return who forgot an item, from the event."""
     actor, agent, reason = (_text(event.data.get(name)) for name in ("actor", "agent", "reason"))
     return Forgetting(actor or "person", agent, event.time, reason)
 

@@ -1,4 +1,4 @@
-"""Keywords of an entry that nobody gave any."""
+"""Keywords for entries that have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHARACTERS = 40
 
 
 def keywords_of(title: str, content: str) -> tuple[str, ...]:
-    """Return the words that a text is about: those that stand most often, of these the first; names as they are written.
+    """Return the most frequent words of a text, of these the first; names as written.
 
     Args:
         title: counts twice.
@@ -30,7 +30,7 @@ def keywords_of(title: str, content: str) -> tuple[str, ...]:
             if _SHORTEST <= len(word) <= _CHARACTERS and key not in STOP_WORDS and not key.isdecimal():
                 counts[key] += weight
                 written.setdefault(key, word if _is_name(word) else key)
-    # Of equal ones those that came first: a counter keeps that order.
+    # Of equal ones the first: a counter keeps that order.
     return tuple(written[key] for key, _ in counts.most_common(_MOST))
 
 

@@ -1,7 +1,7 @@
-"""What is known of a project's entries on this machine: which were written here or trusted, and what agents propose.
+"""The ledger of a project's entries on this machine: those written here or trusted, and agents' proposals.
 
-The file of a project's entries comes with its repository, and may be anybody's. So it is not asked who wrote an entry: the
-ledger, which lies with the user's own data, knows the digest of each that was written here, and of each that a person trusted.
+A project's entries come with its repository, and may be anyone's. So their author field is not trusted: the ledger,
+among the user's own data, has the digest of each entry that was written here or that the user trusted.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
-from cm_tui import paths
-from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
+from cm_tui.engine.entries.entry_file import folder, writing
 from cm_tui.engine.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import StoreError, UsageError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import read_bounded, set_aside
 from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.state_file import reported, write_json
 
 MOST_PROPOSALS = 200
-"""More are not taken: nobody would read them."""
+"""Further proposals are rejected: no user would read them."""
 _MOST_BYTES = 64_000_000
 _MOST_DIGESTS = 50_000
 RULE: Category = "Rule"
-"""The category whose entries tell an agent what to do: a person approves each."""
+"""Category of instructions for agents: the user approves each."""
 _OF_USER = "of-the-user"
-"""Name of the ledger of what is in no project: the journals' folders have a digest at the end of theirs."""
+"""Name of the ledger outside projects: the journals' folder names end in a digest."""
 
 
 class Standing(NamedTuple):
-    """What a ledger says of entries by their digests.
+    """Sets of entry digests in a ledger.
 
     Attributes:
-        known: those that may be in an answer.
-        written: those that were written on this machine.
-        approved: Rules that a person approved, and entries that a person trusted.
-        doubted: Rules that no person approved, whoever they say wrote them.
+        known: entries that may be recalled.
+        written: entries written on this machine.
+        approved: Rules that the user approved, and entries that the user trusted.
+        doubted: Rules that the user has not approved, whatever author they name.
     """
 
     known: frozenset[str]
@@ -46,11 +46,11 @@ class Standing(NamedTuple):
     doubted: frozenset[str]
 
     def is_approved(self, entry: Entry, digest: str) -> bool:
-        """Return whether an entry is no Rule, or one that a person wrote, approved or trusted.
+        """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
 
         Args:
-            entry: as its file has it.
-            digest: of all that it says.
+            entry: from its file.
+            digest: of its content.
         """
         if entry.category != RULE or digest in self.approved:
             return True
@@ -65,19 +65,19 @@ class Ledger:
     written: list[str] = field(default_factory=list)
     """Of entries that were written on this machine."""
     trusted: list[str] = field(default_factory=list)
-    """Of entries that came with the repository and that a person trusted."""
+    """Entries that came with the repository and that the user trusted."""
     refused: list[str] = field(default_factory=list)
-    """Of entries that a person has seen and does not trust."""
+    """Entries that the user has seen and does not trust."""
     proposals: list[Proposal] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
-    """Ids of entries that were forgotten or erased on this machine: no backup brings them back."""
+    """Ids of entries forgotten or erased on this machine: no backup restores them."""
     approved: list[str] = field(default_factory=list)
-    """Of Rules that a person approved."""
+    """Rules that the user approved."""
     doubted: list[str] = field(default_factory=list)
-    """Of Rules that no person approved: those of a backup, and those that were made of what somebody else wrote."""
+    """Rules that the user has not approved: from a backup, or made of someone else's text."""
 
     def standing(self) -> Standing:
-        """Return what it says of entries."""
+        """Return the sets of digests."""
         approved = frozenset((*self.approved, *self.trusted))
         return Standing(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
 
@@ -90,11 +90,11 @@ class Ledger:
         self.written = [*(one for one in self.written if one != digest), digest][-_MOST_DIGESTS:]
 
     def note_approval(self, digest: str, *, is_approved: bool) -> None:
-        """Note that a person approved a Rule, or that nobody has.
+        """Record whether the user approved a Rule.
 
         Args:
-            digest: of all that it says.
-            is_approved: a person has; otherwise it waits for one.
+            digest: of its content.
+            is_approved: False: it waits for approval.
         """
         told, other = (self.approved, self.doubted) if is_approved else (self.doubted, self.approved)
         if digest in other:
@@ -108,7 +108,7 @@ class Ledger:
         self.gone = list(dict.fromkeys((*self.gone, *ids)))[-_MOST_DIGESTS:]
 
     def note_back(self, id_: str) -> None:
-        """Note that an entry is there again, because a person wanted it."""
+        """Record that the user restored an entry."""
         self.gone = [one for one in self.gone if one != id_]
 
     def propose(self, new: Proposal) -> Proposal:
@@ -123,8 +123,8 @@ class Ledger:
                 return known
         if len(self.proposals) >= MOST_PROPOSALS:
             raise UsageError(
-                f"{len(self.proposals):,} proposals wait for a person already.",
-                hint="A person accepts or declines some first: `cm forget --proposed` lists them.",
+                f"{len(self.proposals):,} proposals wait for the user already.",
+                hint="The user has to accept or decline some first: `cm forget --proposed` lists them.",
             )
         self.proposals.append(new)
         return new
@@ -160,15 +160,11 @@ class LedgerFile:
 
     @classmethod
     def of_user(cls) -> Self:
-        """Return the ledger of the user's own entries, which all projects share: it says which are gone."""
+        """Return the ledger of the user's own entries, shared by all projects, with the forgotten ones."""
         return cls(_OF_USER)
 
-    def stamp(self) -> list[int]:
-        """Return what tells that it has changed, without reading it."""
-        return stamp_of(self.path)
-
     def read(self) -> Ledger:
-        """Read it; a damaged one is put aside when it is written next, and until then nothing of the repository is trusted.
+        """Read it; until a damaged one is replaced by the next write, nothing of the repository is trusted.
 
         Raises:
             StoreError: it cannot be read.
@@ -191,15 +187,10 @@ class LedgerFile:
             "approved": ledger.approved,
             "doubted": ledger.doubted,
         }
-        try:
-            paths.private_dir(self.path.parent)
+        with reported(self.path):
             if self.path.exists() and self._read() is None:
-                self.path.replace(self.path.with_suffix(".json.damaged"))
-            write_atomically(self.path, json.dumps(plain, indent=1), durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self.path}: {error.strerror or error}.", hint="Check its folder and free space."
-            ) from error
+                set_aside(self.path)
+        write_json(self.path, plain, indent=1)
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""
@@ -227,7 +218,7 @@ class LedgerFile:
 
 
 def take_over(source: LedgerFile, target: LedgerFile) -> None:
-    """Give what is known of one project's entries to another project, and what agents proposed there.
+    """Copy one project's ledger data and proposals to another project.
 
     Raises:
         StoreError: one of them cannot be read or written.
@@ -283,7 +274,7 @@ def _proposal(data: Any) -> Proposal | None:
 
 
 def entry_in(data: Any) -> Entry | None:
-    """Return the entry that a record of the ledger or of the journal holds, with its scope; None where there is none."""
+    """Return the entry in a record of the ledger or journal, with its scope; None: no entry."""
     scope = data.get("scope") if isinstance(data, Mapping) else None
     known: Iterable[Scope] = get_args(Scope)
     return next((read_entry(data, one) for one in known if one == scope), None)

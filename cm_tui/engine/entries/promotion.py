@@ -1,4 +1,4 @@
-"""An entry made of an episode: what came of it, under what was asked."""
+"""Promoting an episode to an entry: its result, under its prompt."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def promote(
     keywords: Iterable[str] = (),
     scope: Scope = "project",
 ) -> tuple[Entry, tuple[str, ...]]:
-    """Write down what an episode taught; it says which one, and its session and commit.
+    """Save what an episode taught, with a reference to it, its session and commit.
 
-    A Rule in the episode's own words is not approved by that: whoever wrote those may be anybody.
+    A Rule in the episode's own words is not approved by that: its author may be anyone.
 
     Args:
         entries: the project's.
-        episode: whole.
+        episode: with its full text.
         author: who promotes it.
-        content: what is to be remembered; empty: what came of the episode.
+        content: the text; empty: the episode's result.
         category: of the entry.
-        title: empty: what was asked.
+        title: empty: the prompt.
         keywords: empty: taken from the text.
         scope: of the entry.
 
     Returns:
-        The entry, and what has to be said.
+        The entry, and messages for the user.
 
     Raises:
-        UsageError: nothing came of the episode, or a value cannot be.
+        UsageError: the episode has no result, or a value is invalid.
         StoreError: it cannot be written.
     """
     own_words = not content.strip()
     text = (episode.verdict or episode.answer or "\n\n".join(episode.prompts)).strip() if own_words else content
     if not text:
-        raise UsageError(f"The episode {episode.id} has no words.", hint="Say what is to be remembered: --content.")
+        raise UsageError(f"The episode {episode.id} has no text.", hint="Give the text with --content.")
     called = title or episode.title or first_line("\n".join(episode.prompts))
     draft = entries.draft(
         text[:CONTENT_CHARACTERS], author, category=category, title=called, keywords=keywords, scope=scope

@@ -1,4 +1,4 @@
-"""What agents may not change: they propose it, and a person accepts or declines."""
+"""Agents' proposals for changes that only the user may make: the user accepts or declines."""
 
 from __future__ import annotations
 
@@ -19,23 +19,19 @@ from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 
 PROPOSED = "memory.proposed"
-"""Kind of the event that says what an agent proposed."""
+"""Kind of the event for an agent's proposal."""
 DECIDED = "memory.decided"
-"""Kind of the event that says what became of a proposal."""
+"""Kind of the event for the decision on a proposal."""
 
 
 class Proposals:
-    """Proposals of agents in a project.
-
-    Args:
-        entries: the project's.
-    """
+    """Proposals of agents in a project."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
 
     def all(self) -> tuple[Proposal, ...]:
-        """Return those that wait, the oldest first.
+        """Return the waiting ones, the oldest first.
 
         Raises:
             StoreError: they cannot be read.
@@ -66,7 +62,7 @@ class Proposals:
         return self._add("write", "entry", after.id, after.title, author, reason, None, after)
 
     def written_already(self, new: Entry) -> Entry | None:
-        """Return the entry that says the same for the same scope.
+        """Return the entry with the same text in the same scope.
 
         Raises:
             StoreError: the entries cannot be read.
@@ -85,11 +81,11 @@ class Proposals:
         return self._add("forget", "episode", episode, words, author, reason, None, None)
 
     def named(self, name: str) -> Proposal:
-        """Return the proposal of an id or a beginning of it, or the only one for what has that id.
+        """Return a proposal by its id, a prefix of it, or the id of the entry that it would change.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no proposal has that name.
+            UsageError: the name is ambiguous.
         """
         wanted = plain_id(name).lower()
         waiting = self.all()
@@ -109,10 +105,10 @@ class Proposals:
         return found[0]
 
     def check(self, proposal: Proposal) -> None:
-        """Let a proposal pass whose entry is as it was when it was made.
+        """Check that a proposal's entry is unchanged since.
 
         Raises:
-            RefusedError: it is another one by now; both are shown.
+            RefusedError: it was changed; the message has both texts.
         """
         if proposal.of != "entry":
             return
@@ -127,7 +123,7 @@ class Proposals:
             )
 
     def close(self, proposal: Proposal, *, accepted: bool) -> None:
-        """Take a proposal off the list, as a person decided.
+        """Remove a proposal, as the user decided.
 
         Raises:
             StoreError: it cannot be written.
@@ -188,4 +184,4 @@ def _event_data(proposal: Proposal) -> dict[str, Any]:
 
 
 def _shown(entry: Entry | None) -> str:
-    return "nothing, it is gone" if entry is None else f"“{first_line(entry.content, 200)}”"
+    return "nothing, as it was removed" if entry is None else f"“{first_line(entry.content, 200)}”"

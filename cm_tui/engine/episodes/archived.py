@@ -1,4 +1,4 @@
-"""Recall from the archive, on request: what moved there is in no index but that of words, and is read for the question alone."""
+"""Recall from the archive, on request: a word index selects archived episodes, which are read for the question alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.model import EPISODES, RECALL, EpisodeFilter, SearchResult
 
 MOST = 200
-"""So many episodes are read for a question: those with most of its rarest words, newer ones first."""
+"""Most episodes to read for a question: those with most of its rarest words, newer ones first."""
 
 
 class _Chosen:
@@ -40,23 +40,23 @@ class _Chosen:
         """Return whether there is anything to read: all of it, once."""
         return True
 
-    def changes(self, _: Database, *, anew: bool) -> Changes:
+    def changes(self, _: Database, *, rebuild: bool) -> Changes:
         """Return the passages of all of them."""
-        del anew
+        del rebuild
         return Changes([], [passage for event in self._events for passage in passages_of(event)])
 
 
 def recall(
     episodes: Episodes, question: str, *, where: EpisodeFilter, limit: int, config: Config, root: Path
 ) -> SearchResult:
-    """Return what archived sessions said about something, by the profile `recall` and by words alone.
+    """Return matches in archived sessions, by the profile `recall` and by words alone.
 
     Args:
         episodes: of the project.
         question: in words.
-        where: which episodes are asked, whatever state it names.
-        limit: how many hits at most.
-        config: gives the changes to profiles.
+        where: a filter; its state is ignored.
+        limit: the most hits.
+        config: the settings, with changes to profiles.
         root: of the project.
 
     Raises:
@@ -65,7 +65,7 @@ def recall(
     words = Query(question).terms_in(wording_of(EPISODES))
     found = episodes.archived_with(words, where)
     events = list(_read(Archive(episodes.journal), found[:MOST]))
-    # On no disk: what is purged from the archive has to be gone.
+    # In memory only: purged episodes must not stay on disk.
     db = Database(episodes.journal.folder, in_memory=True)
     try:
         with db.transaction():

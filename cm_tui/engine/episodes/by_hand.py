@@ -1,4 +1,4 @@
-"""Recording an episode by hand: a note, a command that was run, a question and its answer."""
+"""Recording an episode by hand: a note, a command, a question and its answer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def record(journal: Journal, record: EpisodeRecord, *, head: str | None) -> str:
 
     Args:
         journal: of the project.
-        record: what is to be remembered; without a session it belongs to that of the day.
-        head: the commit that the checkout stands at.
+        record: the episode; without a session it belongs to that of the day.
+        head: the commit that is checked out.
 
     Raises:
-        UsageError: it says nothing, or too much.
+        UsageError: it is empty or too long.
         StoreError: the journal cannot be written.
     """
     if not any(prompt.strip() for prompt in record.prompts):

@@ -1,4 +1,4 @@
-"""Events that change what is said of episodes, and what they come to: the last word of each that was not undone."""
+"""Events that edit episodes, and their net result without undone ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from cm_tui.model import EpisodeEdit, EpisodeState
 EDITED = "episode.edited"
 """Kind of the event that tags, rates or pins episodes."""
 CONSOLIDATED = "episode.consolidated"
-"""Kind of the event that says that what episodes teach was written down elsewhere."""
+"""Kind of the event that an episode was promoted to an entry."""
 EVIDENCE = "episode.evidence"
-"""Kind of the event that says that something approved stands on them."""
+"""Kind of the event that something approved is based on episodes."""
 CONFIRMED = "mention.confirmed"
-"""Kind of the event that says that what names something gone is true all the same."""
+"""Kind of the event that confirms a stale item as true."""
 UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, APPROVED, NOTE_CHANGED, TOPIC_CHANGED, CONFIRMED, DECIDED})
-"""Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
+"""Kinds of events that `undo` undoes; the user's recording of an episode is another."""
 _TAG_CHARACTERS = 80
 _TAGS = 200
 
@@ -35,13 +35,13 @@ class Said(NamedTuple):
     """One event's word on episodes."""
 
     edit: Mapping[str, Any]
-    """Fields of `EpisodeEdit`, and `settled` and `evidence`; those that are not there stay."""
+    """Fields of `EpisodeEdit`, and `settled` and `evidence`; missing ones are unchanged."""
     actor: str
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What events say of an episode, all in all."""
+    """Net result of an episode's events."""
 
     tags: tuple[str, ...]
     written_by_person: bool
@@ -51,7 +51,7 @@ class Standing:
     settled: bool = False
     evidence: bool = False
     persons: frozenset[str] = frozenset()
-    """What a person pinned, rated, tagged, or brought back."""
+    """Whether the user pinned, rated, tagged, or restored it."""
 
     def after(self, said: Said) -> Self:
         """Return it after one more event."""
@@ -73,7 +73,7 @@ class Standing:
 
     @property
     def guarded(self) -> bool:
-        """Return whether only a person may change it: one wrote, pinned, rated or tagged it, brought it back, or approved what stands on it."""
+        """Return whether only the user may change it: written, pinned, rated, tagged or restored by the user, or approved evidence."""
         if self.written_by_person or self.evidence or self.persons & {"add_tags", "remove_tags", "forgotten"}:
             return True
         pinned = self.pinned and "pinned" in self.persons
@@ -85,14 +85,14 @@ class Standing:
 
 
 def said_by(event: Event) -> Said | None:
-    """Return what an event says of the episodes that it names; None where it says nothing of any."""
+    """Return an event's edit of the episodes that it names; None: no edit."""
     actor = actor_of(event)
     if event.kind == EDITED:
         return Said({name: event.data[name] for name in _FIELDS if name in event.data}, actor)
     if event.kind in (FORGOTTEN, RESTORED):
         return Said({"forgotten": event.kind == FORGOTTEN}, actor)
     if event.kind == UNDONE:
-        # What was recorded by hand is named by its own id: nothing else is.
+        # Only an episode recorded by hand has the id of its event.
         return Said({"forgotten": True}, actor)
     if event.kind in (CONSOLIDATED, EVIDENCE):
         return Said({"settled" if event.kind == CONSOLIDATED else "evidence": True}, actor)
@@ -107,32 +107,32 @@ def named_by(event: Event) -> frozenset[str]:
 
 
 def is_undoable(event: Event) -> bool:
-    """Return whether `undo` may take an event back: what a backup brought was done elsewhere, or is long past."""
+    """Return whether `undo` may undo an event: not one from a backup, which is from elsewhere or long past."""
     if event.data.get(OF_BACKUP) is True:
         return False
     return event.kind in UNDOABLE or (event.kind == episode_record.KIND and event.data.get("actor") == "person")
 
 
 def actor_of(event: Event) -> str:
-    """Return who made a change; before it was written down, only a person could."""
+    """Return who made a change; before the field existed, only the user could."""
     actor = event.data.get("actor", "person")
     return actor if isinstance(actor, str) else "agent"
 
 
 def data_of(edit: EpisodeEdit) -> dict[str, Any]:
-    """Return the data of the event that says so, without ids; what stays is left out."""
+    """Return the event data of an edit, without ids and unchanged fields."""
     fields = {"rating": edit.rating, "pinned": edit.pinned}
     tags = {"add_tags": clean(edit.add_tags), "remove_tags": clean(edit.remove_tags)}
     return {name: value for name, value in {**fields, **tags}.items() if value not in (None, [])}
 
 
 def standing(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[str, str]]) -> Standing:
-    """Return what is said of an episode.
+    """Return the net result of an episode's edits.
 
     Args:
-        tags: those that it was recorded with.
-        by_person: a person wrote it.
-        said: JSON of each edit and who made it, in their order.
+        tags: those of the recording.
+        by_person: the user wrote it.
+        said: JSON of each edit with its actor, in order.
     """
     found = Standing(tuple(dict.fromkeys(tags)), by_person)
     for edit, actor in said:
@@ -144,10 +144,10 @@ _FIELDS = ("rating", "pinned", "add_tags", "remove_tags")
 
 
 def texts(found: object) -> list[str]:
-    """Return the texts of a list; nothing of what is none."""
+    """Return the strings of a list; empty for any other value."""
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def clean(tags: Iterable[str]) -> list[str]:
-    """Return tags as they are kept: without needless blanks, each once."""
+    """Return unique tags without needless blanks."""
     return list(dict.fromkeys(" ".join(tag.split())[:_TAG_CHARACTERS] for tag in tags if tag.strip()))

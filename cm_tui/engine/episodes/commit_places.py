@@ -1,4 +1,4 @@
-"""Where the commits lie that episodes saw: on the mainline, off it, or nowhere, and why."""
+"""Places of the commits that episodes saw: on the mainline, off it, or nowhere, and why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CommitPlaces:
         self._repository = repository
 
     def ensure(self) -> None:
-        """Bring the mainline up, where there is an index: what was recorded is listed without one."""
+        """Update the mainline if there is an index; episodes are listed without one, too."""
         if self._revisions.commits.is_indexed:
             self._revisions.commits.ensure()
 
@@ -38,11 +38,11 @@ class CommitPlaces:
         return found.sha if found else None
 
     def on_mainline(self, shas: Iterable[str]) -> Mapping[str, CommitPoint]:
-        """Return those of the commits that are on the mainline, by sha."""
+        """Return the commits on the mainline, by sha."""
         return self._revisions.commits.of_shas(set(shas) - {""}) if self._repository.git else {}
 
     def laid(self, rows: Sequence[Episode]) -> Iterable[Episode]:
-        """Yield episodes with the commits that they saw; each is looked for once, where there is an index to look in."""
+        """Yield episodes with their commits, each looked up once, if there is an index."""
         if not self._revisions.commits.is_indexed:
             yield from rows
             return
@@ -71,7 +71,7 @@ class CommitPlaces:
             return None, f"{sha[:10]} {gone}"
 
     def replayed(self, episode: Episode) -> Episode:
-        """Return the episode with what has to be said of its commit."""
+        """Return the episode with its moment, and a note where its commit is not on the mainline."""
         self.ensure()
         placed = next(iter(self.laid([episode])))
         if not episode.sha or not self._repository.git:

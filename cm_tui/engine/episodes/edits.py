@@ -1,4 +1,4 @@
-"""Changing what is said of episodes: events that later ones can take back."""
+"""Editing episodes: events that can be undone."""
 
 from __future__ import annotations
 
@@ -26,25 +26,27 @@ def edit_episodes(
 
     Args:
         episodes: of the project.
-        names: ids, or beginnings that no other has; `last` is the newest.
-        edit: what changes.
+        names: ids, or unique prefixes; `last` is the newest.
+        edit: the change.
         actor: who changes it.
-        agent: name of the agent, where one does.
-        reason: why.
+        agent: name of the agent, if any.
+        reason: why it is changed.
 
     Raises:
-        NotFoundError: there is none of a name.
-        UsageError: there are several of a name, or nothing is named or to be changed.
-        RefusedError: it is a person's, and somebody else changes it.
+        NotFoundError: a name matches no episode.
+        UsageError: a name is ambiguous, or there is nothing to change.
+        RefusedError: the value is the user's, and the actor is not the user.
         StoreError: the journal cannot be written.
     """
     if not names:
         raise UsageError("No episode is named.", hint="`cm episodes` lists their ids.")
     if edit.rating is not None and edit.rating not in _RATINGS:
-        raise UsageError(f"{edit.rating} is no rating.", hint="1: it was useful; -1: it misled; 0: nobody said.")
+        raise UsageError(f"{edit.rating} is no rating.", hint="1: it was useful; -1: it misled; 0: not rated.")
     events = dict(_events(edit))
     if not events:
-        raise UsageError("Nothing is to be changed.", hint="Give tags, a rating, a pin, or whether they are forgotten.")
+        raise UsageError(
+            "There is nothing to change.", hint="Give tags, a rating, a pin, or whether they are forgotten."
+        )
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
         _refuse_a_persons(episodes, ids)
@@ -64,7 +66,7 @@ def new_change() -> str:
 
 
 def append_of_many(journal: Journal, kind: str, data: Mapping[str, Any], ids: Sequence[str]) -> None:
-    """Append as many events as it takes to name all ids, for a caller that holds the journal.
+    """Append the events that an edit of all ids takes; the caller holds the journal.
 
     Raises:
         StoreError: it cannot be written.
@@ -74,7 +76,7 @@ def append_of_many(journal: Journal, kind: str, data: Mapping[str, Any], ids: Se
 
 
 def words_of(edit: EpisodeEdit) -> str:
-    """Say what an edit does: `tagged bug; pinned`."""
+    """Describe an edit: `tagged bug; pinned`."""
     said = []
     if added := changes.clean(edit.add_tags):
         said.append(f"tagged {', '.join(added)}")
@@ -100,23 +102,23 @@ def _refuse_a_persons(episodes: Episodes, ids: Sequence[str]) -> None:
     held = _those(episodes, ids, "guarded")
     if held:
         raise RefusedError(
-            f"A person wrote, pinned, rated or tagged {held}, or approved what stands on it: only a person changes that.",
-            hint="Say in your answer what you would change, and why.",
+            f"The user wrote, pinned, rated or tagged {held}, or approved something based on it: only the user changes that.",
+            hint="Tell the user what you would change, and why.",
         )
 
 
 def _refuse_what_is_worth_keeping(episodes: Episodes, ids: Sequence[str]) -> None:
-    """Refuse to have forgotten what a person brought here, or what others stand on, whoever said so."""
+    """Refuse to forget what the user imported, pinned or rated, or what an entry is based on."""
     held = _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")
     if held:
         raise RefusedError(
-            f"It was imported, pinned or rated, or something approved stands on it: only a person forgets {held}.",
-            hint="Say in your answer what you would forget, and why.",
+            f"It was imported, pinned or rated, or something approved is based on it: only the user forgets {held}.",
+            hint="Tell the user what you would forget, and why.",
         )
 
 
 def _those(episodes: Episodes, ids: Sequence[str], what: str) -> str:
-    """Name the episodes of which something holds; empty: there is none."""
+    """Name the episodes that match a condition; empty: none."""
     sql = f"SELECT id FROM episode WHERE ({what}) AND id IN (SELECT unnest(?)) ORDER BY id"  # noqa: S608 - our own words
     held = [row[0] for row in episodes.tables.rows(sql, [list(ids)])]
     return f"{held[0]} and {len(held) - 1:,} more" if len(held) > 1 else "".join(held)

@@ -1,6 +1,6 @@
-"""What lists filter, sort and count by, as columns in memory: read from the tables once, then kept up with what is written.
+"""Columns in memory for filtering, sorting and counting: read from the tables once, then updated with each write.
 
-A question that looks at every episode is a few passes over arrays here; the store is asked for the rows of one page alone.
+A query over all episodes is a few passes over arrays here; the store returns only the rows of one page.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _PAIRS = {"file": ("episode_file", "path"), "tool": ("episode_tool", "tool"), "t
 _MANY = 4_096
 """When more episodes changed, all are read again: that takes about as long."""
 _REMEMBERED = 8
-"""Filters whose episodes a state remembers: a screen asks for rows, sessions and totals of the same one."""
+"""Cached filters per state: a screen requests rows, sessions and totals of the same one."""
 
 
 class Names:
-    """Small numbers for texts, from 0; a text keeps its number."""
+    """Numbers of texts, from 0; a text's number never changes."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts = list(texts)
@@ -37,13 +37,13 @@ class Names:
         """Return the number of a text, which gets one."""
         found = self._numbers.get(text)
         if found is None:
-            # The text first: whoever finds the number finds its text.
+            # The text first: a reader that finds the number must find its text.
             self.texts.append(text)
             found = self._numbers[text] = len(self.texts) - 1
         return found
 
     def find(self, texts: Iterable[str]) -> list[int]:
-        """Return the numbers of those texts that have one."""
+        """Return the numbers of the known texts."""
         return [number for text in texts if (number := self._numbers.get(text)) is not None]
 
 
@@ -57,12 +57,12 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """One state of all episodes; a place in a column is the number of an episode. Nothing in it changes."""
+    """One immutable state of all episodes; the index in a column is the number of an episode."""
 
     version: int
     plain: Mapping[str, NDArray[Any]]
     coded: Mapping[str, NDArray[np.int32]]
-    """Numbers of texts; -1 where there is no such episode."""
+    """Numbers of texts; -1: no such episode."""
     pairs: Mapping[str, Pairs]
     names: Mapping[str, Names]
     remembered: dict[tuple[EpisodeFilter, str], Mask] = field(default_factory=dict)
@@ -73,10 +73,10 @@ class Columns:
         return len(self.coded["state"])
 
     def remember(self, asked: tuple[EpisodeFilter, str], fitting: Mask) -> None:
-        """Keep what fits a filter, in place of what was kept longest."""
+        """Cache a filter's matches, replacing the oldest."""
         self.remembered[asked] = fitting
         while len(self.remembered) > _REMEMBERED:
-            # Another thread may have taken it out by now.
+            # Another thread may have removed it.
             self.remembered.pop(next(iter(self.remembered)), None)
 
     def text(self, name: str, number: int) -> str:
@@ -96,7 +96,7 @@ class Columns:
         return found
 
     def counts(self, name: str, fitting: Mask) -> dict[str, int]:
-        """Return how many of the episodes that fit have each text; what none has is left out."""
+        """Count the fitting episodes by text, without zero counts."""
         if name in self.pairs:
             pairs = self.pairs[name]
             codes = pairs.codes[fitting[pairs.episodes]]
@@ -113,29 +113,25 @@ class Columns:
 
 
 class EpisodeColumns:
-    """Keeps the columns of one store.
-
-    Args:
-        tables: of the store.
-    """
+    """The columns of one store."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables
         self._now: Columns | None = None
 
     def now(self) -> Columns:
-        """Return the columns as they are now, for what asks the store nothing else."""
+        """Return the current columns, for use without the store."""
         with self._tables.writer:
             return self._bring_up()
 
     @contextmanager
     def reading(self) -> Iterator[Columns]:
-        """Give the columns as they are now; all queries of this block see the same state."""
+        """Yield the current columns; all queries of this block see the same state."""
         with self._tables.reading(self._bring_up) as columns:
             yield columns
 
     def _bring_up(self) -> Columns:
-        """Return the columns of what the tables say now; nobody writes to them meanwhile."""
+        """Return the columns as the tables are now; the caller blocks writes."""
         now, version = self._now, self._tables.version
         if now is None or now.version != version:
             changed = None if now is None else self._tables.changed_since(now.version)
@@ -147,7 +143,7 @@ class EpisodeColumns:
         return now
 
     def _read(self, version: int) -> Columns:
-        """Read all of them anew."""
+        """Read all columns again."""
         self._now = None
         size = 1 + self._tables.row("SELECT coalesce(max(seq), 0) FROM episode")[0]
         found = self._arrays(f"SELECT seq, {', '.join(_PLAIN)} FROM episode")  # noqa: S608 - our own names
@@ -167,10 +163,10 @@ class EpisodeColumns:
         return Columns(version, plain, coded, pairs, names)
 
     def _numbered(self, table: str, column: str) -> tuple[Names, NDArray[np.int32], NDArray[np.int32]]:
-        """Return the texts of a column, and of each row the episode and the number of its text."""
+        """Return the texts of a column, and for each row the episode and the number of its text."""
         texts = f"SELECT DISTINCT {column} AS text FROM {table}"  # noqa: S608 - our own names
         names = Names(row[0] for row in self._tables.rows(f"{texts} ORDER BY text"))
-        # Numbers come back, not texts: a hundred thousand of those would each be made for a moment.
+        # Numbers instead of texts: a hundred thousand of those would each be created for a moment.
         found = self._arrays(
             f"WITH known AS (SELECT text, (row_number() OVER (ORDER BY text) - 1)::INTEGER AS code FROM ({texts})) "  # noqa: S608 - our own names
             f"SELECT t.seq, known.code FROM {table} t JOIN known ON t.{column} = known.text"
@@ -181,8 +177,8 @@ class EpisodeColumns:
         return {name: np.asarray(column) for name, column in self._tables.cursor.execute(sql).fetchnumpy().items()}
 
     def _changed(self, before: Columns, numbers: list[int], version: int) -> Columns:
-        """Return columns in which some episodes are read again: they are new, changed, or gone."""
-        # As words of the query: a list that is given beside it costs more than the query.
+        """Return columns with some episodes read again: new, changed, or removed ones."""
+        # Part of the query text: a list as a parameter costs more than the query.
         chosen = f"seq IN ({', '.join(map(str, numbers or [0]))})"
         size = max(before.size, 1 + max(numbers, default=0))
         plain = {name: _copied(column, size, 0) for name, column in before.plain.items()}

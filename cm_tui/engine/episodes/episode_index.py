@@ -1,4 +1,4 @@
-"""Bringing the tables of episodes up to the journal: each event is read once, another journal from its beginning."""
+"""Updating the tables of episodes from the journal: each event is read once, another journal from its beginning."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from cm_tui.errors import StoreError
 
 _log = logging.getLogger(__name__)
 _KEPT = 2
-"""After so many writes, what the store keeps in memory of them is let go of."""
+"""After so many writes, the store's cached blocks of them are released."""
 _TABLES = (
     "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words",
     "episode_edit", "change", "narrator_event", "episode_position",
-    # Made from these: whoever reads them anew looks at all of them again.
+    # Derived from these: a full reading recreates them too.
     "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
     "narrator_vector", "narrator_near", "narrator_phrasing", "narrator_note", "narrator_line", "narrator_line_term",
 )  # fmt: skip
@@ -43,7 +43,7 @@ class EpisodeIndex:
     Args:
         tables: of the store.
         journal: of the project.
-        begin: place from which it is read; what happened before is left out.
+        begin: position to read from; earlier events are skipped.
     """
 
     def __init__(self, tables: EpisodeTables, journal: Journal, begin: Position = START) -> None:
@@ -54,10 +54,10 @@ class EpisodeIndex:
         self._words = WordIndex(tables)
 
     def follow(self, go_on: Callable[[], bool] = lambda: True) -> WaitingTurns:
-        """Read what the journal has by now; returns the turns that wait for their episode.
+        """Read new events; return the turns that wait for their episode.
 
         Args:
-            go_on: asked after each event; False: it is left at what was read.
+            go_on: called after each event; False: stop.
 
         Raises:
             StoreError: the journal cannot be read, or the store cannot be written.
@@ -66,8 +66,8 @@ class EpisodeIndex:
             at, event, events, waiting = self._position()
             if self._tables.position is None and at != self._begin:
                 self._tables.position = (*at, event, events, waiting.text)
-            anew = not self._journal.holds(at, event)
-            if anew:
+            rebuild = not self._journal.holds(at, event)
+            if rebuild:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
             elif at == self._journal.end():
                 return waiting
@@ -77,14 +77,14 @@ class EpisodeIndex:
                 waiting.follow(found)
                 at, event = found.position, found.id
                 if batch.is_full:
-                    self._write(batch, (at, event, events, waiting), anew=anew)
-                    batch, anew, begun, written = EventBatch(), False, at, written + 1
+                    self._write(batch, (at, event, events, waiting), rebuild=rebuild)
+                    batch, rebuild, begun, written = EventBatch(), False, at, written + 1
                     if written % _KEPT == 0:
                         self._tables.let_go_of_blocks()
                 if not go_on():
                     break
-            if at != begun or anew:
-                self._write(batch, (at, event, events, waiting), anew=anew)
+            if at != begun or rebuild:
+                self._write(batch, (at, event, events, waiting), rebuild=rebuild)
             if written:
                 self._tables.settle()
             return waiting
@@ -95,7 +95,7 @@ class EpisodeIndex:
         return at if self._journal.holds(at, event) else self._begin
 
     def read_again(self) -> None:
-        """Have all of the journal read again next time, and keep nothing of it until then.
+        """Drop everything and read the whole journal next time.
 
         Raises:
             StoreError: the store cannot be written.
@@ -115,12 +115,12 @@ class EpisodeIndex:
 
     # --- writing ---
 
-    def _write(self, batch: EventBatch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
+    def _write(self, batch: EventBatch, position: tuple[Position, str, int, WaitingTurns], *, rebuild: bool) -> None:
         self._tables.position = None
         at, event, events, waiting = position
         row = (at.segment, at.offset, storable(event), events, waiting.text)
         with self._tables.writing():
-            if anew:
+            if rebuild:
                 self._clear()
             moved = self._moved(batch)
             self._add_episodes(batch)
@@ -174,7 +174,7 @@ class EpisodeIndex:
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
 
     def _moved(self, batch: EventBatch) -> dict[str, Position]:
-        """Return where in the archive episodes are; those that were not seen in the journal are added from there."""
+        """Return the places of episodes in the archive; those not seen in the journal are added from there."""
         places: dict[str, Position] = {}
         for number, ids in batch.moved:
             try:
@@ -184,7 +184,7 @@ class EpisodeIndex:
                         places[id_] = Position(-number, place)
                         batch.episodes.setdefault(id_, NewEpisode.of(event, places[id_], 0))
             except StoreError as error:
-                # What the store has of it stays; retention tells of the file.
+                # The store's rows stay; retention reports the file.
                 _log.warning("%s", error)
         batch.touched |= places.keys()
         return places
@@ -200,7 +200,7 @@ class EpisodeIndex:
             )
 
     def _undo(self, change: str, number: int) -> set[str]:
-        """Let a change no longer count; returns the episodes that it was about."""
+        """Mark a change as undone; return its episodes."""
         sql = "SELECT DISTINCT episode FROM episode_edit WHERE change = ? AND event < ?"
         about = {row[0] for row in self._tables.rows(sql, [change, number])}
         for table in ("episode_edit", "change", "narrator_event"):
@@ -225,7 +225,7 @@ class EpisodeIndex:
         self._words.remove(gone)
 
     def _settle(self, touched: Collection[str]) -> None:
-        """Bring what is said of episodes up to all that was said."""
+        """Update the net results of episodes from all their events."""
         if not touched:
             return
         names = list(touched)

@@ -1,4 +1,4 @@
-"""Lists of episodes and sessions, and what they come to: found in columns, shown from the tables."""
+"""Lists and totals of episodes and sessions: selected in columns, shown from the tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
 from cm_tui.model.page import MOST_ROWS, bounded
 
 ShaOf = Callable[[int], str | None]
-"""Says which commit of the mainline has an ordinal."""
+"""Returns the mainline commit of an ordinal."""
 _FACETS = 50
 """Values of a field that are named, the most frequent."""
 _MOST_DAYS = 3_660
@@ -39,11 +39,11 @@ class Found(NamedTuple):
 
 
 class EpisodeLists:
-    """Answers about all episodes of a store.
+    """Queries over all episodes of a store.
 
     Args:
         tables: of the store.
-        sha_of: says which commit has an ordinal.
+        sha_of: returns the commit of an ordinal.
     """
 
     def __init__(self, tables: EpisodeTables, sha_of: ShaOf) -> None:
@@ -53,17 +53,17 @@ class EpisodeLists:
         self._sha_of = sha_of
 
     def page(self, where: EpisodeFilter, match: str, before: str | None, limit: int) -> Found:
-        """Return episodes, newest first, not laid on the mainline.
+        """Return episodes, newest first, not placed on the mainline.
 
         Args:
-            where: which.
-            match: words that they have to have besides.
-            before: only those behind the one of this name.
-            limit: how many at most.
+            where: a filter.
+            match: further words.
+            before: only those after this one in the list.
+            limit: the most to return.
 
         Raises:
-            NotFoundError: there is no episode of the name `before`.
-            UsageError: there are several.
+            NotFoundError: no episode has the name `before`.
+            UsageError: that name is ambiguous.
         """
         with self._columns.reading() as columns:
             numbers = np.flatnonzero(self._fitting(columns, where, match))
@@ -85,7 +85,7 @@ class EpisodeLists:
                 return [row[0] for row in self._tables.rows(sql)]
 
     def with_any(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
-        """Return segment and place of those that have any of some words: those with most of the rarest, newer ones first."""
+        """Return segment and place of episodes with any of some words: those with most of the rarest, newer ones first."""
         with self._columns.reading() as columns:
             fits = self._fitting(columns, where)
             weights = np.zeros(len(fits))
@@ -103,7 +103,7 @@ class EpisodeLists:
         return [places[number] for number in found[order].tolist()]
 
     def one(self, number: int) -> Episode | None:
-        """Return the episode of a number, not laid on the mainline; None where it has gone."""
+        """Return the episode of a number, not placed on the mainline; None if removed."""
         with self._columns.reading() as columns:
             return next(iter(self._shown(columns, [number])), None)
 
@@ -111,7 +111,7 @@ class EpisodeLists:
         """Return the episodes of these numbers, in their order."""
         if not numbers:
             return ()
-        # As words of the query: a list that is given beside it costs more than the query.
+        # Part of the query text: a list as a parameter costs more than the query.
         chosen = ", ".join(map(str, numbers))
         shown = dict(self._tables.rows(f"SELECT seq, row FROM episode_shown WHERE seq IN ({chosen})"))  # noqa: S608 - numbers
         pinned, rating = columns.plain["pinned"], columns.plain["rating"]
@@ -125,10 +125,10 @@ class EpisodeLists:
         )  # fmt: skip
 
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
-        """Return sessions, the one that ended last first.
+        """Return sessions, the last one to end first.
 
         Raises:
-            NotFoundError: there is no session of the id `before`.
+            NotFoundError: no session has the id `before`.
         """
         with self._columns.reading() as columns:
             found = SessionTotals(columns, self._fitting(columns, where))
@@ -168,7 +168,7 @@ class EpisodeLists:
             )  # fmt: skip
 
     def _of_now(self, where: EpisodeFilter) -> AbstractContextManager[Columns]:
-        """Return the columns, of one state with what the store says where a filter's words have to be looked for there."""
+        """Return the columns, in one state with the store where a filter's words need it."""
         return self._columns.reading() if where.text.strip() else nullcontext(self._columns.now())
 
     def _fitting(self, columns: Columns, where: EpisodeFilter, match: str = "") -> Mask:
@@ -184,7 +184,7 @@ class EpisodeLists:
             has[found] = True
             fits &= has
         if "#" not in text:
-            # Which commit `#17` is, is not the columns' to say.
+            # The columns cannot resolve `#17` to a commit.
             columns.remember((where, match), fits)
         return fits
 
@@ -195,7 +195,7 @@ class EpisodeLists:
 
 
 def _newest(numbers: NDArray[Any], times: NDArray[Any], limit: int) -> list[int]:
-    """Return the numbers of the newest episodes, the newest first; of the same moment, the one that was read last."""
+    """Return the numbers of the newest episodes, the newest first; of equal times, the last read first."""
     if 0 < limit < len(times):
         oldest = np.partition(times, len(times) - limit)[len(times) - limit]
         numbers, times = numbers[times >= oldest], times[times >= oldest]

@@ -1,4 +1,4 @@
-"""What people call episodes and sessions: a whole id, a beginning of one that no other has, or `last`."""
+"""Names of episodes and sessions: a whole id, a unique prefix of it, or `last`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _TOLD = 5
 
 
 class Named(NamedTuple):
-    """An episode that somebody named."""
+    """An episode found by name."""
 
     id: str
     number: int
     segment: int
-    """Its event stands behind this place in the journal; 0 and below: in the archive."""
+    """End of its event in the journal; 0 and below: in the archive."""
     place: int
 
 
 def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
-    """Return an episode by a beginning of its id, or `last`.
+    """Return an episode by a prefix of its id, or `last`.
 
     Args:
         tables: of the episodes.
         name: what was typed.
-        among: which it may be.
+        among: SQL condition on the candidates.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+        NotFoundError: no episode has that name.
+        UsageError: the name is ambiguous.
     """
     name = storable(plain_id(name).lower())
     newest = f"SELECT id, seq, segment, place FROM episode WHERE {among}"  # noqa: S608 - our own words
     if name == LAST:
-        # What is archived is old, whatever the order of the rest.
+        # Archived ones are older than all others.
         found = tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
     else:
         found = tables.rows(f"{newest} AND id = ?", [name])
@@ -63,11 +63,11 @@ def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> t
     Args:
         tables: of the episodes.
         names: as for `episode_named`.
-        among: which they may be.
+        among: SQL condition on the candidates.
 
     Raises:
-        NotFoundError: there is none of a name.
-        UsageError: there are several.
+        NotFoundError: a name matches no episode.
+        UsageError: a name is ambiguous.
     """
     whole = [storable(plain_id(name).lower()) for name in names]
     sql = f"SELECT id FROM episode WHERE {among} AND id IN (SELECT unnest(?))"  # noqa: S608 - our own words
@@ -76,14 +76,14 @@ def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> t
 
 
 def session_named(tables: EpisodeTables, name: str) -> str:
-    """Return the id of a session by a beginning of it.
+    """Return the id of a session by a prefix of it.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+        NotFoundError: no session has that name.
+        UsageError: the name is ambiguous.
     """
     known = "SELECT DISTINCT session FROM episode WHERE"
-    # What a program calls its sessions may look like a kind with an id behind it.
+    # A program's session names may look like a kind with an id.
     whole = list(dict.fromkeys((storable(name), storable(plain_id(name)))))
     found = tables.rows(f"{known} session IN (SELECT unnest(?)) LIMIT 1", [whole])
     if not found and len(whole[-1]) >= SHORTEST_NAME:
@@ -91,7 +91,7 @@ def session_named(tables: EpisodeTables, name: str) -> str:
     if not found:
         raise no_such_session(name)
     first = found[0][0] if found else ""
-    # The sessions of sub-agents are named below the one that started them.
+    # Sessions of sub-agents have names below their parent's.
     if len(found) > 1 and not all(row[0].startswith(f"{first}/") for row in found[1:]):
         some = ", ".join(row[0][:80] for row in found[:_TOLD])
         raise UsageError(
@@ -106,14 +106,14 @@ def is_whole(tables: EpisodeTables, name: str) -> bool:
 
 
 def no_such(name: str) -> NotFoundError:
-    """Return the error that there is no episode of a name."""
+    """Return the error for an unknown episode."""
     return NotFoundError(
         f"There is no episode {_shown(name)!r}.", hint=where_ids_are(name, "`cm episodes` lists them.")
     )
 
 
 def no_such_session(name: str) -> NotFoundError:
-    """Return the error that there is no session of a name."""
+    """Return the error for an unknown session."""
     hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
     return NotFoundError(f"There is no session {_shown(name)!r}.", hint=hint)
 

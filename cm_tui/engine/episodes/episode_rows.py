@@ -13,7 +13,7 @@ from cm_tui.model.dates import day
 PROMPT_CHARACTERS = 1_000
 """What lists show of all prompts together."""
 ANSWER_CHARACTERS = 300
-"""What they show of an answer, and of a verdict."""
+"""Characters of an answer, and of a verdict, in lists."""
 
 _TITLE_CHARACTERS = 200
 _SHOWN = (
@@ -31,7 +31,7 @@ def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> 
         seq: its number.
         one: the episode.
         origin: digest of the turn that it was read from.
-        at: place in the journal that the event stands behind.
+        at: end of the event in the journal.
         size: of its line.
     """
     tags = json.dumps(_clean(one.tags))
@@ -62,21 +62,21 @@ def words_of(one: Episode) -> str:
 
 
 def storable(text: str) -> str:
-    """Return a text without what the store cannot hold: journals may have lone surrogates and zero bytes."""
+    """Return a text that the store can hold: journals may have lone surrogates and zero bytes."""
     if text.isascii():
         return text.replace("\0", " ")
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
 def listed(shown: str, tags: Sequence[str], *, pinned: bool, rating: int, state: str) -> Episode:
-    """Return the episode that `shown_of` gave a text of, not yet laid on the mainline.
+    """Return an episode from the text of `shown_of`, not yet placed on the mainline.
 
     Args:
         shown: that text.
-        tags: those of now; what follows too.
-        pinned: by a person.
-        rating: by a person.
-        state: whether it is in sight.
+        tags: the current ones, as are the following values.
+        pinned: by the user.
+        rating: by the user.
+        state: visible, forgotten or archived.
     """
     values = json.loads(shown)
     found: dict[str, Any] = dict(zip(_SHOWN, [*values[:-_LISTS], *map(tuple, values[-_LISTS:])], strict=True))
@@ -85,7 +85,7 @@ def listed(shown: str, tags: Sequence[str], *, pinned: bool, rating: int, state:
 
 
 def first_line(prompts: Sequence[str]) -> str:
-    """Return the first line that says something of what was asked."""
+    """Return the first informative line of a prompt."""
     lines = (line.strip() for prompt in prompts for line in prompt.splitlines())
     return next((line for line in lines if line), "")[:_TITLE_CHARACTERS]
 

@@ -1,7 +1,7 @@
-"""The tables of episodes in a store, written beside index runs and read without waiting for them.
+"""The tables of episodes in a store, written during index runs and read without waiting for them.
 
-They are no part of a generation: what an agent has just recorded is listed at once, whatever run is under way. Where the
-store can only be read, they are made in memory for as long as it is open.
+They are not part of a generation: a new episode is listed at once, whatever run is under way. In a read-only store they
+are in memory while it is open.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 _MIGRATIONS = (5, 7, 10, 11)
 _WRITES = 64
-"""Writes of which is remembered what they changed."""
+"""Number of writes whose changed rows are remembered."""
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
 _tables: WeakKeyDictionary[Database, EpisodeTables] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
 class EpisodeTables:
-    """The tables of one store. Threads read on cursors of their own; one at a time writes.
+    """The tables of one store. Threads read on their own cursors; one at a time writes.
 
     Args:
         db: the store; None: they are in memory.
@@ -47,12 +47,12 @@ class EpisodeTables:
         self._db = None if db is None else proxy(db)
         self._cursors = threading.local()
         self.writer = threading.RLock()
-        """Held by whoever reads the journal into the tables."""
+        """Held while the journal is read into the tables."""
         self.version = 0
-        """Counts what was written since the store was opened."""
+        """Number of writes since the store was opened."""
         self._written: deque[tuple[int, frozenset[int] | None]] = deque(maxlen=_WRITES)
         self.position: tuple[Any, ...] | None = None
-        """The row that says how far the journal was read; None: it has to be looked up."""
+        """The row with the position in the journal; None: it has to be looked up."""
 
     @classmethod
     def of(cls, db: Database) -> EpisodeTables:
@@ -73,7 +73,7 @@ class EpisodeTables:
         return cursor
 
     def open_cursor(self) -> Cursor:
-        """Return another cursor, with transactions of its own."""
+        """Return another cursor with its own transactions."""
         if self._memory is not None:
             return Cursor(self._memory.cursor(), nullcontext)
         assert self._db is not None
@@ -90,10 +90,10 @@ class EpisodeTables:
 
     @contextmanager
     def reading(self, first: Callable[[], T]) -> Iterator[T]:
-        """Have all queries of this block see the same rows.
+        """Run all queries of this block on the same snapshot.
 
         Args:
-            first: what is done while nobody writes; the block is given what it returns.
+            first: called before the block, while writers are blocked; the block receives its result.
         """
         with self.writer:
             # DuckDB takes the state of the first query, not that of BEGIN.
@@ -114,7 +114,7 @@ class EpisodeTables:
         self._written.append((self.version, None if numbers is None else frozenset(numbers)))
 
     def changed_since(self, version: int) -> set[int] | None:
-        """Return the numbers of the episodes that were written since a version; None where any may have been."""
+        """Return the numbers of the episodes written since a version; None: any of them."""
         later = [numbers for at, numbers in self._written if at > version]
         if len(later) != self.version - version or None in later:
             return None
@@ -136,13 +136,13 @@ class EpisodeTables:
             raise
 
     def let_go_of_blocks(self) -> None:
-        """Let go of what was kept in memory of what was written."""
+        """Release the store's cached blocks of recent writes."""
         if self._memory is None and self._db is not None:
             self._db.let_go_of_blocks()
         memory.give_back()
 
     def settle(self) -> None:
-        """Have what was written in the file alone: what is not in it yet is held in memory."""
+        """Write everything to the file, which frees the memory of pending writes."""
         if self._memory is None and self._db is not None:
             self._db.shrink()
         self.let_go_of_blocks()
@@ -176,7 +176,7 @@ class EpisodeTables:
 
     @contextmanager
     def numbered(self, numbers: Any) -> Iterator[None]:
-        """Have queries of this block read an array of numbers of episodes as `found_episodes (seq)`."""
+        """Make an array of episode numbers readable as `found_episodes (seq)` in this block's queries."""
         from arro3.core import Array, Table
 
         self.cursor.register("found_episodes", Table.from_pydict({"seq": Array.from_numpy(numbers)}))

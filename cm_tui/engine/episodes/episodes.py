@@ -1,4 +1,4 @@
-"""The episodes of one project: lists from the tables, one of them whole from the journal, laid on the mainline."""
+"""The episodes of one project: lists from the tables, single ones from the journal, placed on the mainline."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Episodes:
 
     Args:
         journal: the project's.
-        tables: what the store has of it.
+        tables: the store's part of them.
         revisions: resolves names on the mainline of the store.
         repository: the checkout.
-        is_awaited: whether lists wait until a long journal is read, or tell of its newest episodes meanwhile.
+        is_awaited: whether lists wait until a long journal is read; otherwise they show its newest episodes meanwhile.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class Episodes:
         self._reading = FirstReading(self.index, tables, journal, self._places.sha_of, is_awaited=is_awaited)
 
     def close(self) -> None:
-        """End what is read in the background."""
+        """Stop reading in the background."""
         self._reading.close()
 
     def follow(self) -> str:
-        """Bring the tables up to the journal where that is soon done; returns what has to be said where it is not.
+        """Update the tables from the journal where that is quick; return a note for the user where it is not.
 
         Raises:
             StoreError: the journal cannot be read, or the store not be written.
@@ -75,10 +75,10 @@ class Episodes:
         return read.note if read.is_part else ""
 
     def page(self, match: str, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Episode]:
-        """Return those that fit, newest first.
+        """Return the matching ones, newest first.
 
         Raises:
-            NotFoundError: there is no episode of the id `before`.
+            NotFoundError: no episode has the id `before`.
             StoreError: the journal cannot be read.
         """
         self._places.ensure()
@@ -96,7 +96,7 @@ class Episodes:
         return read.lists.ids(self._meant(read, where))
 
     def forgotten(self) -> list[str]:
-        """Return the ids of what is hidden, as far as the journal was read: its first reading is not waited for.
+        """Return the ids of hidden ones in the part of the journal read so far, without waiting for the first reading.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -105,14 +105,14 @@ class Episodes:
         return read.lists.ids(self._meant(read, EpisodeFilter(state="forgotten")))
 
     def archived_with(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
-        """Return where in the archive episodes lie that have any of some words, those with most of the rarest first.
+        """Return places in the archive of episodes with any of some words, those with most of the rarest first.
 
         Args:
-            words: small letters; each may stand within a longer one.
-            where: which of the archive.
+            words: in lower case; each may be part of a longer one.
+            where: a filter.
 
         Returns:
-            file and place of each.
+            File and place of each.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -122,10 +122,10 @@ class Episodes:
         return [(-segment, place) for segment, place in found]
 
     def sessions(self, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Session]:
-        """Return the sessions of those that fit.
+        """Return the sessions of the matching ones.
 
         Raises:
-            NotFoundError: there is no session of the id `before`.
+            NotFoundError: no session has the id `before`.
             StoreError: the journal cannot be read.
         """
         read = self._reading.now()
@@ -134,7 +134,7 @@ class Episodes:
         return Page(found.rows, found.total, read.note)
 
     def stats(self, where: EpisodeFilter | None, days: int) -> EpisodeStats:
-        """Return totals of those that fit.
+        """Return totals of the matching ones.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -143,11 +143,11 @@ class Episodes:
         return replace(read.lists.stats(self._meant(read, where), days), note=read.note if read.is_part else "")
 
     def one(self, name: str) -> Episode:
-        """Return an episode by its id, a beginning of it, or `last`; one that is forgotten says so.
+        """Return an episode by its id, a prefix of it, or `last`; a forgotten one is marked as such.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
         name = plain_id(name).lower()
@@ -173,21 +173,21 @@ class Episodes:
         return self._places.replayed(said)
 
     def session_named(self, name: str) -> str:
-        """Return the id of a session by a beginning of it.
+        """Return the id of a session by a prefix of it.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no session has that name.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
         return session_named(self._reading.all().tables, name)
 
     def session_of(self, name: str) -> str:
-        """Return the session of an episode in sight by a beginning of its id, or `last`.
+        """Return the session of a visible episode by a prefix of the episode's id, or `last`.
 
         Raises:
-            NotFoundError: there is none, or it belongs to no session.
-            UsageError: there are several.
+            NotFoundError: no episode has that name, or it belongs to no session.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
         tables = self._reading.all().tables
@@ -198,7 +198,7 @@ class Episodes:
         return str(session)
 
     def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
-        """Return the newest shown episodes of a session as the journal has them, the oldest first: id, time, record.
+        """Return the newest visible episodes of a session from the journal, the oldest first: id, time, record.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -215,10 +215,10 @@ class Episodes:
         return found
 
     def listed(self, id_: str) -> Episode:
-        """Return an episode as lists have it, by its whole id.
+        """Return an episode as in lists, by its whole id.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: no episode has that id.
         """
         read = self._reading.all()
         found = read.tables.rows("SELECT seq FROM episode WHERE id = ?", [storable(id_)])
@@ -237,15 +237,15 @@ class Episodes:
         return tuple(sorted(moment.ordinal for moment in self._places.on_mainline(shas).values()))
 
     def named(self, name: str, *, hidden: bool) -> str:
-        """Return the id of an episode by a beginning of it, or `last`.
+        """Return the id of an episode by a prefix of it, or `last`.
 
         Args:
             name: what was typed.
-            hidden: look among those that are forgotten, instead of the others.
+            hidden: look among the forgotten ones instead of the others.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
         self.index.follow()
@@ -256,11 +256,11 @@ class Episodes:
 
         Args:
             names: as for `named`.
-            hidden: look among those that are forgotten, or not; None: among all.
+            hidden: look among the forgotten ones, or the others; None: among all.
 
         Raises:
-            NotFoundError: there is none of a name.
-            UsageError: there are several.
+            NotFoundError: a name matches no episode.
+            UsageError: a name is ambiguous.
             StoreError: the journal cannot be read.
         """
         self.index.follow()
@@ -275,6 +275,6 @@ class Episodes:
             return replace(where, session=session_named(read.tables, where.session))
         except NotFoundError:
             if read.is_part:
-                # It may be among what is not read yet.
+                # It may be in the unread part.
                 return where
             raise

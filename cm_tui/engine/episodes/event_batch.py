@@ -1,4 +1,4 @@
-"""What some events of the journal say of episodes, gathered before it is written into the tables."""
+"""Edits of episodes in a batch of events, gathered before they are written into the tables."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _EVENTS = 20_000
 
 
 class NewEpisode(NamedTuple):
-    """An episode that was read; its patch and its steps are let go of at once."""
+    """A new episode, without its patch and steps, which are not kept in memory."""
 
     episode: Episode
     origin: str
     at: Position
-    """Place that its event stands behind."""
+    """End of its event in the journal."""
     size: int
 
     @classmethod
     def of(cls, event: Event, at: Position, size: int) -> Self:
-        """Return what an event recorded."""
+        """Return the recorded episode of an event."""
         return cls(read_episode(event, patch=False), origin_of(event), at, size)
 
 
 @dataclass
 class EventBatch:
-    """What some events say, before it is written down."""
+    """The edits in some events, before they are written."""
 
     episodes: dict[str, NewEpisode] = field(default_factory=dict)
     edits: list[tuple[Any, ...]] = field(default_factory=list)
@@ -50,21 +50,21 @@ class EventBatch:
     moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
     """Files of the archive, and ids of what moved there."""
     touched: set[str] = field(default_factory=set)
-    """Ids of episodes of which something new is said."""
+    """Ids of edited episodes."""
     events: int = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether it is to be written down before more is read."""
+        """Whether it should be written before reading on."""
         return self.events >= _EVENTS or len(self.episodes) >= PART
 
     def take_in(self, event: Event, at: Position, events: int) -> int:
-        """Add an event; returns how many it counts: those that say something are numbered.
+        """Add an event; return how many numbers it takes: only relevant events are numbered.
 
         Args:
             event: the next one of the journal.
-            at: place that it stands behind.
-            events: how many were counted before.
+            at: its end.
+            events: the number of the last counted event.
         """
         self.events += 1
         number = events + 1

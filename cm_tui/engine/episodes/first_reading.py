@@ -1,7 +1,7 @@
-"""The reading of a long journal beside questions: until it is done, lists tell of the newest episodes.
+"""Reading a long journal in the background: until it is done, lists show the newest episodes.
 
-After a large import there are minutes of reading. What happened last is at the end of the journal, and so is all that was
-said of it since: tables in memory that begin there are right about the episodes that they have.
+After a large import, reading takes minutes. The latest events are at the end of the journal, and so are all edits
+since: tables in memory that begin there are right about the episodes that they have.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from cm_tui.errors import CmError
 _AT_ONCE = 2_000_000
 """Bytes of the journal that a question reads before it is answered: less than half a second."""
 _WORK_S, _REST_S = 0.02, 0.005
-"""The reading rests for so long after so much work: whoever asks is to have the interpreter soon."""
+"""Pause after each stretch of work, so that requests soon get the interpreter."""
 _LEAVE_S = 30.0
 _log = logging.getLogger(__name__)
 
 
 class Read(NamedTuple):
-    """What is read by now."""
+    """The part read so far."""
 
     tables: EpisodeTables
     lists: EpisodeLists
     note: str
-    """What has to be said with an answer from it."""
+    """A message for the user with a response from it."""
     is_part: bool = False
 
 
 class FirstReading:
-    """Brings the tables of a store up to the journal.
+    """Updates the tables of a store from the journal.
 
     Args:
         index: reads into the tables.
         tables: of the store.
         journal: of the project.
-        sha_of: says which commit of the mainline has an ordinal.
-        is_awaited: whether a question waits until all is read, however long that takes.
+        sha_of: returns the mainline commit of an ordinal.
+        is_awaited: whether a request waits until all is read, however long that takes.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class FirstReading:
         self._rested = 0.0
 
     def all(self) -> Read:
-        """Read all that there is.
+        """Read everything.
 
         Raises:
             StoreError: the journal cannot be read, or the store cannot be written.
@@ -71,7 +71,7 @@ class FirstReading:
         return Read(self._tables, self._all, self._index.follow().note)
 
     def now(self) -> Read:
-        """Read what is soon read; of more, the newest now and the others in the background.
+        """Read what is quick to read; of more, the newest now and the rest in the background.
 
         Raises:
             StoreError: as `all`.
@@ -90,7 +90,7 @@ class FirstReading:
         return Read(tables, lists, self._note(tables), is_part=True)
 
     def close(self) -> None:
-        """End the reading; the next one goes on where it was."""
+        """Stop reading; the next reading continues there."""
         self._ending.set()
         with self._lock:
             thread = self._thread
@@ -113,10 +113,10 @@ class FirstReading:
         try:
             self._index.follow(self._go_on)
         except CmError as error:
-            # The next question meets it too, and is told.
+            # The next request meets it too, and reports it.
             _log.warning("reading the journal: %s", error.message)
             self._is_awaited = True
-        except Exception:  # noqa: BLE001 - kept in the log
+        except Exception:  # noqa: BLE001 - logged
             _log.exception("reading the journal")
             self._is_awaited = True
 
@@ -132,5 +132,5 @@ class FirstReading:
         there = tables.row("SELECT count(*) FROM episode")[0]
         return (
             f"Still reading, {max(0, whole - left) / 1e6:,.0f} of {whole / 1e6:,.0f} MB: "
-            f"only the newest {there:,} are listed and counted by now."
+            f"only the newest {there:,} are listed and counted so far."
         )

@@ -1,4 +1,4 @@
-"""Who forgot an episode, when and why: from the event that said so last and was not undone."""
+"""Who forgot an episode, when and why: from the last such event that was not undone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def forgetting(tables: EpisodeTables, journal: Journal, id_: str) -> Forgetting 
         if json.loads(edit).get("forgotten") is not True:
             continue
         if segment is None:
-            return Forgetting(actor, "", 0.0, "its recording was taken back")
+            return Forgetting(actor, "", 0.0, "its recording was undone")
         event = next(journal.read(Position(segment, place)), None)
         told = event is not None and event.kind == FORGOTTEN
         return forgetting_of(event) if event is not None and told else Forgetting(actor, "", 0.0, "")

@@ -1,4 +1,4 @@
-"""Taking back what was decided on a proposal of the narrator: what was written goes, by the mark that it carries."""
+"""Undoing a decision on the narrator's proposal: the written text is found by its mark and removed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
 
 
 class DecisionBack(NamedTuple):
-    """What taking back a decision did, or would do.
+    """Result of undoing a decision, or of a dry run.
 
     Attributes:
-        words: the decision, for people.
-        conflicts: what was changed since: then nothing was taken back.
+        words: the decision, for the user.
+        conflicts: later changes; if there are any, nothing was undone.
     """
 
     words: str
@@ -47,19 +47,19 @@ def take_back(
     root: Path, said: Mapping[str, Any], events: Sequence[Event], *, words: Mapping[str, str] | None = None,
     undone: Callable[[], Sequence[Event]] = tuple, dry_run: bool = False, theirs_too: bool = False,
 ) -> DecisionBack:  # fmt: skip
-    """Take back what a decision wrote.
+    """Undo what a decision wrote.
 
     Args:
         root: of the checkout.
-        said: data of the event that decided.
-        events: all of the same change that the journal still has.
-        words: `said` and `back`, the line that was written and the one before it, where no event has them any more.
-        undone: returns the events that wrote lines of decisions that were undone, the newest first.
-        dry_run: only say what it would do.
-        theirs_too: also where somebody changed it since.
+        said: data of the decision's event.
+        events: all events of the same change that are still in the journal.
+        words: `said` and `back`, the written line and the one before it, for when no event holds them any more.
+        undone: returns the events that wrote lines of undone decisions, the newest first.
+        dry_run: only report what would be undone.
+        theirs_too: undo even what was changed since.
 
     Raises:
-        UsageError: it cannot be taken back.
+        UsageError: it cannot be undone.
         CmError: a note or a file of entries cannot be read or written.
     """
     name, verdict = _text(said, "proposal"), _text(said, "verdict")
@@ -71,7 +71,7 @@ def take_back(
     if _text(said, "action") in _TOPIC_ACTIONS:
         return _of_topics(root, events, done, dry_run=dry_run)
     if not _text(said, "line") and _text(said, "action") != "remove":
-        # It stood there already: nothing was written.
+        # It was there already: nothing was written.
         return DecisionBack(done)
     return _of_line(root, said, events, words or {}, done, undone, dry_run=dry_run, theirs_too=theirs_too)
 
@@ -103,14 +103,14 @@ def undone_writes(tables: EpisodeTables, journal: Journal, change: str) -> list[
 
 
 def data_of(events: Sequence[Event]) -> Mapping[str, Any]:
-    """Return what the decision among some events says.
+    """Return the data of the decision's event.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such event.
     """
     found = next((event.data for event in events if event.kind == DECIDED), None)
     if found is None:
-        raise UsageError("The journal no longer has what was decided.")
+        raise UsageError("The journal no longer has the decision.")
     return found
 
 
@@ -141,9 +141,9 @@ def _of_line(
 
 
 def _by_hand(what: str, words: Mapping[str, str]) -> str:
-    """Return what is said where the line that stood there before is in no journal of this machine."""
+    """Return the message where no journal of this machine has the replaced line."""
     back = words.get("back", "")
-    return f"the line that it {what} is put back by hand{f': “{back}”' if back else ''}"
+    return f"the line that it {what} has to be restored by hand{f': “{back}”' if back else ''}"
 
 
 def _before(lines: Sequence[hunks.Hunk], words: Mapping[str, str]) -> str:
@@ -165,9 +165,7 @@ def _told(done: str, back: TakenBack) -> DecisionBack:
 def _of_topics(root: Path, events: Sequence[Event], done: str, *, dry_run: bool) -> DecisionBack:
     event = next((one for one in events if one.kind == TOPIC_CHANGED), None)
     if event is None:
-        return DecisionBack(
-            f"{done}; what was done to the topics, elsewhere or long ago, stays: `cm topics` changes them"
-        )
+        return DecisionBack(f"{done}; changes of topics, made elsewhere or long ago, stay: `cm topics` changes them")
     back = take_topics_back(Notes(root), event, dry_run=dry_run)
     conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in back.conflicts)
     return DecisionBack(f"{done}, which {back.words}", conflicts)
@@ -191,6 +189,6 @@ def _of_entry(
 
 
 def _text(said: Mapping[str, Any], name: str) -> str:
-    """Return a text of an event; a journal may say anything."""
+    """Return a text of an event, which may be malformed."""
     found = said.get(name)
     return found if isinstance(found, str) else ""

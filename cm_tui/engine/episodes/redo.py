@@ -11,7 +11,7 @@ from cm_tui.engine.entries.entry_events import CHANGED, states_of
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.edits import append_of_many, new_change
 from cm_tui.engine.episodes.episodes import Episodes
-from cm_tui.engine.episodes.undo import TAKEN_BACK, events_of, undo
+from cm_tui.engine.episodes.undo import UNDONE_PREFIX, events_of, undo
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
@@ -106,4 +106,4 @@ def redo(episodes: Episodes, root: Path, change: str) -> Edited:
         raise UsageError("This change cannot be redone.", hint="Make it again where it was made.")
     made = redoer(_Undone(root, episodes, events))
     again = undo(episodes, root, made, dry_run=True, theirs_too=False)
-    return Edited(made, again.ids, again.words.removeprefix(TAKEN_BACK))
+    return Edited(made, again.ids, again.words.removeprefix(UNDONE_PREFIX))

@@ -1,4 +1,4 @@
-"""Retention: what leaves the journal by its age, how it moves to the archive, and how it is deleted from there."""
+"""Retention: which episodes leave the journal by age, moving them to the archive, and deleting them from there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _A_DAY = 86_400.0
 
 
 class _Aged(NamedTuple):
-    """An episode in the journal, as far as its age matters."""
+    """An episode in the journal, with the data for retention."""
 
     id: str
     time: float
@@ -49,24 +49,24 @@ class _Ages(NamedTuple):
     older_than: float | None
 
     def reason(self, one: _Aged, now: float) -> str:
-        """Return why an episode goes; nothing where it stays."""
+        """Return why an episode leaves; empty: it stays."""
         age = (now - one.time) / _A_DAY
         if one.is_high_value:
             return f"of high value, older than {self.high_value:g} days" if age > self.high_value else ""
         if one.settled and age > self.consolidated:
             return f"consolidated, older than {self.consolidated:g} days"
         if self.older_than is not None and age > self.older_than:
-            return f"older than {self.older_than:g} days, as asked"
+            return f"older than {self.older_than:g} days, as requested"
         return ""
 
 
 def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> RetentionReport:
-    """Say what leaves the journal by its age, and move it to the archive if wanted.
+    """Report what leaves the journal by its age, and move it to the archive if requested.
 
     Args:
         episodes: of the project.
         apply: move it.
-        older_than: days; all of the rest that is older goes too.
+        older_than: days; also all others that are older.
 
     Raises:
         StoreError: the journal or the archive cannot be read or written.
@@ -101,21 +101,21 @@ def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> R
 
 
 def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None, dry_run: bool) -> PurgeReport:
-    """Delete episodes from the archive, for good.
+    """Delete episodes from the archive permanently.
 
     Args:
         episodes: of the project.
-        names: ids, or beginnings that no other has.
-        older_than: days; also all of the archive that is older.
-        dry_run: only say what would go.
+        names: ids, or unique prefixes.
+        older_than: days; also everything in the archive that is older.
+        dry_run: only report what would be deleted.
 
     Raises:
-        NotFoundError: the archive has none of that name.
-        UsageError: nothing is named.
+        NotFoundError: a name is not in the archive.
+        UsageError: no name or age is given.
         StoreError: the archive cannot be written.
     """
     if not names and older_than is None:
-        raise UsageError("Nothing is named to be purged.", hint="Give ids, or --older-than DAYS.")
+        raise UsageError("There is nothing to purge.", hint="Give ids, or --older-than DAYS.")
     ids = list(episodes.named_all(names, hidden=None)) if names else []
     episodes.index.follow()
     rows = {
@@ -127,7 +127,7 @@ def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None,
     for id_ in ids:
         if id_ not in rows:
             raise NotFoundError(
-                f"{id_} is not in the archive.", hint="`cm episodes list --state archived` lists what is."
+                f"{id_} is not in the archive.", hint="`cm episodes list --state archived` lists archived episodes."
             )
     if older_than is not None:
         ids += [id_ for id_, (at, _) in rows.items() if at < time.time() - older_than * _A_DAY and id_ not in ids]
@@ -137,17 +137,17 @@ def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None,
 
 
 def drop(episodes: Episodes, ids: Sequence[str]) -> None:
-    """Delete episodes from the archive; who is killed meanwhile leaves it to the next one that does.
+    """Delete episodes from the archive; after a crash, the next deletion completes it.
 
     Raises:
         StoreError: the archive cannot be written.
     """
     journal = episodes.journal
     with alone(journal), _told(journal):
-        # What a killed process left in the journal on its way to the archive would outlive what is deleted there.
+        # Episodes left in the journal by an interrupted move would outlive the deleted archive.
         _move(episodes, ())
         with journal.held():
-            # Those of their turns too: a backup from before they moved brings none of it back.
+            # Ids of their turns too: an older backup restores none of it.
             append_of_many(journal, PURGED, {"actor": "person"}, [*ids, *_of_turns(Archive(journal), frozenset(ids))])
         _keep_known(episodes)
 
@@ -159,7 +159,7 @@ def _of_turns(beside: Archive, ids: frozenset[str]) -> list[str]:
 
 
 def drop_erased(episodes: Episodes) -> None:
-    """Delete from the archive what the journal says is erased, for a caller that keeps other erasures waiting.
+    """Delete erased episodes from the archive; the caller blocks other erasures.
 
     Raises:
         StoreError: the archive cannot be read or written.
@@ -176,9 +176,9 @@ def _keep_known(episodes: Episodes) -> None:
 
 
 def _move(episodes: Episodes, ids: Sequence[str]) -> None:
-    """Move episodes to the archive: a file of it first, then the word of it in the journal, then the holes.
+    """Move episodes to the archive: first a file of it, then its event in the journal, then the holes.
 
-    What a killed process was moving goes along. For a caller that keeps other erasures waiting.
+    An interrupted move is completed. The caller blocks other erasures.
     """
     journal, beside = episodes.journal, Archive(episodes.journal)
     wanted = {*ids, *archive.unfinished(journal)}
@@ -196,7 +196,7 @@ def _move(episodes: Episodes, ids: Sequence[str]) -> None:
 
 
 def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[Extent, Sequence[Extent]]]:
-    """Yield the lines of episodes, each with those of the turn that it was made from."""
+    """Yield the lines of episodes, each with those of its turn."""
     turns, at = Turns(), START
     said: dict[str, Event] = {}
     stopped: dict[str, list[Event]] = {}
@@ -234,9 +234,9 @@ def _damaged(beside: Archive) -> Iterator[str]:
 
 @contextmanager
 def _told(journal: Journal) -> Iterator[None]:
-    """Turn what the system says of the archive's files into an error of the store."""
+    """Raise errors of the archive's files as store errors."""
     try:
         yield
     except OSError as error:
         where = journal.folder
-        raise StoreError(f"The archive beside {where} cannot be used: {error}", hint="Check the disk.") from error
+        raise StoreError(f"The archive next to {where} cannot be used: {error}", hint="Check the disk.") from error

@@ -1,4 +1,4 @@
-"""What sessions are called: as a person or an agent named them, else by what was asked first."""
+"""Titles of sessions: as the user or an agent named them, else the first prompt."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cm_tui.engine.episodes.episode_tables import EpisodeTables
 
 
 def session_titles(columns: Columns, tables: EpisodeTables, sessions: Sequence[int], state: str) -> Mapping[str, str]:
-    """Return what sessions are called, by their ids.
+    """Return titles of sessions by id.
 
-    What a person called one comes first. It is called the same whatever of it is asked for, and never by what was forgotten
-    unless that is asked for.
+    The user's title comes first. A title does not depend on the filter, and never comes from forgotten episodes unless
+    those are requested.
 
     Args:
         columns: of all episodes.
-        tables: has what was asked.
+        tables: with the prompts.
         sessions: their numbers.
-        state: of the episodes that are asked for.
+        state: of the requested episodes.
     """
     counts = columns.coded["state"] >= 0
     if state != "forgotten":

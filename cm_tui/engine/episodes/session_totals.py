@@ -1,4 +1,4 @@
-"""What the episodes of each session come to, from columns."""
+"""Totals of the episodes of each session, from columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SessionTotals:
         self._fitting = fitting
 
     def order(self) -> list[int]:
-        """Return all of them: the one that ended last first, of the same moment by their ids."""
+        """Return all of them, the last one to end first, of equal times by id."""
         codes = self._columns.coded["session"][self._fitting]
         names = self._columns.names["session"].texts
         ended = np.full(len(names), -np.inf)
@@ -41,11 +41,11 @@ class SessionTotals:
         return order
 
     def sessions(self, wanted: Sequence[int], titles: Mapping[str, str]) -> Iterator[Session]:
-        """Yield what some of them come to, in their order.
+        """Yield the totals of some of them, in order.
 
         Args:
-            wanted: which.
-            titles: what sessions are called, by their ids.
+            wanted: their numbers.
+            titles: of sessions, by id.
         """
         rows = dict(self._rows(wanted))
         files = self._files(wanted)
@@ -93,6 +93,6 @@ class SessionTotals:
 
 
 def total_of(values: NDArray[Any]) -> int:
-    """Return a sum of whole numbers, however large: transcripts say what they like."""
+    """Return a sum of integers of any size, as transcripts may contain anything."""
     high, low = values >> 32, values & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())

@@ -1,4 +1,4 @@
-"""Tasks that somebody tells of: with prompt, plan, patch and verdict, each recorded once as an episode."""
+"""Reported tasks: prompt, plan, patch and verdict, each recorded once as an episode."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def record(root: Path, episodes: Episodes, told: EpisodeRecord) -> str:
     Args:
         root: of the checkout.
         episodes: of the project.
-        told: what was said, as it came; the same that was told before is found again.
+        told: the report as received; a repeated one is recognised.
 
     Raises:
-        UsageError: nothing was asked.
+        UsageError: the prompt is empty.
         StoreError: the journal cannot be read or written.
     """
     if not any(prompt.strip() for prompt in told.prompts):
-        raise UsageError("There is nothing to record.", hint="Say in `prompt` what was asked.")
+        raise UsageError("There is nothing to record.", hint="Give the task in `prompt`.")
     folders = git_folders(root)
     head = head_of(folders).sha if folders is not None else None
     clean = replace(_bounded(told), root=str(root), base=head or "")
@@ -54,7 +54,7 @@ def record(root: Path, episodes: Episodes, told: EpisodeRecord) -> str:
 
 
 def _bounded(told: EpisodeRecord) -> EpisodeRecord:
-    """Return what is kept of it, without secrets: one at a cut is seen whole."""
+    """Return the recorded part with secrets redacted, including one at a cut."""
     patch = without_credentials(storable(told.patch))
     prompt = _cut(told.prompts[0], PROMPT_CHARACTERS)
     plan, verdict = _cut(told.plan, ANSWER_CHARACTERS), _cut(told.verdict, ANSWER_CHARACTERS)

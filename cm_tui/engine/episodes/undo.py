@@ -1,4 +1,4 @@
-"""Taking back the last change that a person made in a project, of any kind."""
+"""Undoing the user's last change in a project, of any kind."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
 from cm_tui.model.author import Author
 
-TAKEN_BACK = "taken back: "
-"""What the words of an undo begin with."""
-_LEFT_OUT = "left out, because it cannot be taken back"
+UNDONE_PREFIX = "undone: "
+"""Prefix of the words for an undo."""
+_LEFT_OUT = "skipped, because it cannot be undone"
 
 
 class Asked(NamedTuple):
-    """How a change is to be taken back."""
+    """A request to undo a change."""
 
     root: Path
     """Of the checkout."""
@@ -43,29 +43,29 @@ class Asked(NamedTuple):
     events: Sequence[Event]
     """The change, as the journal has it, in order."""
     dry_run: bool
-    """Nothing is to be written."""
+    """Write nothing."""
     theirs_too: bool
-    """Also what somebody else changed since goes."""
+    """Undo even what was changed since."""
 
 
 class Taken(NamedTuple):
-    """What became of it."""
+    """Result of an undo."""
 
     ids: tuple[str, ...]
-    """What the change was about."""
+    """Ids of the changed items."""
     words: str
     """The change, for people."""
     conflicts: tuple[Conflict, ...] = ()
-    """What changed since: left as it is where that was not to go too."""
+    """Later changes, which stay unless they were to be undone, too."""
     left: bool = False
-    """Nothing could be taken back: the change stays."""
+    """Nothing could be undone: the change stays."""
     notes: tuple[str, ...] = ()
-    """What has to be said."""
+    """Messages for the user."""
 
 
 Undoer = Callable[[Asked], Taken]
-"""Takes back a change of its kind. What an event says of episodes counts no longer once it is undone; whoever keeps
-something else, such as a file, puts that back here. Killed in the middle, it is asked again."""
+"""Undoes a change of its kind. The episodes' own events are excluded once they are undone; an undoer that keeps
+something else, such as a file, restores it. After a crash it is called again."""
 
 
 def _of_episodes(asked: Asked) -> Taken:
@@ -80,7 +80,7 @@ def _of_episodes(asked: Asked) -> Taken:
 
 
 def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
-    """Return what an event changed; a journal may say anything."""
+    """Return an event's change; the event may be malformed."""
     rating, pinned = data.get("rating"), data.get("pinned")
     return EpisodeEdit(
         add_tags=tuple(changes.texts(data.get("add_tags"))),
@@ -111,7 +111,7 @@ def _of_note(asked: Asked) -> Taken:
     done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
     if done.now is None:
         return Taken((done.id,), done.words)
-    # Lines that somebody has changed since cannot be put back by force: nobody knows where.
+    # Lines that were changed since cannot be restored by force: their place is unknown.
     conflict = Conflict(done.id, done.id, done.back, done.now, done.then, "")
     return Taken((done.id,), done.words, (conflict,), left=True)
 
@@ -156,22 +156,22 @@ UNDOERS: Mapping[str, Undoer] = {
     RESTORED: _of_episodes,
     episode_record.KIND: _of_recording,
 }
-"""Who takes back which kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
+"""Undoers by kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
 
 
 def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, theirs_too: bool) -> Undone:
-    """Take back the last change of a person that was not taken back yet.
+    """Undo the user's last change that is not undone yet.
 
     Args:
         episodes: of the project.
         root: of the checkout.
-        only: id of the change that is taken back instead of the last one.
-        dry_run: only say what it would be.
-        theirs_too: also where somebody changed the same since.
+        only: id of the change to undo instead of the last one.
+        dry_run: only report what would be undone.
+        theirs_too: undo even what was changed since.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: the change that is named cannot be taken back.
+        NotFoundError: there is no change to undo.
+        UsageError: the named change cannot be undone.
         StoreError: the journal cannot be read or written.
     """
     episodes.index.follow()
@@ -192,7 +192,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
         with episodes.journal.held():
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
         episodes.index.follow()
-    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{TAKEN_BACK}{taken.words}"
+    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{UNDONE_PREFIX}{taken.words}"
     return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
 
 
@@ -206,8 +206,8 @@ def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str,
     if not found and only:
         raise NotFoundError(f"The change {only[:40]} was undone already, or is not of this project.")
     if not found:
-        more = f" {count(len(skipped), 'other change')} cannot be taken back." if skipped else ""
-        raise NotFoundError(f"There is no change of yours to take back in this project.{more}")
+        more = f" {count(len(skipped), 'other change')} cannot be undone." if skipped else ""
+        raise NotFoundError(f"There is no change of yours to undo in this project.{more}")
     change, kind = found[0]
     return change, kind, events_of(episodes, change)
 

@@ -1,7 +1,7 @@
-"""The index of words: which episodes have a text in which every word of a question stands, anywhere within a word.
+"""The word index: which episodes have a text that contains every word of a query, anywhere within a word.
 
-The newest episodes are looked through as text. The others are in parts, each a small inverted index: its words in one run
-of bytes, which is searched as such, and for each of them the episodes that have it.
+The newest episodes are searched as text. The others are in parts, each a small inverted index: its words in one byte
+string, which is searched directly, and for each of them its episodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cm_tui.engine.episodes.episode_tables import EpisodeTables
 PART = 2_048
 """Episodes in a part when it is made."""
 _TOGETHER = 8
-"""So many of those are made one; its episodes are below 65,536, so that a place among them takes two bytes."""
+"""Parts to merge at once; a part has fewer than 65,536 episodes, so that a place takes two bytes."""
 _FREQUENT = 128
 """So many words are looked up at first, then eight times as many, until every episode is found."""
 Numbers = NDArray[np.int32]
@@ -116,7 +116,7 @@ class Part(NamedTuple):
         return self.postings[first + np.arange(len(first))]
 
     def _words_with(self, text: bytes) -> NDArray[np.int64]:
-        """Return the places of the words in which a text stands, in order."""
+        """Return the sorted places of the words that contain a text."""
         if len(text) <= 2:
             # Nearly every word has it: all places at once.
             letters = np.frombuffer(self.words, np.uint8)
@@ -154,7 +154,7 @@ class WordIndex:
     """The words of all episodes of one store.
 
     Args:
-        tables: where they are kept.
+        tables: the tables that hold it.
     """
 
     def __init__(self, tables: EpisodeTables) -> None:
@@ -173,7 +173,7 @@ class WordIndex:
         return now
 
     def having(self, word: str) -> Numbers:
-        """Return what `Words.having` says of what this thread's queries see."""
+        """Return `Words.having` for the snapshot of this thread's queries."""
         return self._look_up(-1).having(word)
 
     def _look_up(self, version: int) -> Words:
@@ -216,7 +216,7 @@ class WordIndex:
             )
 
     def _write(self, part: Part) -> None:
-        # What others remember by it stays true: no number is given twice.
+        # Caches stay valid: no number is reused.
         number = secrets.randbits(31)
         blobs = (part.members.tobytes(), part.words, part.lengths.tobytes(), part.postings.tobytes())
         self._tables.cursor.execute("INSERT INTO episode_words VALUES (?, ?, ?, ?, ?)", [number, *blobs])
@@ -229,7 +229,7 @@ class WordIndex:
         missing = [number for number in numbers if number not in known]
         fresh = dict(self._stored(missing))
         if len(missing) > 1:
-            # They were read from blocks that nobody needs a second time.
+            # The blocks that they were read from are not needed again.
             self._tables.let_go_of_blocks()
         return {number: known.get(number) or fresh[number] for number in numbers}
 

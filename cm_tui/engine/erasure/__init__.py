@@ -1,1 +1,1 @@
-"""What looks like a secret in what is stored, found; events and all that was made from them, erased."""
+"""Finding possible secrets in stored data, and erasing events with everything derived from them."""

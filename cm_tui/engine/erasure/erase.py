@@ -1,4 +1,4 @@
-"""Erasing: out of the journal, the index, logs and remembered choices; each step can be done again after a kill."""
+"""Erasing from journal, index, logs and remembered choices; each step can be repeated after a crash."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from cm_tui.model import ErasedEvent, ErasureReport
 from cm_tui.model.text import one_line
 
 _INTERRUPTED = "an erasure that was interrupted is finished with this one"
-_WHOLE = "the turn is erased whole: its prompts, notes of edits, stop and episode say the same"
-_STANDING = "what was proposed and decided of what they say loses its words, and what pipelines wrote of it goes: lines in notes and entries stay"
-_ENTRY = "an entry is erased whole, with all that was ever said of it: its changes hold the same words"
+_WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"
+_STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries stay"
+_ENTRY = "an entry is erased as a whole, with all its earlier versions: its changes contain the same words"
 _COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
 _WORDS = 60
 """Characters that are shown of an event."""
 
 
 class Asked(NamedTuple):
-    """What a person wants erased.
+    """A request to erase.
 
     Attributes:
-        names: ids, beginnings of ids, places, as for `Selection`.
-        found: also everything that looks like a secret.
-        with_patches: also the turns of other episodes that hold lines of one that goes.
+        names: ids, prefixes of ids, places, as for `Selection`.
+        found: also all possible secrets.
+        with_patches: also turns of other episodes with lines of an erased one.
     """
 
     names: Collection[str]
@@ -49,16 +49,16 @@ class Asked(NamedTuple):
     with_patches: bool = False
 
     def select(self, journal: Journal, again: Collection[str]) -> tuple[Selection, tuple[str, ...]]:
-        """Return what goes, and the ids of episodes that stay and hold lines of one that goes.
+        """Return the lines to erase, and the ids of other episodes with lines of an erased one.
 
         Raises:
-            NotFoundError: a name is none of the journal's.
-            UsageError: a name is too short, or that of several.
+            NotFoundError: a name is not in the journal.
+            UsageError: a name is too short or ambiguous.
             StoreError: the journal cannot be read.
         """
         chosen = Selection(journal, self.names, again=again, found=self.found)
         if not self.names and not self.with_patches:
-            # What looks like a secret goes wherever it is repeated.
+            # A possible secret is erased everywhere.
             return chosen, ()
         others = neighbours(journal, chosen.chosen)
         if not others or not self.with_patches:
@@ -70,8 +70,8 @@ def preview(journal: Journal, asked: Asked) -> ErasureReport:
     """Return what would be erased.
 
     Raises:
-        NotFoundError: a name is none of the journal's.
-        UsageError: a name is too short, or that of several.
+        NotFoundError: a name is not in the journal.
+        UsageError: a name is too short or ambiguous.
         StoreError: the journal cannot be read.
     """
     again = erasure.unfinished(journal)
@@ -90,35 +90,34 @@ def erase_events(
     forget_counts: Callable[[Collection[str]], None] = lambda _: None,
     forget_words: Callable[[Said, Collection[str] | None], None] = lambda *_: None,
 ) -> ErasureReport:
-    """Erase events and all that was made from them.
+    """Erase events and all derived data.
 
-    First the journal says that they are erased, so that nothing is made from them any more; then their lines are
-    overwritten, then what was made from them is made again without. A process that is killed in between leaves a note,
-    by which the next erasure does the rest.
+    First the journal records the erasure, so that nothing more is derived from them; then their lines are overwritten,
+    then derived data is rebuilt without them. A killed process leaves a note, by which the next erasure completes it.
 
     Args:
         journal: the project's.
-        asked: what is erased.
-        make_again: makes the index again without what the journal no longer holds, and returns notes.
+        asked: the request.
+        make_again: rebuilds the index without erased events, and returns notes.
         store: folder of the project's store.
-        entries: the project's, where its folder is known.
-        forget_counts: forgets how often what goes was recalled, by ids.
-        forget_words: removes what was handed over and repeats what goes, or has one of these secrets; None: any.
+        entries: the project's, if its folder is known.
+        forget_counts: drops the recall counts of ids.
+        forget_words: drops saved output that repeats erased text, or has one of these secrets; None: any secret.
 
     Raises:
-        NotFoundError: a name is none of the journal's.
-        UsageError: a name is too short, or that of several.
-        StoreError: the journal or a file cannot be written, or another erasure goes on.
+        NotFoundError: a name is not in the journal.
+        UsageError: a name is too short or ambiguous.
+        StoreError: the journal or a file cannot be written, or another erasure is running.
     """
     with erasure.alone(journal):
         again = erasure.unfinished(journal)
         selection, others = asked.select(journal, again)
-        # Looking for secrets takes long: nobody is kept from writing meanwhile. What an interrupted erasure took them
-        # from is not known any more.
+        # Looking for secrets takes long, so writing is not blocked meanwhile. Which events an interrupted erasure took
+        # them from is unknown.
         everything = asked.found or bool(again)
         known = [one.line for one in selection.chosen]
         secrets = set() if everything else _secrets(journal, known)
-        # Before the lines go: who is killed in between would know no more what they said.
+        # Before the lines are erased: after a crash in between, their text would be unknown.
         said = said_in(journal, known)
         sessions = {session for session, _ in said.prompts}
         forget_words(said, None if everything else secrets)
@@ -154,18 +153,18 @@ def erase_events(
 
 
 def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[str, ...]:
-    """Take secrets out of the entries that stay; returns the files that changed."""
+    """Redact secrets in the remaining entries; return the changed files."""
     if secrets is not None and not secrets:
         return ()
     return entry_erasure.clean(entries, state_files.changing(secrets))
 
 
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
-    """Take secrets out of logs and remembered choices, and return the files that had any.
+    """Redact secrets in logs and remembered choices; return the files with any.
 
     Args:
         store: folder of the project's store.
-        secrets: these; None: all that looks like one.
+        secrets: these; None: all recognised ones.
 
     Raises:
         StoreError: one cannot be written.
@@ -176,7 +175,7 @@ def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...
 
 
 def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
-    """Return what looks like a secret in lines that go, to take it out of other files as well."""
+    """Return possible secrets in erased lines, for redacting other files."""
     secrets: set[str] = set()
     for line in lines:
         data = data_of(journal, line)
@@ -194,7 +193,7 @@ def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, inte
 
 
 def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
-    """Yield why more goes than what was named."""
+    """Yield reasons why more is erased than was named."""
     standing = {one.event.id for one in selection.standing if one.event is not None}
     proposed = entry_erasure.EVENTS | {WORDED, PROPOSED}
     others = [event for event in events if event.kind not in proposed and event.id not in standing]
@@ -206,8 +205,8 @@ def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) 
         yield _ENTRY
     if selection.open_prompts > 1:
         yield (
-            f"{selection.open_prompts:,} prompts go that no stop has followed yet: those of a session belong to one "
-            "turn, which is open"
+            f"{selection.open_prompts:,} prompts are erased that no stop has followed yet: those of a session belong to one "
+            "open turn"
         )
 
 

@@ -1,4 +1,4 @@
-"""Other episodes that hold the same lines as those that go: a patch starts from HEAD, and repeats what is uncommitted."""
+"""Other episodes with lines of an erased one: a patch starts from HEAD, and repeats uncommitted changes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 
 _ADDED, _SAID = 12, 24
-"""Characters that are no blanks of a line that tells something: one added by a patch, one of a prompt or an answer."""
+"""Least non-blank characters of a distinctive line: in a patch, and in a prompt or an answer."""
 
 
 def neighbours(journal: Journal, chosen: Sequence[Chosen]) -> tuple[str, ...]:
-    """Return the ids of episodes that stay and share lines with one of the same checkout that goes.
+    """Return the ids of remaining episodes that share lines with an erased one of the same checkout.
 
     Args:
-        journal: is read twice.
-        chosen: what goes.
+        journal: read twice.
+        chosen: the lines to erase.
 
     Raises:
         StoreError: the journal cannot be read.
@@ -54,7 +54,7 @@ def _episodes(journal: Journal, start: Position) -> Iterator[Event]:
 
 
 def _lines(record: EpisodeRecord) -> Iterator[str]:
-    """Yield the lines of an episode that tell something, without blanks: a line that was indented is the same."""
+    """Yield the distinctive lines of an episode, without blanks, as indentation may differ."""
     added = (line[1:] for line in record.patch.splitlines() if line.startswith("+") and not line.startswith("+++ "))
     yield from _long(added, _ADDED)
     for text in (*record.prompts, record.answer):

@@ -1,4 +1,4 @@
-"""What events say: by it is found what repeats them where no id tells."""
+"""The text of events, for finding repetitions without ids."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from cm_tui.engine.redaction.values import texts_of
 from cm_tui.model import Episode
 
 _TELLING = 24
-"""Characters that are no blanks of a line that nobody else writes by chance."""
+"""Non-blank characters of a line that identify it: no other text repeats it by chance."""
 _NOT_SAID = frozenset({"root", "session", "agent", "base", "stop", "patch", "patch_digest", "origin", "paths", "files"})
-"""Fields of events that hold no words, or those of source code, which is in the project."""
+"""Fields of events without text, or with source code, which is in the project anyway."""
 
 
 class Said(NamedTuple):
-    """What events say.
+    """The text of events.
 
     Attributes:
-        lines: those that tell something.
-        prompts: with the session of each.
+        lines: the distinctive ones.
+        prompts: with their sessions.
     """
 
     lines: frozenset[str]
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 def said_in(journal: Journal, lines: Iterable[Line]) -> Said:
-    """Return what lines of a journal say.
+    """Return the text of lines of a journal.
 
     Raises:
         OSError: a file cannot be read.
@@ -50,7 +50,7 @@ def said_in(journal: Journal, lines: Iterable[Line]) -> Said:
 
 
 def said_by(episodes: Iterable[Episode]) -> Said:
-    """Return what episodes say."""
+    """Return the text of episodes."""
     said: set[str] = set()
     prompts: set[tuple[str, str]] = set()
     for one in episodes:
@@ -61,7 +61,7 @@ def said_by(episodes: Iterable[Episode]) -> Said:
 
 
 def data_of(journal: Journal, line: Line) -> Mapping[str, Any] | str:
-    """Return the data of an event, or the text of a line that is none.
+    """Return the data of an event, or the text of an invalid line.
 
     Raises:
         OSError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""The scan: what journal, index, logs and remembered choices hold that looks like a secret by the patterns of today."""
+"""The scan for possible secrets in journal, index, logs and remembered choices, by the current patterns."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.transcripts import copies
 from cm_tui.model import SecretFinding, SecretsReport
+from cm_tui.state_file import read_object
 
 _ROWS = 2_000
 
@@ -29,13 +30,13 @@ _ROWS = 2_000
 def scan(
     journal: Journal | None, db: Database | None, store: Path | None, entries: Entries | None = None
 ) -> SecretsReport:
-    """Look through what is stored of a project, or of all.
+    """Scan the stored data of a project, or of all.
 
     Args:
-        journal: of the project; None: it is looked at elsewhere.
-        db: its store, where it is open.
+        journal: of the project; None: skip it.
+        db: its store, if it is open.
         store: folder of its store; None: the small files of all projects.
-        entries: the project's, where its folder is known.
+        entries: the project's, if its folder is known.
 
     Raises:
         StoreError: something cannot be read.
@@ -54,7 +55,7 @@ def scan(
 
 
 def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
-    """Yield what a journal holds, a line at a time, in its order.
+    """Yield the text of a journal, line by line.
 
     Raises:
         StoreError: it cannot be read.
@@ -72,7 +73,7 @@ def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
 
 
 def scan_archive(journal: Journal) -> Iterator[SecretFinding]:
-    """Yield what the archive of a journal holds, by the episodes that can be erased.
+    """Yield the text of a journal's archive, by episode.
 
     Raises:
         StoreError: it cannot be read.
@@ -88,7 +89,7 @@ def scan_archive(journal: Journal) -> Iterator[SecretFinding]:
 
 
 def scan_index(db: Database) -> tuple[list[SecretFinding], int]:
-    """Return what passages hold that are of no source file, and how many secrets there are in those that are.
+    """Return findings in passages outside of source files, and the number of secrets in those of source files.
 
     Raises:
         StoreError: the store cannot be read.
@@ -110,7 +111,7 @@ def scan_index(db: Database) -> tuple[list[SecretFinding], int]:
 
 
 def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
-    """Return what logs, remembered choices and small files hold, and notes on what is no finding.
+    """Return findings in logs, remembered choices and small files, and notes.
 
     Args:
         store: folder of the project's store; None: those of all projects.
@@ -120,11 +121,11 @@ def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
     notes: list[str] = []
     if own:
         where = ", ".join(dict.fromkeys(one.where for one in own))
-        notes.append(f"cm finds its own things by {where}: no erasure changes that; rename the folder or file it names")
+        notes.append(f"{where} locates data of cm: no erasure changes it; rename the folder or file that it names")
     if kept := sum(map(_kept_secrets, state_files.originals())):
         notes.append(
-            f"{kept:,} more in agents' settings as they were before cm was put into them, under "
-            f"{state_files.originals_folder()}: `cm agent uninstall` puts those back and removes the copies"
+            f"{kept:,} more in agents' settings from before the installation of cm, in "
+            f"{state_files.originals_folder()}: `cm agent uninstall` restores those and removes the copies"
         )
     if copied := sum(1 for one in formats_of((), {}) for _ in copies.all_copies(one.agent)):
         notes.append(
@@ -141,7 +142,7 @@ def _in_files(files: Iterable[Path]) -> Iterator[SecretFinding]:
 
 
 def _kept_secrets(file: Path) -> int:
-    before = state_files.content(file).get("before", "")
+    before = read_object(file).get("before", "")
     try:
         text = b64decode(before).decode("utf-8", "replace")
     except (ValueError, TypeError):

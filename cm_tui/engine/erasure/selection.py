@@ -1,4 +1,4 @@
-"""Which lines of a journal an erasure takes: those that are named, and what says the same."""
+"""The lines of a journal to erase: the named ones, and those that repeat them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ID_LETTERS = 24
 _SAYS_NOTHING = frozenset({ERASED, ERASURE, FORGOTTEN, RESTORED})
 """Kinds of events that hold no text of anybody."""
 _WORDS = ("prompts", "prompt", "answer", "paths", "hook", "after", "before", "text", "shown")
-"""Fields that tell a person which event it is; the first that is there counts."""
+"""Fields that identify an event to the user; the first existing one is used."""
 _LONGEST_WORDS = 1_000
 
 
@@ -42,7 +42,7 @@ class Located(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A line that goes, and the event that it was."""
+    """A line to erase, and its event."""
 
     line: Line
     event: ErasedEvent | None
@@ -55,12 +55,12 @@ class Chosen(NamedTuple):
 
 
 def located(journal: Journal, start: Position, *, torn: bool) -> Iterator[Located]:
-    """Yield events and what is none of them, with where they begin and end.
+    """Yield events and invalid lines, with their start and end.
 
     Args:
         journal: the journal.
         start: between two lines.
-        torn: a last line without an end is a problem, and not one that is being written.
+        torn: treat a last line without an end as a problem, and not as unfinished.
 
     Raises:
         StoreError: a file cannot be read.
@@ -78,19 +78,19 @@ def located(journal: Journal, start: Position, *, torn: bool) -> Iterator[Locate
 
 
 class Selection:
-    """The lines that go: an event that is named takes its turn along, with the episode that was made from it.
+    """The lines to erase: a named event is erased with its turn and the episode made from it.
 
-    The journal may grow meanwhile: `read_on` goes on to its end, for a caller that holds it.
+    The journal may grow meanwhile: `read_on` continues to its end, for a caller that holds it.
 
     Args:
-        journal: is read once to find what is named, and once more for what belongs to that.
-        names: ids, beginnings of ids that no other event has, or SEGMENT:OFFSET of a line that is no event.
-        again: names of an erasure that was killed; what of them is there no more is left out.
-        found: also every event in which something looks like a secret.
+        journal: read once to find the named events, and once more for their turns.
+        names: ids, unique prefixes, or SEGMENT:OFFSET of an invalid line.
+        again: names of an interrupted erasure; missing ones are skipped.
+        found: also every event with a possible secret.
 
     Raises:
-        NotFoundError: a name is none of the journal's.
-        UsageError: a name is too short, or that of several.
+        NotFoundError: a name is not in the journal.
+        UsageError: a name is too short or ambiguous.
         StoreError: the journal cannot be read.
     """
 
@@ -112,10 +112,10 @@ class Selection:
         self.read_on()
 
     def read_on(self, *, held: bool = False) -> None:
-        """Take in what was appended meanwhile.
+        """Read what was appended meanwhile.
 
         Args:
-            held: nobody writes to the journal now.
+            held: writing to the journal is blocked.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -129,7 +129,7 @@ class Selection:
 
     @property
     def chosen(self) -> Sequence[Chosen]:
-        """Return the lines in their order, and what they say."""
+        """Return the lines in order, and their text."""
         gone = {turn_id for turn in self._turns.under_way if self._takes(turn) for turn_id in turn.events}
         under_way = [one for name, one in self._waiting.items() if name in gone or name in self._wanted.ids]
         found = (*self._chosen, *under_way, *self.standing)
@@ -137,18 +137,18 @@ class Selection:
 
     @property
     def standing(self) -> tuple[Chosen, ...]:
-        """Return those that go because an episode goes that they stand on: what was proposed of it, and decided."""
+        """Return events that are erased with an episode: proposals based on it, and decisions."""
         gone = self._wanted.ids.union(one.line.left[0] for one in self._chosen if one.line.left is not None)
         return tuple(one for one, ids in self._standing if not ids.isdisjoint(gone))
 
     @property
     def entries(self) -> frozenset[str]:
-        """Return the ids of the entries that go: those that are named, and those that a named event tells of."""
+        """Return the ids of erased entries: named ones, and those of a named event."""
         return self._wanted.entries
 
     @property
     def open_prompts(self) -> int:
-        """Return how many prompts go as those of turns that have not ended."""
+        """Return the number of erased prompts of unfinished turns."""
         turns = (turn for turn in self._turns.under_way if self._takes(turn))
         going = [self._waiting[name].event for turn in turns for name in turn.events if name in self._waiting]
         return sum(event is not None and event.kind == "hook.prompt" for event in going)
@@ -175,7 +175,7 @@ class Selection:
             self._standing.append((chosen, ids))
 
     def _origin(self, event: Event) -> str:
-        """Return the name of an episode's turn, also where nothing is left of it in the journal but that it moved."""
+        """Return the name of an episode's turn, even if the journal only has the mark of its move."""
         if event.kind != MOVED:
             return episode_record.origin_of(event)
         if self._archived is None:
@@ -192,22 +192,22 @@ class Selection:
 
 
 class _Wanted:
-    """What is named, found among the events."""
+    """The named events."""
 
     def __init__(self, names: Collection[str], again: Collection[str], *, found: bool) -> None:
         for name in names:
             if len(name) < SHORTEST_NAME and ":" not in name:
                 raise UsageError(f"{name!r} is too short for an id.", hint=f"Give {SHORTEST_NAME} letters or more.")
         self._matches: dict[str, dict[str, set[str]]] = {name: {} for name in names}
-        """What each name may stand for, with all that is wanted then."""
+        """Possible meanings of each name, with all events to erase then."""
         self._beginnings = tuple(name for name in names if len(name) < _ID_LETTERS)
         self._found = found
         self.ids = set(again)
         self.entries: frozenset[str] = frozenset()
         self._told: dict[str, set[str]] = {}
-        """Ids of the events that tell of each entry."""
+        """Ids of each entry's events."""
         self._replaced: dict[str, set[str]] = {}
-        """Ids of hidden episodes by the one that has all that they say."""
+        """Ids of hidden episodes by the one that repeats them."""
 
     def look_at(self, journal: Journal, line: Located) -> None:
         """Take in a line: is it named, or does it hold what looks like a secret?"""
@@ -233,18 +233,18 @@ class _Wanted:
             self.ids |= _ids_of(event)
 
     def decide(self) -> None:
-        """Decide what the names stand for.
+        """Resolve the names.
 
         Raises:
-            NotFoundError: one is none of the journal's.
-            UsageError: one is that of several.
+            NotFoundError: one is not in the journal.
+            UsageError: one is ambiguous.
         """
         named: set[str] = set()
         for name, found in self._matches.items():
             if name in self._told:
                 found[name] = self._told[name]
             if name in self.ids:
-                # What a killed erasure took from the journal is named again.
+                # Events erased by an interrupted erasure are named again.
                 found.setdefault(name, {name})
             if not found:
                 raise NotFoundError(
@@ -253,7 +253,7 @@ class _Wanted:
             if len(found) > 1 and name not in found:
                 raise UsageError(f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more of the id.")
             named |= found[name] if name in found else next(iter(found.values()))
-        # All that was ever said of it goes with an entry, by whichever name it was meant.
+        # An entry is erased with all its versions, by whichever name.
         self.entries = frozenset(entry for entry, events in self._told.items() if not events.isdisjoint(named))
         self.ids |= named.union(*(self._told[entry] for entry in self.entries))
         going = list(self.ids)
@@ -264,7 +264,7 @@ class _Wanted:
 
 
 def _ids_of(event: Event) -> set[str]:
-    """Return its id; by its stop it is known what an episode was made from."""
+    """Return the id; an episode's stop identifies its turn."""
     return (
         {event.id, EpisodeRecord.from_event(event).stop or event.id}
         if event.kind == episode_record.KIND
@@ -273,7 +273,7 @@ def _ids_of(event: Event) -> set[str]:
 
 
 def has_secrets(data: Mapping[str, object]) -> bool:
-    """Return whether something in an event's data looks like a secret."""
+    """Return whether an event's data contains a possible secret."""
     return any(found_in(text) for text in texts_of(data))
 
 
@@ -293,6 +293,6 @@ def _words(event: Event) -> str:
 
 
 def _told(event: Event, name: str) -> object:
-    """Return what an event says in a field; of a proposal, which is many fields, its text."""
+    """Return the text of a field; for a proposal, which has many fields, all of its text."""
     value = event.data.get(name)
     return value.get("text") if name == "shown" and isinstance(value, Mapping) else value

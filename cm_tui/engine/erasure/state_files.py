@@ -1,4 +1,4 @@
-"""Small files that cm keeps beside journals and stores: logs, caches of facts, what the application remembers."""
+"""Small files next to journals and stores: logs, caches of facts, the application's state."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _SHORTEST, _FEWEST = 8, 5
 
 
 def files(store: Path | None) -> Iterator[Path]:
-    """Yield the files that people's and agents' words come into: all of them can be cleaned.
+    """Yield the files with people's and agents' words: all of them can be redacted.
 
     Args:
         store: folder of a project's store; None: those of all projects.
     """
     yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS, copies.FOLDER})
-    # How far transcripts were read: kinds of records and ids of sessions stand in it.
+    # Positions in transcripts: with kinds of records and ids of sessions.
     yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
-    # Copies of what people wrote themselves, for as long as they can be brought back.
+    # Copies of the user's texts, while they can be restored.
     yield from (file for name in _KEPT_NOTES for file in _in(paths.data_dir() / name))
     # The daemon's own notes hold its token, which is good for this machine and as long as it runs.
     for folder in (paths.data_dir() / "run", *_folders(store)):
@@ -51,7 +51,7 @@ def files(store: Path | None) -> Iterator[Path]:
 
 
 def bookkeeping(store: Path | None) -> Iterator[Path]:
-    """Yield the files that cm finds its own things by: they hold paths and names, and are looked at, never changed.
+    """Yield the files that locate data of cm: they contain paths and names, and are scanned, but never changed.
 
     Args:
         store: folder of a project's store; None: those of all projects.
@@ -77,17 +77,8 @@ def originals() -> Iterator[Path]:
     yield from _in(originals_folder())
 
 
-def content(file: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; an empty one where there is none."""
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def texts(file: Path) -> Iterator[str]:
-    """Yield the texts of a file: those of its JSON, else all of it; nothing where it cannot be read."""
+    """Yield the texts of a file: those of its JSON, else all of it; empty if unreadable."""
     try:
         text = _read(file)
     except OSError:
@@ -100,13 +91,13 @@ def texts(file: Path) -> Iterator[str]:
 
 
 def clean(file: Path, secrets: Collection[str] | None) -> bool:
-    """Take secrets out of a file; returns whether there were any.
+    """Redact secrets in a file; return whether there were any.
 
-    A log is overwritten in its place, as a process may have it open; other files are written anew.
+    A log is overwritten in place, as a process may have it open; other files are replaced.
 
     Args:
         file: the file.
-        secrets: these; None: all that looks like one.
+        secrets: these; None: all recognised ones.
 
     Raises:
         StoreError: it cannot be written.
@@ -175,7 +166,7 @@ def _places(text: str, secrets: Collection[str]) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=1_000)
 def _pattern(value: str) -> re.Pattern[str]:
-    """Return a pattern for a value: what is random may stand anywhere, anything else is no part of a longer word."""
+    """Return a pattern for a value: a random one may be anywhere, any other must not be part of a longer word."""
     if is_random(value):
         return re.compile(re.escape(value))
     # The letter of an escaped line end belongs to no word.
@@ -185,7 +176,7 @@ def _pattern(value: str) -> re.Pattern[str]:
 
 def _read(file: Path) -> str:
     with file.open("rb") as stream:
-        # Odd bytes stay what they are, so that places in the text are places in the file.
+        # Invalid bytes are preserved, so that places in the text are places in the file.
         return stream.read(_LARGEST).decode("utf-8", "surrogateescape")
 
 
@@ -221,6 +212,6 @@ def _is_log(file: Path) -> bool:
 
 
 def _is_text(file: Path) -> bool:
-    # A log that was rotated ends in a number; what a killed process left ends in the suffix of new files.
+    # A rotated log ends in a number; a killed process's file ends in the suffix of new files.
     left_over = file.name.endswith(SUFFIX) and not any(part in file.name for part in _BINARY)
     return file.suffix in _TEXTS or ".log." in file.name or left_over

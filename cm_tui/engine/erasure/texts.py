@@ -1,4 +1,4 @@
-"""What looks like a secret in the texts of what is stored."""
+"""Possible secrets in stored texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _clean: set[str] = set()
 
 
 def texts_of_problem(journal: Journal, problem: Problem) -> Iterator[str]:
-    """Yield a line that is no event in pieces that overlap: nobody knows how long it is."""
+    """Yield an invalid line of unknown length in overlapping pieces."""
     with journal.file(problem.position.segment).open("rb") as file:
         file.seek(problem.position.offset)
         left = problem.bytes
@@ -26,7 +26,7 @@ def texts_of_problem(journal: Journal, problem: Problem) -> Iterator[str]:
         while left > 0 and (piece := file.read(min(left, _PIECE))):
             left -= len(piece)
             text = (tail + piece).decode("utf-8", "replace")
-            # What is no JSON may still be most of an event, whose line ends and quotes are escaped.
+            # Invalid JSON may still be most of an event, with escaped line ends and quotes.
             yield text.replace("\\n", "\n").replace('\\"', '"')
             tail = piece[-BEYOND:]
 
@@ -45,7 +45,7 @@ def found_in(text: str) -> list[Found]:
 
 
 def kinds_in(texts: Iterator[str]) -> Counter[str]:
-    """Return how many secrets of which kind are in some texts."""
+    """Return the number of secrets in some texts by kind."""
     return Counter(one.kind for text in texts for one in found_in(text))
 
 

@@ -1,1 +1,1 @@
-"""Is the index current? The watcher, the check before a question, and one scheduler."""
+"""Freshness of the index: the watcher, the check before a request, and one scheduler."""

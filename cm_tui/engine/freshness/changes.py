@@ -1,4 +1,4 @@
-"""What a layer says has changed."""
+"""Changes reported by a layer."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _HEAD = (".git/HEAD", ".git/packed-refs", ".git/logs/HEAD")
 
 
 PathFilter = Callable[[str], bool]
-"""Says of a path, relative to the root with `/`, whether it may matter to the index."""
+"""Returns whether a path, relative to the root with `/`, may matter to the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Paths that may differ from the index, relative to the root with `/`; None: everything may."""
+    """Paths that may differ from the index, relative to the root with `/`; None: all."""
 
     paths: frozenset[str] | None = None
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Changes:
-        """Return changes at some paths, or at everything when they are many or decide what is indexed."""
+        """Return changes at some paths, or everywhere when there are many or they decide what is indexed."""
         found = frozenset(paths)
         whole = len(found) > MOST_PATHS or any(is_decisive(path) for path in found)
         return EVERYTHING if whole else cls(found)
@@ -60,10 +60,10 @@ NOTHING = Changes(frozenset())
 
 
 def is_decisive(path: str) -> bool:
-    """Return whether a path decides what else is indexed: HEAD, and the files that hold rules."""
+    """Return whether a path decides what else is indexed: HEAD, and files with rules."""
     if path.startswith(_HEAD) or path in DECISIVE:
         return True
-    # What lies in the project's own folder is indexed by no rule.
+    # No rule indexes files in the project's own folder.
     return path.endswith(("/.gitignore", "/.gitattributes")) and not path.startswith(f"{PROJECT_FOLDER}/")
 
 
@@ -73,11 +73,11 @@ def is_git(path: str) -> bool:
 
 
 def path_filter(root: Path, shadow: Path, config: Config) -> PathFilter:
-    """Return what says of a changed path whether it may matter to the index, by the rules of the scan as they are now.
+    """Return the test whether a changed path may matter to the index, by the scan's current rules.
 
     Args:
         root: the project's root.
-        shadow: where the private repository of a folder without git is kept.
+        shadow: folder of the private repository of a folder without git.
         config: what is indexed.
     """
     from cm_tui.engine.git.repository import Repository

@@ -1,4 +1,4 @@
-"""Is the index current, and what is done about it before an answer: decided here, for the daemon and without one."""
+"""Freshness policy: whether the index is current, and how to update it before a response, with or without a daemon."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from cm_tui.model import Need
 
 
 class CheckedIndex(Protocol):
-    """An index as this policy sees it: the daemon's, whose runs are jobs, or that of an engine in this process."""
+    """An index: the daemon's, whose runs are jobs, or that of an engine in this process."""
 
     def run_under_way(self) -> str | None:
-        """Return what is to be said of an answer while a run of this checkout is on; None when none is."""
+        """Return a note for responses while a run of this checkout is on; None: no run."""
 
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does.
@@ -22,24 +22,24 @@ class CheckedIndex(Protocol):
         """
 
     def bring_to_head(self, reason: str) -> str:
-        """Bring the index up to HEAD, as it does not reflect that for a reason; return a note for the answer."""
+        """Update the index to HEAD, for a given reason; return a note for the response."""
 
     def keep_fresh(self) -> None:
-        """Follow the files from now on, where something can."""
+        """Follow the files from now on, if possible."""
 
     def check_files(self) -> str | None:
-        """Have files that differ indexed, if that is soon done; return what is still behind, or None if nobody looks."""
+        """Index changed files if that is quick; return what is still behind, or None where that is not checked."""
 
 
 def before_answer(index: CheckedIndex, need: Need) -> str:
-    """Bring an index to what a call needs, and return a note for its answer.
+    """Update an index as far as a call needs, and return a note for its response.
 
-    While a run is under way nobody waits for it: the answer comes from what is there. What is not indexed has no
-    answers, which the caller may say.
+    Calls do not wait for a running index run: they get the current state. Without any index there are no results, which
+    the caller may report.
 
     Args:
-        index: what is asked.
-        need: what the call has declared.
+        index: the index to read.
+        need: declared by the call.
     """
     if need not in ("files", "head"):
         return ""
@@ -58,7 +58,7 @@ def before_answer(index: CheckedIndex, need: Need) -> str:
 
 
 def at_head(index: CheckedIndex) -> str:
-    """Bring an index up to HEAD, however long it takes, and return a note; nothing when it was there.
+    """Update an index to HEAD, however long it takes, and return a note; empty: it was current.
 
     Raises:
         NotIndexedError: there is no index yet.

@@ -1,4 +1,4 @@
-"""All layers of one project at work: watcher, staleness check and outside signals, one scheduler, one index."""
+"""All layers of one project: watcher, staleness check and external signals, with one scheduler and one index."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from cm_tui.model.freshness import Freshness, LayerState
 START = "start"
 
 RunIndex = Callable[[Sequence[str]], IndexOutcome]
-"""Brings the index up to the working tree, or (paths are given) these alone; returns when that is done."""
+"""Updates the index from the working tree, or only from given paths; returns when that is done."""
 
 
 class ProjectSync:
-    """Keeps the index of one project fresh, as long as its daemon lives.
+    """Keeps the index of one project fresh, during the lifetime of its daemon.
 
     Args:
         root: the project's root folder.
-        run_index: called in a thread of its own.
-        make_filter: makes the function that says whether a changed path matters.
-        config: how the folder is watched.
+        run_index: called in a separate thread.
+        make_filter: makes the test whether a changed path matters.
+        config: how to watch the folder.
         debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins all the same.
+        longest_s: seconds after which a run begins anyway.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ProjectSync:
         self._ended = False
 
     def start(self) -> None:
-        """Begin: first the index catches up with what happened before; one that was ended meanwhile stays so."""
+        """Start: first the index catches up; does nothing after the end."""
         with self._lifecycle:
             if self._ended:
                 return
@@ -69,24 +69,24 @@ class ProjectSync:
     def stop(self) -> None:
         """End all layers for good; a run that is on is waited for."""
         with self._lifecycle:
-            # Whoever begins it in another thread is either done by now, or does not begin it any more.
+            # Another thread that begins it is either done now, or will not begin any more.
             self._ended = True
         if self.watcher is not None:
             self.watcher.stop()
         self.scheduler.stop()
 
     def signal(self, layer: str, paths: frozenset[str] | None = None, why: str = "") -> None:
-        """Note that a hook, a save or a journal says that something changed; no paths: anything may have."""
+        """Report a change from a hook, a save or a journal; no paths: anything may have changed."""
         self.scheduler.signal(layer, EVERYTHING if paths is None else Changes.of(paths), why)
 
     def before_query(self, seconds: float = 2.0) -> Freshness:
-        """Look whether the index is behind, and bring it up to date first if that does not take long.
+        """Check whether the index is behind, and update it first if that is quick.
 
         Args:
-            seconds: how long a question waits for the index; what is still behind then is in the answer.
+            seconds: how long a request waits for the index; what is still behind then is in the response.
         """
         if self.scheduler.is_inside:
-            # A run that asks must neither wait for itself nor ask for another.
+            # A run must neither wait for itself nor request another.
             return self.freshness()
         noticed = self.watcher.drain() if self.watcher is not None else NOTHING
         if noticed != NOTHING:
@@ -105,7 +105,7 @@ class ProjectSync:
 
     def freshness(self) -> Freshness:
         """Return each layer, and what is behind."""
-        # First what the watcher has not told: what it tells meanwhile is with the scheduler when that is asked.
+        # First the watcher's pending changes: those reported meanwhile are with the scheduler afterwards.
         pending = self.watcher.pending if self.watcher is not None else NOTHING
         watching = self.watcher.state if self.watcher is not None else LayerState(watcher.NAME, "off")
         state = self.scheduler.freshness(watching, self._staleness_state)
@@ -131,7 +131,7 @@ class ProjectSync:
         try:
             return self._run_index(paths)
         except (NotIndexedError, RefusedError):
-            # No index yet, or a folder on the way became a link: the whole comparison knows what to do.
+            # No index yet, or a parent folder became a link: a full comparison handles that.
             if not paths:
                 raise
             return self._run_index([])

@@ -1,4 +1,4 @@
-"""Turning the signals of all layers into as few index runs as possible: one edit, one run."""
+"""Combining the signals of all layers into as few index runs as possible: one edit, one run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LONGEST_RETRY_S = 300.0
 
 
 class Scheduler:
-    """Runs the index of one project in a thread of its own.
+    """Runs the index of one project in a separate thread.
 
     Args:
-        run: indexes these changes, and says in words what it did.
-        is_current: says that the index reflects the disk at these changes already; such signals cause no run.
+        run: indexes these changes, and returns a summary in words.
+        is_current: returns whether the index reflects the disk at these changes; such signals cause no run.
         debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins all the same.
+        longest_s: seconds after which a run begins anyway.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Scheduler:
         self._stopping = False
 
     def start(self) -> None:
-        """Begin to serve signals; those that came before are served first."""
+        """Begin to serve signals, including earlier ones."""
         with self._wake:
             if self._thread is None:
                 self._stopping = False
@@ -79,18 +79,18 @@ class Scheduler:
         self._thread = None
 
     def signal(self, layer: str, changes: Changes, why: str = "", *, debounced: bool = False) -> None:
-        """Note what a layer noticed.
+        """Record a layer's signal.
 
         Args:
             layer: its name, such as `git hooks`.
             changes: what may differ from the index.
-            why: what it noticed, in words.
-            debounced: the layer has waited for the project to come to rest itself: serve it at once.
+            why: the reason, in words.
+            debounced: the layer has debounced itself: serve it at once.
         """
         now = time.monotonic()
         with self._wake:
             self._signals += 1
-            words = why or f"told of {changes}"
+            words = why or f"reported {changes}"
             known = self._layers.get(layer) or LayerState(layer, "on")
             self._layers[layer] = replace(known, fired_at=time.time(), did=words)
             if self._waiting == NOTHING:
@@ -102,19 +102,19 @@ class Scheduler:
 
     @property
     def is_inside(self) -> bool:
-        """Return whether this is asked from within a run."""
+        """Return whether this is called from within a run."""
         return threading.current_thread() is self._thread
 
     def flush(self, seconds: float) -> bool:
-        """Serve what waits now, and wait for it.
+        """Serve pending signals now, and wait for that.
 
-        Returns at once when called from within a run: a run that asks a question must not wait for itself.
+        Returns at once when called from within a run, which must not wait for itself.
 
         Args:
             seconds: how long to wait at most.
 
         Returns:
-            True when everything that was signalled before is in the index.
+            True when all earlier signals are in the index.
         """
         if self.is_inside:
             return False
@@ -128,7 +128,7 @@ class Scheduler:
             return self._served >= target
 
     def freshness(self, *layers: LayerState) -> Freshness:
-        """Return the state of everything; the layers that are given replace those that only signals told of."""
+        """Return the state of everything; the given layers replace those known only from signals."""
         with self._wake:
             known = dict(self._layers)
             for layer in layers:
@@ -193,7 +193,7 @@ class Scheduler:
             self._wake.notify_all()
 
     def _end_badly(self, message: str) -> None:
-        """Keep what was asked for, and try again later."""
+        """Keep the pending changes, and try again later."""
         with self._wake:
             self._failures += 1
             self._did = f"failed: {message}"

@@ -1,7 +1,7 @@
-"""The check before a question: is the index behind HEAD or the working tree? It costs a few milliseconds at most.
+"""The check before a request: is the index behind HEAD or the working tree? It costs a few milliseconds at most.
 
-It compares what the system says of files and folders (time of change, size) with what it said when they were indexed. A
-large project is looked at in turns, so that a single check stays short; what changed last is looked at first each time.
+It compares stamps of files and folders (mtime, size) with those at indexing. A large project is checked in turns, so
+that a single check is short; the latest changes are checked first each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cm_tui.engine.git.git_dir import GitFolders, git_folders, head_of
 from cm_tui.engine.scan.folders import folders_of
 
 NAME = "guard"
-"""Its layer, by the name that older versions know; people are shown `staleness check`."""
+"""Its layer's name, known to older versions; users see `staleness check`."""
 BUDGET_S = 0.003
 """How long one check may look at files and folders."""
 _HOT = 200
@@ -32,16 +32,16 @@ _COARSE_NS = 50_000_000
 Mark = tuple[int, int, int] | None
 """Time of change, time of the entry's change and size; None: nothing there."""
 _UNSURE: Mark = (0, 0, -1)
-"""Equal to no mark: it changed while it was indexed, so that nobody knows which state was read."""
+"""Equal to no mark: it changed during indexing, so the indexed state is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """What the index does not reflect, as far as was looked."""
+    """Known differences between index and disk."""
 
     changes: Changes
     why: str
-    """In words; empty when nothing was found."""
+    """In words; empty: none found."""
 
     def __bool__(self) -> bool:
         return bool(self.why)
@@ -51,12 +51,12 @@ _CURRENT = Staleness(NOTHING, "")
 
 
 class StalenessCheck:
-    """Remembers what was indexed; `begin` and `finish` are called around each index run.
+    """Stores stamps of the indexed state; `begin` and `finish` are called around each index run.
 
     Args:
         root: the project's root.
-        make_filter: makes the function that says whether a new path matters.
-        budget_s: seconds that a check may look at files and folders.
+        make_filter: makes the test whether a new path matters.
+        budget_s: seconds that a check may take.
     """
 
     def __init__(self, root: Path, make_filter: Callable[[], PathFilter], *, budget_s: float = BUDGET_S) -> None:
@@ -72,7 +72,7 @@ class StalenessCheck:
         self._before: dict[str, Mark] = {}
         self._before_head: str | None = None
         self._started_ns = 0
-        # Folders may take half of the time: they are few, and tell of everything that comes and goes.
+        # Folders may take half of the time: they are few, and reveal all additions and removals.
         self._rotations = (_Rotation(()), _Rotation(()))
         self._hot: deque[str] = deque(maxlen=_HOT)
         self._extra: set[str] = set()
@@ -82,7 +82,7 @@ class StalenessCheck:
 
     @property
     def has_compared(self) -> bool:
-        """Return whether anything is known of the index: before that it may be behind or not."""
+        """Return whether the state of the index is known."""
         return self._known
 
     def begin(self) -> None:
@@ -97,12 +97,12 @@ class StalenessCheck:
                 self._before[path] = self._look(path)
 
     def finish(self, files: Iterable[str], skipped: Iterable[str] = (), changes: Changes = EVERYTHING) -> None:
-        """The run has ended.
+        """End the run.
 
         Args:
             files: every path that the index holds now.
-            skipped: every path that was looked at and left out.
-            changes: what the run looked at; of everything else is known only what was known before.
+            skipped: every path that was excluded.
+            changes: what the run looked at; all else keeps its earlier state.
         """
         paths = {*files, *skipped, *DECISIVE}
         folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._remaining_folders()}
@@ -146,7 +146,7 @@ class StalenessCheck:
         return Staleness(found, f"changed: {found}")
 
     def head_moved(self) -> bool:
-        """Return whether HEAD is another commit than the one that was indexed."""
+        """Return whether HEAD is another commit than the indexed one."""
         return not self._known or self._head_now() != self._head
 
     def is_current(self, changes: Changes) -> bool:
@@ -181,7 +181,7 @@ class StalenessCheck:
         return path in self._marks and self._look(path) != self._marks[path]
 
     def _new_in(self, folder: str, *, forget: bool = True) -> list[str]:
-        """New paths that matter in a folder that changed; when there are none, the change is forgotten."""
+        """Relevant new paths in a changed folder; if there are none, the change is dropped."""
         mark = self._look(folder)
         if mark is None:
             return [folder.rstrip("/")]
@@ -218,7 +218,7 @@ class StalenessCheck:
             self._hot.appendleft(path)
 
     def _certain_mark(self, path: str) -> Mark:
-        """Return what is there now, if that is certainly what the run saw."""
+        """Return the current stamp, if the run has certainly seen that state."""
         mark = self._look(path)
         if path in self._before and self._before[path] == mark:
             return mark
@@ -229,7 +229,7 @@ class StalenessCheck:
         return [path for path in {*self._before, *self._extra} if path.endswith("/") and self._look(path) is not None]
 
     def _look(self, path: str) -> Mark:
-        # Without the slash at its end: with it, the system looks at what a link leads to.
+        # Without a trailing slash, which would resolve a link.
         is_folder = path.endswith("/")
         try:
             found = os.lstat(self._prefix + (path[:-1] if is_folder else path))
@@ -237,7 +237,7 @@ class StalenessCheck:
             return None
         if is_folder and path != "/" and not stat.S_ISDIR(found.st_mode):
             return None
-        # A folder's size says nothing that its time does not say.
+        # A folder's size is no more informative than its time.
         return found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
     def _head_now(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What is known of an index that no daemon keeps fresh."""
+"""Freshness of an index without a daemon."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def unwatched(stale_reason: str, indexed_at: str | None, external: Sequence[Laye
     """Return the state of such an index.
 
     Args:
-        stale_reason: why it does not reflect HEAD, or nothing.
-        indexed_at: when it was last brought up to date, as the store has it.
-        external: the layers that live in other programs' files.
+        stale_reason: why it does not reflect HEAD, or empty.
+        indexed_at: time of the last update, from the store.
+        external: the layers in other programs' files.
     """
     return Freshness(
         behind=bool(stale_reason),

@@ -1,4 +1,4 @@
-"""Watching one project's folder, and telling what changed once nothing more comes."""
+"""Watching one project's folder, and reporting changes after a pause."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _STEP_MS = 50
 _STORM_MS = 400
 """Events that come without a pause are taken after so long."""
 _LOOK_MS = 1
-"""How long a question waits for events that the system is about to tell of."""
+"""How long a request waits for events that the system is about to report."""
 _POLL_MS = 1000
 _LONGEST = 5
-"""Changes that never end are told after so many times the debounce."""
+"""Changes that never end are reported after so many times the debounce."""
 _RETRY_S = 1.0
 
 
 class Watcher:
-    """Watches in a thread of its own.
+    """Watches in a separate thread.
 
     Args:
         root: the project's root.
-        make_filter: makes the function that says whether a path matters; called again when what decides that has changed.
-        on_change: called in that thread with what changed; must not wait for another thread.
+        make_filter: makes the test whether a path matters; called again when its rules have changed.
+        on_change: called in that thread with the changes; must not wait for another thread.
         debounce_s: seconds without an event before that.
-        polling: look again and again instead of being told by the system.
+        polling: scan repeatedly instead of using the system's events.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
         self._state = LayerState(NAME, "off")
         self._lock = threading.RLock()
-        """Held from when events are taken until they are pending, and from then on until they are told."""
+        """Held from taking events until they are pending, and again until they are reported."""
         self._events: RustNotify | None = None
         self._accepts: PathFilter = lambda _: True
         self._pending = NOTHING
@@ -69,22 +69,22 @@ class Watcher:
 
     @property
     def state(self) -> LayerState:
-        """Return how it works at the moment, and what it told last."""
+        """Return its current mode and last report."""
         return self._state
 
     @property
     def pending(self) -> Changes:
-        """Return what changed and has not been told yet."""
+        """Return changes that are not reported yet."""
         with self._lock:
             return self._pending
 
     def drain(self) -> Changes:
-        """Return what waits for more, or was not even taken from the system yet; nobody else is told of it."""
+        """Return pending changes, including those not yet taken from the system; they are not reported elsewhere."""
         with self._lock:
             try:
                 found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
             except (OSError, RuntimeError):
-                found = "timeout"  # the thread that watches meets the same, and says so
+                found = "timeout"  # the watching thread gets the same error, and reports it
             if found == "signal":
                 raise KeyboardInterrupt
             self._notice(found)
@@ -102,7 +102,7 @@ class Watcher:
         return self._watching.wait(seconds)
 
     def stop(self) -> None:
-        """End it; what was not told yet is told no more."""
+        """Stop watching; pending changes are dropped."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -116,11 +116,11 @@ class Watcher:
             try:
                 self._watch(lost=lost)
             except FileNotFoundError:
-                self._fail("the folder is gone")
+                self._fail("the folder no longer exists")
             except CmError as error:
                 self._fail(error.message)
             except (OSError, RuntimeError) as error:
-                # watchfiles raises RuntimeError for what the system says while it watches.
+                # watchfiles raises RuntimeError for errors of the system while watching.
                 self._why = f"the system cannot watch this folder ({error})"
                 self._polling = True
                 self._fail(self._why)
@@ -134,7 +134,7 @@ class Watcher:
         self._stop.wait(_RETRY_S)
 
     def _watch(self, *, lost: bool) -> None:
-        """Watch until the folder is another one; `lost`: something may have changed while nobody looked."""
+        """Watch until the folder is replaced; `lost`: changes may have been missed before."""
         # Not `watchfiles.watch`: a question must be able to ask for events that its thread has not taken yet.
         from watchfiles._rust_notify import RustNotify
 
@@ -162,7 +162,7 @@ class Watcher:
             self._collect(EVERYTHING)
 
     def _notice(self, events: set[tuple[int, str]] | str) -> None:
-        """Keep those events that matter; a word instead of them says why there are none."""
+        """Keep relevant events; a word instead of events gives the reason for having none."""
         if isinstance(events, str):
             return
         with self._lock:
@@ -194,7 +194,7 @@ class Watcher:
     def _take_pending(self) -> Changes:
         taken, self._pending = self._pending, NOTHING
         if taken != NOTHING:
-            self._state = replace(self._state, fired_at=time.time(), did=f"told of {taken}")
+            self._state = replace(self._state, fired_at=time.time(), did=f"reported {taken}")
         return taken
 
 

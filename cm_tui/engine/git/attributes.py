@@ -1,4 +1,4 @@
-"""Attributes of git that decide how a file of the working tree differs from what git stores of it."""
+"""Git attributes that make a working-tree file differ from its stored content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEVER = re.compile(r"(?!)")
 
 
 LineEnds = Literal["kept", "converted", "converted unless stored"]
-"""What git does to `\\r\\n` when it stores a file; the last: unless what it has at that path contains them already."""
+"""Conversion of `\\r\\n` when storing a file; the last one: unless the stored content contains them already."""
 
 
 class Conversion(NamedTuple):
@@ -37,12 +37,12 @@ class Conversion(NamedTuple):
     working_tree: str = ""
     """Encoding on disk, where git stores UTF-8."""
     encoding: str = ""
-    """Encoding of what git stores, for those who show it."""
+    """Encoding of stored content, for displaying it."""
     has_ident: bool = False
     """Git expands `$Id$` on disk."""
 
     def stored(self, data: bytes) -> bytes:
-        """Return content from disk as git stores it; no program is run, so that of a filtered file stays as it is."""
+        """Return content from disk as git stores it, without running filters."""
         if self.working_tree:
             data = to_utf8(data, self.working_tree) or data
         return _EXPANDED_ID.sub(b"$Id$", data) if self.has_ident else data
@@ -52,7 +52,7 @@ PLAIN = Conversion()
 
 
 class Attributes:
-    """Reads attributes; git's library, which takes long, is asked only about paths that may have one.
+    """Reads attributes; git's slow library is called only for paths that may have one.
 
     Args:
         repository: the checkout's, or the private one of a folder without git.
@@ -82,7 +82,7 @@ class Attributes:
         return Conversion(isinstance(driver, str), _text(on_disk), _text(encoding), has_ident=ident is True)
 
     def encoding(self, path: str, data: bytes) -> str:
-        """Return the encoding that is declared for a file's content, where its bytes need one; empty otherwise."""
+        """Return the declared encoding of a file's content, if its bytes need one; else empty."""
         if b"\0" not in data and _is_utf8(data):
             return ""
         return self.of(path).encoding
@@ -121,7 +121,7 @@ class Attributes:
         return self._candidates[folder]
 
     def _globs(self, files: list[Path]) -> Iterator[str]:
-        """Yield the patterns of names to which a line of these files gives one of the attributes."""
+        """Yield the name patterns that a line of these files gives one of the attributes."""
         lines = [line for file in files for line in _lines(file)]
         for line in lines:
             if line.startswith(_MACRO) and self._gives(line.removeprefix(_MACRO).partition(" ")[2]):

@@ -1,4 +1,4 @@
-"""A HEAD that says nothing git understands: named, with the command that writes it again."""
+"""A damaged HEAD: reported, with the command that repairs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADS = "refs/heads/"
 
 
 def refuse_broken_head(repository: Path) -> None:
-    """Stop where a checkout's HEAD is damaged: neither git nor its library reads anything of it then.
+    """Raise if a checkout's HEAD is damaged: neither git nor its library can then read anything.
 
     Args:
         repository: git's folder of the checkout.
@@ -33,21 +33,21 @@ def refuse_broken_head(repository: Path) -> None:
         return
     said = "a folder" if head.is_dir() else f"{text[:40]!r}, which is no branch and no commit" if text else "empty"
     raise RefusedError(
-        f"{head} is damaged: it is {said}. Git cannot read this repository, so nothing of it can be indexed or asked.",
+        f"{head} is damaged: it is {said}. Git cannot read this repository, so it can be neither indexed nor searched.",
         hint=f"Run {_command(folders, head)}",
         finding=FINDING,
     )
 
 
 def _command(folders: GitFolders, head: Path) -> str:
-    """Return the command that writes HEAD as it was last, as far as the repository still tells."""
+    """Return the command that restores the last HEAD, if the repository still has it."""
     place = shlex.quote(str(head))
     clear = f"rm -r -- {place} && " if head.is_dir() else ""
     return f"`{clear}echo {shlex.quote(_former(folders))} > {place}`, then `git status`."
 
 
 def _former(folders: GitFolders) -> str:
-    """Return what HEAD said last: its log names the branch that was checked out, and the commit."""
+    """Return the last HEAD: its log names the branch, and the commit."""
     lines = (small_text(folders.own / "logs" / "HEAD") or "").strip().split("\n")
     moves = [found[1] for line in lines if (found := _MOVED.search(line))]
     last = lines[-1].split(" ", 2)[1:2]

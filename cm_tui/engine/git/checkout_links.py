@@ -1,9 +1,9 @@
-"""Whose memory a checkout has: the one that it began with, and the ones that a person linked it to.
+"""The memory of a checkout: its original one, or one that the user linked it to.
 
-What git says of a checkout (its remote, its first commit) changes on the first day, and is a claim besides: anybody can put
-it into an archive, a fork or a copy. So the memory is noted for the git folder itself, by marks that no copy shares, and
-stays with it whatever git says later. A folder that merely claims a project which has a memory already gets one of its own,
-until a person links it. All worktrees of one repository are one checkout here.
+Git's data on a checkout (its remote, its first commit) changes, and is only a claim: anyone can put it into an archive,
+a fork or a copy. So the memory is recorded for the git folder itself, by marks that no copy shares, and stays with it.
+A folder that merely claims a project with a memory gets its own one, until the user links it. All worktrees of one
+repository are one checkout here.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.engine.git.folder_mark import FolderMark
 from cm_tui.engine.git.verified_dir import verified_git_dir
-from cm_tui.errors import StoreError
-from cm_tui.files import write_atomically
-from cm_tui.locks import locked
+from cm_tui.state_file import holding, read_object, write_json
 
-_LOCK_SECONDS = 10.0
 _JOURNAL_FOLDERS = "roots.json"
-"""What journals keep about folders; versions without links left there whose they are."""
+"""The journals' data on folders; versions without links recorded the owners there."""
 _CHECKOUTS = "checkouts"
-"""Where the file has what is noted of checkouts; no project has this name, which lacks a digest."""
+"""Key of the file's data on checkouts; no project has this name, which lacks a digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is noted of a checkout: whose memory it has."""
+    """Recorded data on a checkout, with its memory."""
 
     identity: str
     """That of the project when the memory was begun, or linked."""
@@ -40,7 +37,7 @@ class Memory:
     mark: FolderMark | None
     """Of the folder that it is noted for."""
     claims: tuple[str, ...] = ()
-    """What git said of the checkout since: other clones of it claim the same."""
+    """Later identities by git: other clones may claim the same."""
     replaced: tuple[str, ...] = ()
     """Projects of other repositories that were in the same place before."""
 
@@ -51,12 +48,12 @@ class Memory:
 
 
 def owner_of(root: Path) -> str:
-    """Return the name under which a checkout is linked: its repository's git folder, else where it lies."""
+    """Return the name for linking a checkout: its repository's git folder, else its path."""
     return str(verified_git_dir(root) or os.path.realpath(root))
 
 
 def main_folder(owner: str) -> str:
-    """Return the folder that an owner's name stands for, for people."""
+    """Return the folder of an owner's name, for the user."""
     return owner.removesuffix(f"{os.sep}.git")
 
 
@@ -70,18 +67,18 @@ def owners(project: str) -> frozenset[str] | None:
 
 
 def is_current(project: str, owner: str) -> bool:
-    """Return whether an owner of a memory has it today: another repository may be in its place."""
+    """Return whether an owner of a memory still has it: another repository may be in its place."""
     return _has(owner, _checkouts(_read()).get(owner), project)
 
 
 def memory_of(root: Path) -> Memory | None:
-    """Return whose memory a checkout has, as it was noted; None: nothing was, or of another folder that was there."""
+    """Return the recorded memory of a checkout; None: none, or of an earlier folder at its path."""
     found = _noted(_read(), Path(os.path.realpath(root)))
     return found[1] if found is not None else None
 
 
 def is_replaced(root: Path) -> bool:
-    """Return whether something is noted of a checkout's place, and it is another repository or folder by now."""
+    """Return whether there is a record of a checkout's path, for an earlier repository or folder."""
     known, root = _read(), Path(os.path.realpath(root))
     return _noted(known, root) is None and not _names(root).isdisjoint(_checkouts(known))
 
@@ -92,15 +89,15 @@ def is_linked(project: str, root: Path) -> bool:
 
 
 def called(identity: str) -> Memory | None:
-    """Return the memory of the first checkout that claims an identity, while it has another one's name."""
+    """Return the memory of the first checkout that claims an identity, if it has another's name."""
     return next((one for one in _checkouts(_read()).values() if identity in one.claims), None)
 
 
 def earlier(root: Path) -> dict[str, bool]:
-    """Return the memories that were made in a checkout's place, or before it was moved, and that it does not have.
+    """Return earlier memories of a checkout's path, or of the checkout before it was moved, that it does not use.
 
     Returns:
-        Names of projects, and whether another repository made it that was in the same place.
+        Names of projects, and whether another repository at the same path made it.
     """
     known, root = _read(), Path(os.path.realpath(root))
     names, checkouts, mark = _names(root), _checkouts(known), FolderMark.of(owner_of(root))
@@ -119,16 +116,16 @@ def earlier(root: Path) -> dict[str, bool]:
 
 
 def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
-    """Note that a checkout has a memory: it is the first owner of one that nobody had, or goes on with its own.
+    """Record that a checkout has a memory, as the first owner of a new one or as an existing owner.
 
     Args:
         identity: of the project.
-        name: of the project, for people.
+        name: of the project, for the user.
         root: of the checkout.
-        claims: what git says of it today.
+        claims: the project that git names now.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     root = Path(os.path.realpath(root))
 
@@ -154,10 +151,10 @@ def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
 
 
 def link(identity: str, name: str, root: Path) -> None:
-    """Let a checkout share a project's memory, as a person said; checkouts that are no longer there are dropped.
+    """Let a checkout share a project's memory, as the user decided; missing checkouts are dropped.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     root = Path(os.path.realpath(root))
 
@@ -195,10 +192,10 @@ def unlink(project: str, root: Path) -> None:
 
 
 def forget_earlier(project: str, root: Path) -> bool:
-    """Note that a checkout took an earlier memory along; returns whether no other checkout has that memory.
+    """Record that a checkout took over an earlier memory; return whether no other checkout has that memory.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     root = Path(os.path.realpath(root))
     left: list[str] = []
@@ -222,7 +219,7 @@ def forget_earlier(project: str, root: Path) -> bool:
     return not left
 
 
-# --- what the file says ---
+# --- content of the file ---
 
 
 def _is_linked(known: dict[str, Any], project: str, root: Path) -> bool:
@@ -238,7 +235,7 @@ def _is_linked(known: dict[str, Any], project: str, root: Path) -> bool:
 
 
 def _noted(known: dict[str, Any], root: Path) -> tuple[str, Memory] | None:
-    """Return under which name a checkout is noted, and its memory; a root is given as its real path."""
+    """Return the recorded name of a checkout, and its memory; a root is given as its real path."""
     checkouts = _checkouts(known)
     if not checkouts:
         return None
@@ -260,7 +257,7 @@ def _noted(known: dict[str, Any], root: Path) -> tuple[str, Memory] | None:
 
 
 def _names(root: Path) -> frozenset[str]:
-    """Return the names under which what is at a root may be noted: as a repository, and as a folder without git."""
+    """Return the possible recorded names of a root: as a repository, and as a folder without git."""
     owner = owner_of(root)
     return frozenset({owner, str(root)} if main_folder(owner) == str(root) else {owner})
 
@@ -281,7 +278,7 @@ def _is_one(first: str, second: str) -> bool:
 
 
 def _replaced(known: dict[str, Any], memory: Memory, root: Path) -> Memory:
-    """Return what is noted of a repository that is in the place of another one."""
+    """Return the record of an earlier repository at the path of another one."""
     before = [one for name, one in _checkouts(known).items() if name in _names(root)]
     gone = dict.fromkeys(name for one in before for name in (*one.replaced, one.project) if name != memory.project)
     return replace(memory, replaced=tuple(gone))
@@ -305,7 +302,7 @@ def _checkouts(known: dict[str, Any]) -> dict[str, Memory]:
 
 
 def _memory(plain: Any) -> Memory:
-    """Return what is noted of a checkout; what cannot be understood is noted of no folder that is there."""
+    """Return the record of a checkout; an invalid one counts as a missing folder's."""
     one = plain if isinstance(plain, dict) else {}
     identity, name = (text if isinstance(text := one.get(key), str) else "" for key in ("identity", "name"))
     claims, replaced = (tuple(_texts(one.get(key))) for key in ("claims", "replaced"))
@@ -321,14 +318,14 @@ def _texts(found: Any) -> Iterator[str]:
 
 
 def _projects_of(known: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
-    """Yield the projects of which one of some owners had the memory."""
+    """Yield the projects whose memory belonged to some owners."""
     names = frozenset(names)
     for project, shared in known.items():
         if project != _CHECKOUTS and isinstance(shared, list) and not names.isdisjoint(map(str, shared)):
             yield project
     # Index runs of earlier versions noted nothing of folders that claim nothing.
     for manifest in (paths.data_dir() / "projects").glob(f"*/{paths.STORE_MANIFEST}"):
-        if manifest.parent.name not in known and _json(manifest).get("root") in names:
+        if manifest.parent.name not in known and read_object(manifest).get("root") in names:
             yield manifest.parent.name
 
 
@@ -345,8 +342,10 @@ def _owners_before_links(project: str) -> frozenset[str] | None:
     store, journal = data / "projects" / project, data / "journal" / project
     if not (store / paths.STORE_MANIFEST).is_file() and not journal.is_dir():
         return None
-    roots = [folder for folder, one in _json(data / "journal" / _JOURNAL_FOLDERS).items() if _name_in(one) == project]
-    indexed = _json(store / paths.STORE_MANIFEST).get("root")
+    roots = [
+        folder for folder, one in read_object(data / "journal" / _JOURNAL_FOLDERS).items() if _name_in(one) == project
+    ]
+    indexed = read_object(store / paths.STORE_MANIFEST).get("root")
     roots += [indexed] if isinstance(indexed, str) else []
     return frozenset(owner_of(Path(folder)) for folder in roots)
 
@@ -356,24 +355,12 @@ def _name_in(entry: Any) -> object:
 
 
 def _read() -> dict[str, Any]:
-    return _json(paths.links_file())
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(paths.links_file())
 
 
 def _change(change: Callable[[dict[str, Any]], None]) -> None:
     file = paths.links_file()
-    try:
-        paths.private_dir(file.parent)
-        with locked(file.with_suffix(".lock"), _LOCK_SECONDS):
-            known = _read()
-            change(known)
-            write_atomically(file, json.dumps(known, indent=1), durable=True)
-    except OSError as error:
-        raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error
+    with holding(file.with_suffix(".lock")):
+        known = _read()
+        change(known)
+        write_json(file, known, indent=1)

@@ -1,4 +1,4 @@
-"""Names of commits as git has them: branches, tags, shas and their beginnings, and steps back from any of those."""
+"""Names of commits in git: branches, tags, shas and their prefixes, and steps back from those."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class CommitNames:
     """Finds commits by name.
 
     Args:
-        repository: where they are.
-        commits: reads them, also those that git's library cannot.
-        loose: tells which objects are cut short.
+        repository: the repository.
+        commits: reads commits, even those that git's library cannot read.
+        loose: finds truncated objects.
     """
 
     def __init__(self, repository: pygit2.Repository, commits: Commits, loose: LooseObjects) -> None:
@@ -30,15 +30,15 @@ class CommitNames:
         self._loose = loose
 
     def resolve(self, ref: str) -> str:
-        """Return the commit that a name stands for.
+        """Return the commit of a name.
 
         Raises:
-            MissingError: a commit on the way is not in this clone, or damaged.
+            MissingError: a commit on the path is not in this clone, or damaged.
             KeyError, ValueError, pygit2.GitError: there is no such commit, or the name is ambiguous or malformed.
         """
         steps = _STEPS.search(ref)
         if steps is None:
-            # What is named wholly need not be read by git's library, which could not read every commit.
+            # A full sha need not be read by git's library, which cannot read every commit.
             sha = ref if _SHA.fullmatch(ref) else self._target(ref)
             if sha is not None and self._commits.get(sha) is not None:
                 return sha
@@ -46,7 +46,7 @@ class CommitNames:
             if _SHA_PREFIX.fullmatch(ref):
                 self._loose.refuse_truncated_prefix(ref)
             return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
-        # Step by step: on its way git's library might meet a commit that it cannot read, or never stops reading.
+        # Step by step: git's library might meet a commit that it cannot read, or never finish.
         sha = self.resolve(ref[: steps.start()])
         for kind, digits in _STEP.findall(steps[0]):
             number = int(digits) if digits else 1
@@ -59,7 +59,7 @@ class CommitNames:
         return sha
 
     def _target(self, name: str) -> str | None:
-        """Return what a branch, a tag or HEAD points at."""
+        """Return the target of a branch, a tag or HEAD."""
         try:
             # Git's library would take no name for HEAD.
             found = self._repository.lookup_reference_dwim("HEAD" if name == "@" else name) if name else None

@@ -1,4 +1,4 @@
-"""Commits as they are stored: read by git's library where it can, else parsed from their bytes."""
+"""Stored commits: read by git's library where possible, else parsed from their bytes."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Commit(NamedTuple):
     info: CommitInfo
     tree: pygit2.Oid
     parents: tuple[str, ...]
-    """Those that this clone is meant to have: none where a shallow one ends."""
+    """Those that this clone should have: none where a shallow one ends."""
 
 
 class Commits:
-    """Reads commits, whatever state they are in.
+    """Reads commits in any condition.
 
     Args:
-        repository: where they are.
+        repository: the repository.
     """
 
     def __init__(self, repository: pygit2.Repository) -> None:
@@ -97,7 +97,7 @@ class Commits:
         return data if kind == ObjectType.COMMIT else None
 
     def _parsed(self, sha: str) -> Commit | None:
-        """One that is whole, but not written as git writes them, such as with an address that is none."""
+        """Read a complete commit in an unusual format, such as with an invalid address."""
         data = self.raw(sha)
         if data is None:
             return None

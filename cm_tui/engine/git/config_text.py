@@ -1,4 +1,4 @@
-"""Settings in the text of a settings file of git, as git-config(1) describes it; no program and no library is asked."""
+"""Parsing git settings files as in git-config(1), without a program or library."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def settings_in(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield section, name and value of each setting that has one, in the order of the file.
+    """Yield section, name and value of each setting with a value, in the order of the file.
 
     The section is in lower case; one with a subsection ends in a dot. The name is in lower case.
     """
     section = ""
-    # A line that ends in a backslash goes on.
+    # A line that ends in a backslash continues.
     for line in text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\\\n", "").split("\n"):
         rest = line.strip()
         while (head := _SECTION.match(rest)) is not None:

@@ -1,4 +1,4 @@
-"""Git's marks of a conflict in a text: until a person has decided, nothing is added to it."""
+"""Git's conflict marks in a text: it must not be extended until the user has resolved them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def conflict_line(text: str) -> int | None:
-    """Return the line, from 1, at which a conflict begins, or ends without a beginning; None: there is none.
+    """Return the line, from 1, at which a conflict begins, or ends without a beginning; None: no conflict.
 
-    Marks that a fenced block of Markdown quotes are none.
+    Marks quoted in a fenced block of Markdown are ignored.
     """
     fence = ""
     for number, line in enumerate(text.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""Text encodings of sources and commits: declared by a mark, an attribute or a line of the file, else UTF-8."""
+"""Text encodings of sources and commits: by a mark, an attribute or a line of the file, else UTF-8."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class SourceText(NamedTuple):
 
 
 def codec_of(name: str) -> str:
-    r"""Return Python's name of an encoding; empty for one that is unknown or decodes no text.
+    r"""Return Python's name of an encoding; empty: unknown, or not for text.
 
     Args:
-        name: as git, an editor or a markup language spells it, such as `latin-1-unix` or `Shift_JIS`.
+        name: as spelled by git, an editor or a markup language, such as `latin-1-unix` or `Shift_JIS`.
     """
     plain = re.sub(r"-(?:unix|dos|mac)$", "", name.strip().lower())
     try:
@@ -78,10 +78,10 @@ def codec_of(name: str) -> str:
 
 
 def decode(data: bytes, encoding: str = "") -> SourceText:
-    r"""Decode a file: by its byte order mark, as UTF-8, by what it declares, by what was declared for it, else as Windows-1252.
+    r"""Decode a file: by its byte order mark, as UTF-8, by its own or a given declaration, else as Windows-1252.
 
-    Bytes that are valid UTF-8 are read so even where something else is declared, as git converts some files to it
-    without a change of their text.
+    Valid UTF-8 is decoded as such despite other declarations, as git converts some files to it without changing their
+    text.
 
     Args:
         data: the whole content. Lines may end at `\n`, `\r\n` or, in a file without any `\n`, at `\r`.
@@ -101,7 +101,7 @@ def decode_message(data: bytes, encoding: str = "") -> str:
 
 
 def wide_text(data: bytes, encoding: str = "") -> str | None:
-    """Return content with NUL bytes as text, if it is UTF-16 or UTF-32; None for what is binary."""
+    """Return content with NUL bytes as text, if it is UTF-16 or UTF-32; None: binary."""
     name = _wide_codec(data, encoding)
     text = _strict(data, name) if name else None
     return None if text is None or "\0" in text else text.removeprefix("\ufeff")
@@ -136,7 +136,7 @@ def _decoded(data: bytes, encoding: str) -> SourceText:
 
 
 def _as_declared(data: bytes, encoding: str, allowed: Container[str]) -> str | None:
-    """Decode by what a file, then `encoding`, declares, if it is one of the codecs that are allowed."""
+    """Decode by a file's declaration, then `encoding`, if it is an allowed codec."""
     for name in _declared(data, encoding):
         # A declaration that can be read as ASCII is not in one of the wide encodings.
         if name in allowed and not name.startswith(_WIDE):
@@ -147,11 +147,11 @@ def _as_declared(data: bytes, encoding: str, allowed: Container[str]) -> str | N
 
 
 def _declared(data: bytes, encoding: str) -> Iterator[str]:
-    """Yield what a file, then `encoding`, declares: names of codecs."""
+    """Yield the codecs that a file, then `encoding`, declares."""
     lines = data.split(b"\n", _MODELINES)
     ends = [*lines[:_MODELINES], *data.rsplit(b"\n", _MODELINES)[1:]]
     head = data[:_HEAD_BYTES]
-    # One that goes on and on is no line that people write.
+    # A longer one is not a line of text.
     found = [pattern.search(line[:_HEAD_BYTES]) for line in lines[:2] for pattern in (_PYTHON, _EMACS)]
     found += [_VIM.search(line[:_HEAD_BYTES]) for line in ends]
     found += [pattern.search(head) for pattern in (_XML, _HTML, _CSS)]

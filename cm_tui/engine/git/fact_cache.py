@@ -1,26 +1,21 @@
-"""A cache of small facts that take long to work out: a file that may vanish at any time."""
+"""A cache of small facts that take long to compute, in a file that may be deleted at any time."""
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
-from cm_tui.files import write_atomically
+from cm_tui.errors import StoreError
+from cm_tui.state_file import read_object, write_json
 
 _KEPT = 500
-"""Entries that are kept; the oldest go first."""
+"""Most entries; the oldest are dropped first."""
 
 
 def get(file: Path) -> dict[str, Any]:
     """Return the entries of a cache file, by key."""
-    try:
-        known = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        # Nothing kept yet, or damaged: it can always be worked out again.
-        return {}
-    return known if isinstance(known, dict) else {}
+    return read_object(file)
 
 
 def put(file: Path, key: str, entry: Any) -> None:
@@ -29,9 +24,6 @@ def put(file: Path, key: str, entry: Any) -> None:
     known.pop(key, None)
     known[key] = entry
     kept = dict(list(known.items())[-_KEPT:])
-    try:
-        paths.private_dir(file.parent)
-        write_atomically(file, json.dumps(kept))
-    except OSError:
-        # Not kept on a full or read-only disk: it costs time, and whoever writes more will say what is wrong.
-        return
+    # Not kept on a full or read-only disk: it costs time, and the next write of state reports the problem.
+    with suppress(StoreError):
+        write_json(file, kept, durable=False)

@@ -1,6 +1,6 @@
-"""The mark of a folder: facts that stay with it for its whole life, and that no copy, clone or new folder shares.
+"""The mark of a folder: facts that never change, and that no copy, clone or new folder shares.
 
-Nothing is written into the folder. A hook reads marks: nothing here may take long to import.
+Nothing is written into the folder. Hooks read marks, so imports must be fast.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _BIRTH_AT = 80
 
 
 class FolderMark(NamedTuple):
-    """What tells a folder from any other one that is at its path before or after it.
+    """Distinguishes a folder from earlier and later ones at its path.
 
-    The device is not part of it: many file systems get another number at each start of the machine.
+    It excludes the device: many file systems get another number at each start of the machine.
     """
 
     inode: int
@@ -31,7 +31,7 @@ class FolderMark(NamedTuple):
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> Self | None:
-        """Return the mark of a folder; None where there is no folder."""
+        """Return the mark of a folder; None: no folder."""
         try:
             found = os.stat(folder)  # noqa: PTH116 - a hook's time is counted in milliseconds
         except (OSError, ValueError):
@@ -47,28 +47,28 @@ class FolderMark(NamedTuple):
         return None
 
     def is_same(self, other: FolderMark | None) -> bool:
-        """Return whether two marks, both taken at one path, are of one folder.
+        """Return whether two marks, taken at one path, are of one folder.
 
-        An inode alone is no evidence: the next folder often gets that of the one that was removed.
+        An inode alone is no evidence: a new folder often gets that of a removed one.
         """
         if other is None:
             return False
         if self.born and self.born == other.born:
             return True
-        # A container gives a folder a new birth when it is first written to; a file that nobody writes stays as it was.
+        # A container gives a folder a new birth time when it is first written to; an unwritten file keeps its own.
         if self.inode != other.inode or self.first_file != other.first_file:
             return False
         return bool(self.first_file) or not (self.born and other.born)
 
     def is_moved(self, other: FolderMark | None) -> bool:
-        """Return whether two marks, taken at different paths, are of one folder: renamed, or named in another way."""
+        """Return whether two marks, taken at different paths, are of one folder, renamed or under another name."""
         if other is None or self.inode != other.inode:
             return False
         return self.born == other.born != 0 or (self.first_file == other.first_file != ())
 
 
 def first_file(folder: str | os.PathLike[str]) -> tuple[int, ...]:
-    """Return inode, mtime and ctime of the file that git wrote first into a git folder; empty where it is missing."""
+    """Return inode, mtime and ctime of the first file that git wrote into a git folder; empty: missing."""
     try:
         found = os.lstat(os.path.join(folder, _FIRST_FILE))  # noqa: PTH118
     except (OSError, ValueError):

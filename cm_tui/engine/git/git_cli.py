@@ -1,4 +1,4 @@
-"""Asking the git program what differs, where libgit2 cannot read its index (split, sparse) or HEAD's commit."""
+"""Status by the git program, where libgit2 cannot read the index (split, sparse) or HEAD's commit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _DISK = {"D": FileStatus.WT_DELETED, "T": FileStatus.WT_TYPECHANGE, " ": FileSta
 
 
 def status(root: Path) -> dict[str, FileStatus]:
-    """Return what `git status` says, with the flags of libgit2; files that a sparse checkout leaves out are deleted on disk.
+    """Return `git status` with the flags of libgit2; files outside a sparse checkout count as deleted on disk.
 
     Raises:
-        CmError: git is not there, or fails.
+        CmError: git is missing, or fails.
     """
     found = dict.fromkeys(not_checked_out(root), FileStatus.WT_DELETED)
     for line in _lines(root, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"):

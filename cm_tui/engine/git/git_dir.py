@@ -1,4 +1,4 @@
-"""HEAD and the folders of a checkout, read from git's own files: no library to import and no process to start."""
+"""HEAD and the folders of a checkout, read from git's own files, without a library or process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PACKED_BYTES = 1 << 29
 
 
 class GitFolders(NamedTuple):
-    """The folders that hold a checkout's git data; the same one twice unless it is a linked worktree."""
+    """The folders with a checkout's git data; the same one twice unless it is a linked worktree."""
 
     own: Path
     """HEAD and the index of this checkout."""
@@ -31,7 +31,7 @@ class HeadFile(NamedTuple):
     text: str
     """`ref: refs/heads/main`, or a commit; a branch switch changes it, a commit on the branch does not."""
     sha: str | None
-    """The commit; None before the first one, and where git keeps its references in another form."""
+    """The commit; None: before the first one, or references in another format."""
 
 
 def git_folders(root: Path) -> GitFolders | None:
@@ -54,7 +54,7 @@ def folders_at(own: Path) -> GitFolders:
 
 
 def head_of(folders: GitFolders) -> HeadFile:
-    """Return where HEAD stands."""
+    """Return the state of HEAD."""
     text = first = reference_text(folders, "HEAD")
     for _ in range(DEEP):
         if not text.startswith("ref:"):
@@ -64,7 +64,7 @@ def head_of(folders: GitFolders) -> HeadFile:
 
 
 def reference_text(folders: GitFolders, name: str) -> str:
-    """Return what HEAD or a reference says: a commit, `ref: ` and another reference, or nothing."""
+    """Return the content of HEAD or a reference: a commit, `ref: ` and another reference, or empty."""
     if name == "HEAD":
         return (small_text(folders.own / name) or "").strip()
     if not name.startswith("refs/") or ".." in name:
@@ -77,7 +77,7 @@ def reference_text(folders: GitFolders, name: str) -> str:
 
 
 def alternates(objects: Path) -> list[Path]:
-    """Return the folders of objects that one borrows from, and those that they borrow from, as `objects/info/alternates` says."""
+    """Return the borrowed object folders, and those that they borrow from, by `objects/info/alternates`."""
     found: list[Path] = []
     level = [objects]
     for _ in range(DEEP):
@@ -90,7 +90,7 @@ def _alternates_of(objects: Path) -> list[Path]:
     found = []
     for line in (small_text(objects / "info/alternates") or "").replace("\0", "\n").split("\n"):
         if line.startswith('"'):
-            # Git undoes the quotes, its library does not: to whoever asks where it leads, it leads anywhere.
+            # Git removes the quotes, its library does not: treat the path as leading anywhere.
             found.append(Path(objects.anchor))
         elif line and not line.startswith("#"):
             found.append(Path(os.path.normpath(objects / line)))
@@ -105,6 +105,6 @@ def _packed(file: Path, name: str) -> str:
 
 
 def small_text(file: Path) -> str | None:
-    """Return the text of one of git's small files; None when there is none, or something else lies there."""
+    """Return the text of one of git's small files; None: missing, or not a regular file."""
     data = read_regular(file, _SMALL_BYTES)
     return data.decode("utf-8", "surrogateescape") if data is not None else None

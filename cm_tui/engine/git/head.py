@@ -1,4 +1,4 @@
-"""Where the HEAD of a checkout stands."""
+"""The state of a checkout's HEAD."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Head:
 
 
 def read_head(repository: pygit2.Repository) -> Head:
-    """Return where HEAD stands.
+    """Return the state of HEAD.
 
     Raises:
-        ValueError, KeyError, pygit2.GitError: git's library cannot read it, or what it points to.
+        ValueError, KeyError, pygit2.GitError: git's library cannot read it, or its target.
     """
     if repository.head_is_unborn:
         target = repository.lookup_reference("HEAD").raw_target

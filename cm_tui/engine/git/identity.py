@@ -23,6 +23,7 @@ from cm_tui.engine.git.opening import open_around
 from cm_tui.engine.git.storage_format import UnreadableGit, unreadable_remotes
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
+from cm_tui.state_file import read_object
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
 _CHECK = "Check it with `git fsck` and `git config --list`."
@@ -31,17 +32,17 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A project's name for itself.
+    """A project's name.
 
-    `text` is `remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`, and never holds credentials; `path:FOLDER#MARK` for
-    what is in the place of a repository or folder that had a memory.
+    `text` is `remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`, and never has credentials; `path:FOLDER#MARK` for
+    a repository or folder at the path of an earlier one with a memory.
     """
 
     text: str
     name: str
     """For people: the last part of the remote's path, else the folder's name."""
     claims: str = ""
-    """The project that git says it is, whose memory others made and nobody has linked it to; empty otherwise."""
+    """The project that git names, where the checkout is not linked to that project's memory; empty otherwise."""
 
     @property
     def folder(self) -> Path:
@@ -59,13 +60,13 @@ class Identity:
         return manifest_root(self.folder)
 
     def write_manifest(self, root: Path) -> None:
-        """Write down whose store this is, for whoever lists the stores without opening them, unless it says so already."""
+        """Record the store's owner, so that stores can be listed without opening them, unless that is done already."""
         manifest = {"identity": self.text, "name": self.name, "root": str(root)}
         if _manifest(self.folder) != manifest:
             write_atomically(self.folder / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
 
     def has_other_manifest(self, root: str) -> bool:
-        """Return whether what is written down is not that this is its store, made from a root."""
+        """Return whether the manifest does not name this store and root."""
         return (self.folder / paths.STORE_MANIFEST).exists() and (
             {**_manifest(self.folder), "name": ""} != {"identity": self.text, "name": "", "root": root}
         )
@@ -73,22 +74,22 @@ class Identity:
 
 def manifest_root(store: Path) -> Path | None:
     """Return the checkout that the store in a folder was last made from."""
-    # Without a manifest nothing was indexed; a damaged one says as much.
+    # Without a manifest nothing was indexed; neither with a damaged one.
     root = _manifest(store).get("root")
     return Path(root) if isinstance(root, str) else None
 
 
 def refuse_other(identity: Identity) -> None:
-    """Stop where the folder of a project's store is another project's: its name has but a few letters of a digest.
+    """Raise if the folder of a project's store is another project's: its name has only a short digest.
 
     Raises:
-        RefusedError: it is.
+        RefusedError: it is another project's.
     """
     other = _manifest(identity.folder).get("identity")
     if isinstance(other, str) and other != identity.text and _digest_of(other) == _digest_in(identity.folder):
         raise RefusedError(
             f"The store {identity.folder.name} is that of another project, whose name leads to the same folder.",
-            hint=f"If that one is gone, remove {identity.folder}; else give this one another remote.",
+            hint=f"If that one no longer exists, remove {identity.folder}; else give this one another remote.",
         )
 
 
@@ -97,23 +98,19 @@ def _digest_of(identity: str) -> str:
 
 
 def _digest_in(folder: Path) -> str:
-    """Return what of a store's folder stands for the identity; a note whose identity leads elsewhere is damaged."""
+    """Return the identity in a store's folder; a manifest whose identity leads elsewhere is damaged."""
     return folder.name.rsplit("-", 1)[-1]
 
 
 def _manifest(store: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((store / paths.STORE_MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(store / paths.STORE_MANIFEST)
 
 
 def identify(root: Path) -> Identity:
-    """Return the identity of the project at a root: the one that its memory was begun with, else what git says of it.
+    """Return the identity of the project at a root: that of its memory, else the one by git.
 
-    Git says its remote, else its first commit, else where it lies. All of that changes, and can be anybody's claim: a
-    checkout that has a memory keeps it, and one that claims a project whose memory others made is one of its own.
+    By git it is the remote, else the first commit, else the path. All of these change, and can be anyone's claim: a
+    checkout with a memory keeps it, and one that claims a project with others' memory is a project of its own.
     """
     root = root.resolve()
     found = _identify(root, frozenset())
@@ -126,29 +123,29 @@ def identify(root: Path) -> Identity:
 
 
 def claimed(root: Path) -> Identity:
-    """Return what git says that a checkout is, whether it is linked to that or not."""
+    """Return the identity of a checkout by git, linked or not."""
     return _identify(root.resolve(), frozenset())
 
 
 def claimed_memory(root: Path) -> Identity:
-    """Return the identity under which the memory was begun of what a checkout claims to be."""
+    """Return the original identity of the memory that a checkout claims."""
     return _begun(claimed(root))
 
 
 def claim(root: Path) -> None:
-    """Write down whose memory a checkout has: it stays that one's from now on.
+    """Record the memory of a checkout permanently.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     mine, found = identify(root), claimed(root)
     checkout_links.claim(mine.text, mine.name, root, "" if found.text.startswith("path:") else found.text)
 
 
 def earlier_memories(root: Path) -> tuple[str, ...]:
-    """Return the names of memories that a checkout had under another identity, or before it was moved, and lacks now.
+    """Return the names of earlier memories of a checkout, under another identity or before it was moved.
 
-    Those of another repository that was in its place are not among them: `cm link` alone offers those.
+    Those of an earlier repository at its path are excluded: only `cm link` offers them.
     """
     data = paths.data_dir()
     places = ("journal/{}/000001.jsonl", "entries/{}.json")
@@ -160,7 +157,7 @@ def earlier_memories(root: Path) -> tuple[str, ...]:
 
 
 def _begun(found: Identity) -> Identity:
-    """Return the identity under which a project's memory was begun, where a checkout got what it claims to be later."""
+    """Return the original identity of a memory, if the checkout got its claimed identity later."""
     if found.text.startswith("path:") or checkout_links.owners(found.folder.name) is not None:
         return found
     memory = checkout_links.called(found.text)
@@ -168,7 +165,7 @@ def _begun(found: Identity) -> Identity:
 
 
 def _others_claim(found: Identity, root: Path, memory: checkout_links.Memory) -> str:
-    """Return what a checkout with a memory claims to be, where that has a memory too, which others made."""
+    """Return the claimed identity of a checkout with a memory, if others made a memory of that identity."""
     project = _begun(found).folder.name
     if found.text.startswith("path:") or project == memory.project:
         return ""
@@ -184,7 +181,7 @@ def _of_its_own(root: Path, found: Identity) -> Identity:
     own = Identity(f"path:{place}", Path(place).name, claims)
     if checkout_links.is_linked(own.folder.name, root):
         return own
-    # The memory of another one that was in its place.
+    # The memory of an earlier repository at its path.
     mark = hashlib.sha256(repr(FolderMark.of(owner)).encode()).hexdigest()[:8]
     return Identity(f"path:{place}#{mark}", Path(place).name, claims)
 
@@ -205,11 +202,11 @@ def _of_remotes(urls: Sequence[str], root: Path, seen: frozenset[Path]) -> Ident
         remote = normalise_remote(url)
         if remote:
             return Identity(f"remote:{remote}", remote.rsplit("/", 1)[-1])
-    # A clone of a clone on this disk is the same project as what it was cloned from.
+    # A clone of a local clone is the same project as its source.
     for url in urls:
         source = _local_source(url, root)
         if source is not None and source not in seen | {root}:
-            # What cannot be opened there says nothing of this one.
+            # An unreadable one gives no identity.
             with suppress(CmError):
                 identity = _identify(source, seen | {root})
                 if identity.text.startswith("remote:"):
@@ -225,7 +222,7 @@ def _of_commits(repository: pygit2.Repository, root: Path) -> Identity | None:
     if found is None:
         return None
     identity = _by_root(found, root)
-    # Only of what has a store: a question about a folder leaves nothing behind.
+    # Only for existing stores: a request for a folder must leave no trace.
     if found.is_new and identity.folder.is_dir():
         root_commit.keep(folders_at(Path(repository.path)).common, found)
     return identity
@@ -254,19 +251,19 @@ def _remote_urls(repository: pygit2.Repository) -> list[str]:
     names.sort(key=lambda name: name != "origin")
     found = []
     for name in names:
-        # One with an odd name or address is none to go by.
+        # One with an odd name or address is ignored.
         with suppress(pygit2.GitError, KeyError, ValueError):
             found.append(repository.remotes[name].url)
     return [url for url in found if url]
 
 
 def normalise_remote(url: str) -> str | None:
-    """One form for every way to write a remote: `host/path`.
+    """Normalise all notations of a remote to `host/path`.
 
     Scheme, user, password, port, `.git`, query and slashes at the ends are dropped; the host is in lower case.
 
     Returns:
-        None for a remote that is a folder on this disk, and for what is no address at all.
+        None for a remote that is a local folder, and for an invalid address.
     """
     try:
         return _normalised(url.strip())
@@ -292,7 +289,7 @@ def _normalised(url: str) -> str | None:
 
 
 def _local_source(url: str, root: Path) -> Path | None:
-    """The folder on this disk that a remote is; another machine is not asked for one, whatever the name looks like."""
+    """The local folder of a remote; no other machine is contacted, whatever the name looks like."""
     if normalise_remote(url) is not None:
         return None
     try:
@@ -313,6 +310,6 @@ def _local_source(url: str, root: Path) -> Path | None:
 
 
 def _is_elsewhere(path: str) -> bool:
-    """Whether a path names another machine: to look at it would mean to connect to that, with the user's name."""
+    """Whether a path names another machine: accessing it would connect there with the user's name."""
     plain = path.replace("\\", "/")
     return plain.startswith("//") or f"{plain}/".startswith("/net/")

@@ -1,4 +1,4 @@
-"""What ignore files leave out of a checkout, as git's library says it."""
+"""Files that ignore files exclude from a checkout, by git's library."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pygit2
 from pygit2.enums import FileStatus
 
 _FAR_DOWN = 20
-"""Folders in each other; from there on, git's library takes longer to say what is ignored than to find what is tracked:
-it looks into every folder above, so a thousand in each other took it 10 s."""
+"""Nesting depth beyond which git's library is slow to decide on ignored paths: it looks into every parent folder, so a
+thousand levels took it 10 s."""
 
 
 def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, FileStatus]]:
-    """Yield every file of a folder without git that is not ignored, as far as it can be read.
+    """Yield every readable file of a folder without git that is not ignored.
 
     Args:
         root: the folder.
-        repository: the private one that it is compared by.
+        repository: the private one for comparing it.
     """
     folders = [""]
     while folders:
@@ -41,7 +41,7 @@ def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, 
 
 
 def is_passed(repository: pygit2.Repository, folder: str) -> bool:
-    """Whether a comparison does not go into a folder: it is ignored, and nothing in it is tracked."""
+    """Whether a comparison skips a folder: ignored, with nothing tracked in it."""
     try:
         if folder.count("/") > _FAR_DOWN and _holds_tracked(repository, folder):
             return False
@@ -52,6 +52,6 @@ def is_passed(repository: pygit2.Repository, folder: str) -> bool:
 
 def _holds_tracked(repository: pygit2.Repository, folder: str) -> bool:
     index = repository.index
-    # Sorted by bytes, as git keeps them.
+    # Sorted by bytes, as in git.
     at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
     return at < len(index) and index[at].path.startswith(folder)

@@ -1,4 +1,4 @@
-"""Loose objects that are cut off, as a full disk or a lost battery leaves them, or no files: git's library would never end."""
+"""Loose objects that are truncated (by a full disk or power loss) or not files: git's library would never finish."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class LooseObjects:
         self._folders = [os.fspath(one) for one in (objects, *alternates(objects))]
 
     def refuse_truncated(self, oid: str) -> None:
-        """Stop before an object that ends too early; what is damaged otherwise, git's library says itself.
+        """Raise for a truncated object; other damage is reported by git's library.
 
         Raises:
-            pygit2.GitError: it is cut off, or no file at all.
+            pygit2.GitError: it is truncated, or not a file.
         """
         for folder in self._folders:
             place = f"{folder}/{oid[:2]}/{oid[2:]}"
             try:
-                mode = os.stat(place).st_mode  # noqa: PTH116 - asked for every object of a long line
+                mode = os.stat(place).st_mode  # noqa: PTH116 - called for every object of a long line
             except OSError:
                 continue
             if stat.S_ISDIR(mode):

@@ -1,4 +1,4 @@
-"""Opening repositories: the one that a folder is part of, and a private one for a project without git."""
+"""Opening repositories: the one around a folder, and a private one for a project without git."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cm_tui.errors import RefusedError
 
 
 def repository_around(folder: Path) -> pygit2.Repository | None:
-    """Return the git repository that a folder is part of; None without one, and where git's library cannot read its format.
+    """Return the git repository around a folder; None: none, or in a format that git's library cannot read.
 
     Raises:
-        RefusedError: it belongs to someone else, holds a pipe or a device, or its HEAD is damaged.
+        RefusedError: it belongs to another user, contains a pipe or a device, or its HEAD is damaged.
     """
     found = open_around(folder)
     return found if isinstance(found, pygit2.Repository) else None
 
 
 def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
-    """Return the git repository that a folder is part of, or why git's library cannot read it.
+    """Return the git repository around a folder, or why git's library cannot read it.
 
     Raises:
         RefusedError: as for `repository_around`.
@@ -45,7 +45,7 @@ def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
     if not set(READABLE_EXTENSIONS).issubset(pygit2.settings.extensions):
         pygit2.settings.set_extensions(list(READABLE_EXTENSIONS))
     try:
-        # By the folder: git's own may lie elsewhere and not know where the files are.
+        # By the folder: git's own may be elsewhere without a reference to the files.
         return pygit2.Repository(str(folder))
     except pygit2.GitError as error:
         said = str(error)
@@ -55,7 +55,7 @@ def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
 
 
 def _is_nearest(around: tuple[Path, GitFolders], found: str | None) -> bool:
-    """Whether the nearest `.git` leads to what the library found: that may be a bare repository further down."""
+    """Whether the nearest `.git` leads to the found repository: that may be a bare one further down."""
     return found is None or os.path.realpath(found) == os.path.realpath(around[1].own)
 
 
@@ -66,7 +66,7 @@ def _is_about_format(error: str) -> bool:
 
 
 def _refuse_unfound(folder: Path) -> None:
-    """Stop where git's library finds nothing only because of the HEAD that it looks for.
+    """Raise if git's library finds nothing only because of a damaged HEAD.
 
     Raises:
         RefusedError: the HEAD of a repository there is damaged.
@@ -85,7 +85,7 @@ def _way_out(error: str, found: str) -> str:
 
 
 def private_repository(folder: Path, root: Path) -> pygit2.Repository:
-    """Return a repository in a folder of ours whose working tree is a project without git; made where there is none."""
+    """Return a repository in our own folder with a working tree outside git; create it if needed."""
 
     def make() -> pygit2.Repository:
         made = pygit2.init_repository(str(folder), bare=True)
@@ -99,6 +99,6 @@ def private_repository(folder: Path, root: Path) -> pygit2.Repository:
             return kept
         return make()
     except (pygit2.GitError, ValueError):
-        # Not there yet, or damaged: it holds nothing of value, and is made anew.
+        # Missing or damaged: it holds nothing of value, and is recreated.
         shutil.rmtree(folder, ignore_errors=True)
         return make()

@@ -1,4 +1,4 @@
-"""Which checkouts belong to folders that somebody was given, and whether git's data leads out of them."""
+"""Which checkouts are in given folders, and whether git's data leads out of them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from cm_tui.engine.git.verified_dir import verified_git_dir
 
 Reach = Literal["given", "foreign git", "outside"]
 FOREIGN = (
-    "the `.git` of this folder leads to a repository that knows nothing of it. In that one, "
-    "`git worktree repair` makes a moved worktree known, `git config core.worktree FOLDER` any other folder."
+    "the `.git` of this folder leads to a repository without a reference back. In that one, "
+    "`git worktree repair` registers a moved worktree, `git config core.worktree FOLDER` any other folder."
 )
-"""What is said of a folder with a history that is another repository's."""
+"""Message on a folder whose history is another repository's."""
 
 
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
-    """Say whether a checkout is covered by folders: it lies in one of them, or is a worktree of a repository that does.
+    """Return whether folders cover a checkout: it is in one of them, or is a worktree of a repository in one.
 
     Args:
         root: the checkout.
-        folders: what was given; links in them and in the root are followed.
+        folders: the given folders; links in them and in the root are followed.
 
     Returns:
-        `foreign git` for a folder that is covered, but whose `.git` takes HEAD, references, index or objects from elsewhere:
-        from a repository that knows nothing of it and is not covered.
+        `foreign git` for a covered folder whose `.git` takes HEAD, references, index or objects from elsewhere: from a
+        repository without a reference back that is not covered.
     """
     real, given = _real(root), [_real(folder) for folder in folders]
     shared = verified_git_dir(real)
@@ -44,9 +44,9 @@ def reach(root: Path, folders: Iterable[Path]) -> Reach:
 
 
 def has_foreign_history(root: Path) -> bool:
-    """Return whether HEAD, a reference or the index of a checkout is another repository's, which knows nothing of it.
+    """Return whether HEAD, a reference or the index of a checkout is another repository's, without a reference back.
 
-    One that only borrows objects, as `git clone --shared` makes it, has a history of its own.
+    One that only borrows objects, as from `git clone --shared`, has its own history.
     """
     found = git_folders(root)
     if found is None:
@@ -57,12 +57,12 @@ def has_foreign_history(root: Path) -> bool:
 
 
 def _keeps(folder: Path, shared: Path) -> bool:
-    """Whether a repository lies in a folder, or is the one that the folder is a checkout of."""
+    """Whether a repository is in a folder, or the folder is its checkout."""
     return shared.is_relative_to(folder) or verified_git_dir(folder) == shared
 
 
 def _says_what_is_there(folders: GitFolders) -> Iterator[Path]:
-    """Yield all of git's data that decides which commit and which files a checkout has: any of it may be a link."""
+    """Yield all git data that decides on the commit and files of a checkout: any of it may be a link."""
     yield from folders
     yield from (folders.own / "HEAD", folders.own / "index", folders.common / "packed-refs", folders.common / "refs")
     yield from _links_below(folders.common / "refs")
@@ -76,7 +76,7 @@ def _says_what_is_there(folders: GitFolders) -> Iterator[Path]:
 
 
 def _holds_what_is_there(objects: Path) -> Iterator[Path]:
-    """Yield where objects are taken from: any folder of them may be a link, and name others to borrow from."""
+    """Yield the sources of objects: any folder of them may be a link, and name others to borrow from."""
     for one in (objects, *alternates(objects)):
         yield from (one, one / "pack", one / "info", one / "info/alternates")
         for folder in (one, one / "pack"):

@@ -8,16 +8,16 @@ from pygit2.enums import DeltaStatus, DiffFind
 from cm_tui.engine.git.commits import MissingError
 
 _ALIKE = 50
-"""Per cent of its lines that a file must keep to be the same one: git's own default."""
+"""Least per cent of common lines of a renamed file: git's own default."""
 _MOST_FILES = 1_000
 """Deleted files that are compared with the new ones, each with each; of more, only equal contents are paired."""
 
 
 def renames_between(repository: pygit2.Repository, before: str, after: str) -> dict[str, str]:
-    """Return the new path of each file that a commit renamed, by its old one; nothing where objects are missing.
+    """Return the new path of each file renamed by a commit, by its old one; empty if objects are missing.
 
     Args:
-        repository: git's library at work.
+        repository: an open pygit2 repository.
         before: sha of the older commit.
         after: sha of the newer one.
     """

@@ -1,4 +1,4 @@
-"""A checkout as the index sees it: HEAD, its tree, and what differs from it on disk."""
+"""A checkout for the index: HEAD, its tree, and differences on disk."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 class Repository:
     """A project's root, with git or without.
 
-    A folder without git, or whose `.git` leads to a repository that knows nothing of it, is compared by a private repository in the store's folder, whose working tree it is: so
-    `.gitignore` files and change detection work the same, and nothing is written into the user's folder.
+    A folder without git, or whose `.git` leads to a repository without a reference back, is compared by a private
+    repository in the store's folder, with that folder as its working tree: so `.gitignore` files and change detection
+    work the same, and nothing is written into the user's folder.
 
     Args:
         root: the project's root.
-        shadow: where that private repository may be kept.
+        shadow: folder for that private repository.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -54,7 +55,7 @@ class Repository:
         is_foreign = is_own and has_foreign_history(root)
         self.git = is_own and not is_foreign
         self.git_problem = _problem(root, found, is_foreign=is_foreign)
-        """Why a folder with a `.git` counts as one without git; empty for one that really has none."""
+        """Why a folder with a `.git` counts as one without git; empty if it has none."""
         self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = LooseObjects(Path(self._opened.path))
@@ -64,7 +65,7 @@ class Repository:
 
     @property
     def _repository(self) -> pygit2.Repository:
-        """Git's library at work; it does not notice by itself that a shallow clone now ends elsewhere."""
+        """The open pygit2 repository; it does not notice when the end of a shallow clone changes."""
         boundary = self.shallow_boundary()
         if boundary != self._boundary:
             opened = pygit2.Repository(str(self.root))
@@ -72,7 +73,7 @@ class Repository:
         return self._opened
 
     def shallow_boundary(self) -> str:
-        """Stands for where a shallow clone ends; nothing for a clone that is whole."""
+        """Identifies the end of a shallow clone; empty for a complete clone."""
         if not self.git:
             return ""
         try:
@@ -83,14 +84,14 @@ class Repository:
 
     @property
     def objects(self) -> Path | None:
-        """Git's folder, from which another process can read committed content; None without git."""
+        """Git's folder, for reading committed content in another process; None: no git."""
         return Path(self._repository.path) if self.git else None
 
     def head(self) -> Head:
-        """Return where HEAD stands.
+        """Return the state of HEAD.
 
         Raises:
-            CmError: git's library cannot read it, or what it points to.
+            CmError: git's library cannot read it, or its target.
         """
         if not self.git:
             return Head(None, None)
@@ -119,12 +120,12 @@ class Repository:
             ) from error
 
     def status(self) -> Mapping[str, FileStatus]:
-        """Return the paths that differ between HEAD, git's index and the disk; ignored ones are left out.
+        """Return the paths that differ between HEAD, git's index and the disk, without ignored ones.
 
-        A path that ends in `/` is a folder that git does not look into: a nested repository.
+        A path that ends in `/` is a nested repository, which git does not search.
 
         Raises:
-            CmError: git's index cannot be read, or a pipe or a device lies where an ignore file belongs.
+            CmError: git's index cannot be read, or there is a pipe or a device instead of an ignore file.
         """
         self.unreadable()
         try:
@@ -132,15 +133,15 @@ class Repository:
         except (ValueError, OSError, pygit2.GitError) as error:
             if not self.git:
                 return dict(untracked(self.root, self._opened))
-            # Git itself reads more than its library: split and sparse indexes, commits written by other tools, and what
-            # lies beside a folder that cannot be read.
+            # Git itself reads more than its library: split and sparse indexes, commits written by other tools, and the
+            # neighbours of an unreadable folder.
             try:
                 return git_cli.status(self.root)
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
     def not_checked_out(self) -> frozenset[str]:
-        """Return the files that a sparse checkout leaves out; empty where git cannot be asked."""
+        """Return the files outside a sparse checkout; empty if the git program is unavailable."""
         if not self.git or not Path(self._opened.path, "info", "sparse-checkout").exists():
             return frozenset()
         try:
@@ -150,10 +151,10 @@ class Repository:
             return frozenset()
 
     def unreadable(self) -> Mapping[str, str]:
-        """Return what of the checkout no comparison can look into, with the reason; folders end in `/`.
+        """Return unreadable parts of the checkout, with the reason; folders end in `/`.
 
         Raises:
-            RefusedError: a pipe or a device lies where an ignore file belongs.
+            RefusedError: there is a pipe or a device instead of an ignore file.
         """
         if self._unreadable is None:
             self._unreadable = refuse_special_below(self.root, partial(is_passed, self._opened))
@@ -173,7 +174,7 @@ class Repository:
         return Attributes(self._repository, self.root)
 
     def is_tracked(self, path: str) -> bool:
-        """Return whether git keeps a file; without git none is.
+        """Return whether git tracks a file; False without git.
 
         Raises:
             CmError: git's index cannot be read.
@@ -186,7 +187,7 @@ class Repository:
             ) from error
 
     def size(self, oid: str) -> int | None:
-        """Return the size of a committed blob, from its header; None when the object is not here (a partial clone)."""
+        """Return the size of a committed blob, from its header; None: the object is not here (a partial clone)."""
         try:
             _, size = self._repository.odb.read_header(oid)
         except KeyError:
@@ -204,7 +205,7 @@ class Repository:
         return found.data if isinstance(found, pygit2.Blob) else None
 
     def resolve(self, ref: str) -> str:
-        """Return the commit that a name stands for.
+        """Return the commit of a name.
 
         Raises:
             NotFoundError: there is no such commit.
@@ -224,7 +225,7 @@ class Repository:
         except MissingError as error:
             raise NotFoundError(
                 f"{ref!r} leads to commit {error.oid[:SHORT_SHA]}, which is missing or cannot be read.",
-                hint="`git fsck` tells what the repository lacks.",
+                hint="`git fsck` lists what the repository lacks.",
             ) from error
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise NotFoundError(
@@ -241,13 +242,13 @@ class Repository:
 
     @property
     def is_shallow(self) -> bool:
-        """True for a clone that ends before the first commit: its mainline grows at the far end when it is deepened."""
+        """True for a clone that ends before the first commit: deepening it extends its mainline."""
         return self.git and self._repository.is_shallow
 
     def first_parents(
         self, sha: str, known: Mapping[str, tuple[CommitInfo, str | None]] = MappingProxyType({})
     ) -> Iterator[CommitInfo]:
-        """Yield a commit, its first parent, that one's, and so on, as far as they are in this clone.
+        """Yield a commit, its first parent, that one's, and so on, as far as this clone has them.
 
         Args:
             sha: where to begin.
@@ -267,9 +268,9 @@ class Repository:
             following = next(iter(commit.parents), None)
 
     def missing_parent(self, sha: str) -> str | None:
-        """Return the parent before a commit that ends the mainline here, but not in truth: the clone is shallow or lacks objects.
+        """Return the missing parent of the last commit of the mainline, in a shallow or incomplete clone.
 
-        None for the first commit of all. When the commit itself is gone by now, nothing says that it was the first.
+        None for the very first commit. If the commit itself is gone, that is unknown.
         """
         data = self._current().raw(sha)
         if data is None:
@@ -291,7 +292,7 @@ class Repository:
         return True
 
     def parents(self, sha: str) -> tuple[str, ...]:
-        """Return all parents of a commit; none for the first one, and for one that is not in this clone."""
+        """Return all parents of a commit; empty for the first one, and for one that is not in this clone."""
         commit = self._current().get(sha)
         return commit.parents if commit is not None else ()
 
@@ -304,7 +305,7 @@ class Repository:
         return bytes(self._current().require(sha).tree.raw)
 
     def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
-        """Return what stands directly in a tree: mode in octal digits and object id, by name.
+        """Return the direct entries of a tree: mode in octal digits and object id, by name.
 
         Raises:
             MissingError: the tree is not in this clone, or damaged.
@@ -312,7 +313,7 @@ class Repository:
         return entries_of(self._repository, self._loose, tree)
 
     def renames(self, before: str, after: str) -> dict[str, str]:
-        """Return the new path of each file that was renamed between two commits, by its old one."""
+        """Return the new path of each file renamed between two commits, by its old one."""
         return renames_between(self._repository, before, after) if self.git else {}
 
     def _current(self) -> Commits:
@@ -323,5 +324,5 @@ class Repository:
 def _problem(root: Path, found: pygit2.Repository | UnreadableGit | None, *, is_foreign: bool) -> str:
     if isinstance(found, UnreadableGit):
         return found.note if found.root == root else ""
-    # HEAD or branches are another repository's, which knows nothing of this folder.
+    # HEAD or branches are another repository's, without a reference back.
     return f"There is no history: {FOREIGN}" if is_foreign else ""

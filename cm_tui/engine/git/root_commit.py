@@ -1,4 +1,4 @@
-"""The first commit of a checkout's mainline, kept in a cache: to find it means to walk the whole mainline."""
+"""The first commit of a checkout's mainline, cached, as finding it requires walking the whole mainline."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _MARKS = 64
 
 @dataclass(frozen=True, slots=True)
 class RootCommit:
-    """The commit with which a mainline begins.
+    """The commit at the beginning of a mainline.
 
-    A commit that was seen once comes from there for ever, so only what is new has to be walked; and the origin stays
-    when commits between are lost, or cut off by a shallow fetch.
+    The result for a commit is cached forever, so only new ones have to be walked; and the origin stays when commits
+    between are lost, or cut off by a shallow fetch.
     """
 
     root: str
-    """Its sha; nothing when this clone did not have it when it was first asked."""
+    """Its sha; empty if this clone did not have it at the first lookup."""
     marks: dict[str, int]
     """Some commits of that origin, close to each other at the mainline's end, and their ordinals."""
     is_new: bool = True
@@ -59,14 +59,14 @@ def find(repository: pygit2.Repository) -> RootCommit | None:
 
 
 def find_without_library(root: Path, common: Path) -> RootCommit | None:
-    """Find the first commit where git's library cannot read the repository: from the cache, else by the git program.
+    """Find the first commit where git's library cannot read the repository: in the cache, else by the git program.
 
     Args:
         root: the checkout.
-        common: git's folder that its worktrees share.
+        common: git's folder shared by its worktrees.
 
     Returns:
-        None where neither has it.
+        None if neither has it.
     """
     cached = _cached(common)
     if cached is not None:
@@ -82,11 +82,11 @@ def find_without_library(root: Path, common: Path) -> RootCommit | None:
 
 
 def keep(common: Path, origin: RootCommit) -> None:
-    """Put it into the cache.
+    """Store it in the cache.
 
     Args:
-        common: git's folder that all worktrees share.
-        origin: what was found.
+        common: git's folder shared by its worktrees.
+        origin: the result.
     """
     put(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
 
@@ -99,7 +99,7 @@ def _cached(common: Path) -> RootCommit | None:
 
 
 def _extended(origin: RootCommit, walked: list[str], height: int) -> RootCommit:
-    """Add marks on what was walked, newest first: at the end of the mainline, and then further and further apart."""
+    """Add marks on walked commits, newest first: at the end of the mainline, and then further and further apart."""
     steps = [0, *(1 << power for power in range(len(walked).bit_length()))]
     marks = {walked[step]: height - step for step in steps if step < len(walked)} | origin.marks
     if len(marks) > _MARKS:

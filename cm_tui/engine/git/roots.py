@@ -14,7 +14,7 @@ from cm_tui.engine.git.storage_format import UnreadableGit
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.paths import PROJECT_FOLDER
 
-# Refused themselves, although a project may well lie below them.
+# Refused themselves, although a project may be below them.
 _NOT_ITSELF = frozenset(
     {
         "/home", "/media", "/mnt", "/opt", "/private", "/private/tmp", "/root", "/run", "/srv", "/tmp", "/usr",  # noqa: S108
@@ -30,8 +30,8 @@ _NOT_BELOW = (
     "c:/program files (x86)",
 )  # fmt: skip
 
-# Folders in memory, where users keep projects too; the folder itself is no project.
-_BUT_BELOW = ("/dev/shm/",)  # noqa: S108 - a name that is compared, not a file that is made
+# Folders in memory may contain projects; the folder itself is not a project.
+_BUT_BELOW = ("/dev/shm/",)  # noqa: S108 - only compared, no file is created
 
 _SHOWN = 200
 """Characters of a path that cannot be one in a message."""
@@ -46,8 +46,8 @@ def find_root(start: Path | str | None = None, *, force: bool = False, around: b
 
     Args:
         start: a folder or a file; the current folder when not given.
-        force: take unsafe folders too; one that was indexed so is taken from then on.
-        around: the folder is where someone stands, not one that they named.
+        force: take unsafe folders too; a folder indexed that way is accepted from then on.
+        around: the folder is the current one, not one that the user named.
 
     Raises:
         NotFoundError: there is no such folder.
@@ -62,7 +62,7 @@ def find_root(start: Path | str | None = None, *, force: bool = False, around: b
 
 
 def refuse_unsafe(root: Path) -> None:
-    """Stop before a system folder, the home folder or the whole disk is indexed.
+    """Raise before a system folder, the home folder or the whole disk is indexed.
 
     Raises:
         RefusedError: the folder is one of those.
@@ -110,7 +110,7 @@ def _folder(start: Path | str | None) -> Path:
 def _repository_root(folder: Path) -> Path | None:
     repository = open_around(folder)
     if repository is None or isinstance(repository, UnreadableGit):
-        # What it ignores is not known: the whole checkout is the project.
+        # Ignored files are unknown: the whole checkout is the project.
         return repository and repository.root
     if repository.workdir is None:
         raise RefusedError(
@@ -121,9 +121,9 @@ def _repository_root(folder: Path) -> Path | None:
     found = pygit2.discover_repository(str(folder))
     is_inside = any(folder.is_relative_to(one) for one in (root, Path(repository.path).resolve()))
     if not is_inside or pygit2.discover_repository(str(root)) != found:
-        # `core.worktree` stands in a file of the repository: what it names may be anybody's.
+        # `core.worktree` is in a file of the repository: its value is untrusted.
         raise RefusedError(
-            f"The repository around {folder} says that its files lie in {root}, which is no checkout of it here.",
+            f"The repository around {folder} names {root} as its working tree, which is no checkout of it.",
             hint="Name a folder with a `.git` of its own.",
         )
     if folder != root and folder.is_relative_to(root):

@@ -1,8 +1,8 @@
-"""The git program, run so that a repository starts nothing: the one place that makes its command line and environment.
+"""Running the git program so that a repository starts nothing: the only place that builds its command line.
 
-A repository may come out of an archive, with settings and hooks of a stranger's in it. Git would run what those name: a
-file system monitor, filters of content, drivers of differences, hooks, and what fetches missing objects (git-config(1),
-gitattributes(5), githooks(5)). What the person's own settings name, such as a filter for large files, stays.
+A repository may come out of an archive, with a stranger's settings and hooks. Git would run the programs in them: a
+file system monitor, filters of content, diff drivers, hooks, and commands that fetch missing objects (git-config(1),
+gitattributes(5), githooks(5)). Programs in the user's own settings, such as a filter for large files, are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cm_tui.errors import CmError
 
 _NEVER = {
     "core.fsmonitor": "false",
-    # One runs also where git only brings its index up to date.
+    # One runs even when git only updates its index.
     "core.hooksPath": os.devnull,
     "core.pager": "cat",
     "core.sshCommand": "false",
@@ -30,20 +30,20 @@ _NEVER = {
     "gpg.program": "false",
     "protocol.allow": "never",
 }
-"""Programs that have one name each; these hold whatever the repository says."""
+"""Programs with fixed setting names; these values override the repository's."""
 
 _DRIVERS = {
     "filter": {"clean": "", "smudge": "", "process": "", "required": "false"},
     "diff": {"command": "", "textconv": ""},
 }
-"""Settings that a driver of any name may have, and what they are when only a repository gives them."""
+"""Settings of drivers with any name, and their values where only a repository sets them."""
 
 _LARGE_FILES = ("lfs.extension.", "lfs.customtransfer.", "lfs.standalonetransferagent")
-"""Programs that a person's filter for large files would run because a repository names them."""
+"""Programs that the user's filter for large files would run because a repository names them."""
 
 _OPTIONS = {
     "diff": ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--submodule=short"),
-    # Git would run itself in a submodule, which has settings of its own.
+    # Git would run itself in a submodule, which has its own settings.
     "status": ("--ignore-submodules=dirty",),
 }
 
@@ -55,7 +55,7 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 _OF_THE_PERSON = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
-"""Of git's variables those that say where the person's own settings are; the others are about some repository."""
+"""Git's variables that locate the user's own settings; the others are about a repository."""
 
 _SECONDS = 60.0
 
@@ -67,7 +67,7 @@ class Output(NamedTuple):
     code: int
     """Its exit status; of no meaning when it was cut."""
     is_cut: bool
-    """It was longer than wanted: git was ended there."""
+    """The output was too long: git was stopped."""
 
 
 class _Setting(NamedTuple):
@@ -81,16 +81,16 @@ class _Setting(NamedTuple):
 
 
 def run(root: Path, *words: str, most: int = -1, seconds: float = _SECONDS) -> Output:
-    """Run git in a checkout and return what it prints.
+    """Run git in a checkout and return its output.
 
     Args:
-        root: the checkout's top folder, which is taken as such whatever its settings say.
+        root: the checkout's top folder, whatever its settings say.
         words: the command and its arguments.
-        most: bytes after which it is ended; -1: all are wanted.
-        seconds: how long it may take.
+        most: bytes after which it is stopped; -1: no limit.
+        seconds: time limit.
 
     Raises:
-        CmError: git is not there, or cannot be kept from running what the repository names.
+        CmError: git is missing, or would run programs that the repository names.
     """
     command, *arguments = words
     options = [word for key, value in _NEVER.items() for word in ("-c", f"{key}={value}")]
@@ -99,10 +99,10 @@ def run(root: Path, *words: str, most: int = -1, seconds: float = _SECONDS) -> O
 
 
 def setting(root: Path, key: str, kind: str = "path") -> str:
-    """Return a setting as git has it for a checkout, the repository's own included; empty when it is not set.
+    """Return git's setting for a checkout, including the repository's own; empty: not set.
 
     Raises:
-        CmError: git is not there, or cannot read its settings.
+        CmError: git is missing, or cannot read its settings.
     """
     found = _output(root, ["config", "--null", f"--type={kind}", "--get", key], {})
     if found.code > 1 or found.code < 0:
@@ -111,10 +111,10 @@ def setting(root: Path, key: str, kind: str = "path") -> str:
 
 
 def _without_drivers(root: Path) -> Mapping[str, str]:
-    """The settings that take back what the repository says of drivers; a person's own say is kept.
+    """Settings that undo the repository's drivers, but keep the user's.
 
     Raises:
-        CmError: this git does not follow them.
+        CmError: this git does not support them.
     """
     settings = _drivers(root, {})
     names_programs = any(one.key.startswith(_LARGE_FILES) and not one.is_the_persons for one in settings)
@@ -135,7 +135,7 @@ def _without_drivers(root: Path) -> Mapping[str, str]:
         now = {one.key: one.value for one in _drivers(root, taken_back)}
         if any(now.get(key) != value for key, value in taken_back.items()):
             raise CmError(
-                f"The settings of {root} name programs, and this git cannot be kept from running them.",
+                f"The settings of {root} name programs, and this git cannot be prevented from running them.",
                 hint="Update git to 2.31 or newer.",
             )
     return taken_back
@@ -145,7 +145,7 @@ def _drivers(root: Path, settings: Mapping[str, str]) -> list[_Setting]:
     found = _output(root, ["config", "--null", "--show-scope", "--get-regexp", r"^(filter|diff|lfs)\."], settings)
     if found.code not in (0, 1):
         raise CmError(
-            f"git cannot say what the settings of {root} name.",
+            f"git cannot list the settings of {root}.",
             hint="Check it with `git config --list --show-scope`; git 2.26 or newer is needed.",
         )
     fields = os.fsdecode(found.data).split("\0")
@@ -184,9 +184,9 @@ def _output(
 
 def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _OF_THE_PERSON}
-    # A repository's folder must not stand in for one that programs are looked for in.
+    # A repository's folder must not be in the search path of programs.
     path = os.pathsep.join(filter(os.path.isabs, os.get_exec_path()))
-    # `core.worktree` stands in a file of the repository, and a repository around this one is not meant.
+    # `core.worktree` is in a file of the repository, and a repository around this one must not be used.
     place = {"GIT_WORK_TREE": str(root), "GIT_CEILING_DIRECTORIES": str(root.parent)}
     # Not by `-c`, which takes a name with an equals sign apart in the wrong place.
     passed = {"GIT_CONFIG_COUNT": str(len(settings))}

@@ -1,6 +1,6 @@
-"""Pipes and devices where git's data belongs: git's library would wait for one for ever, and every thread with it.
+"""Pipes and devices in the place of git's data: git's library would block on one forever, with all threads.
 
-So it is looked first, file by file, whether what the library is going to open can be read to an end.
+So every file that the library will open is checked first.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _INCLUDES = 100
 """How many files a repository's settings may include."""
 
 PATH_BYTES = 4096
-"""The limit of Linux (`PATH_MAX`, its closing NUL counted); others have a lower one, and say so themselves."""
+"""The limit of Linux (`PATH_MAX`, including the NUL); systems with a lower one report it themselves."""
 TOO_LONG = f"path of {PATH_BYTES:,} bytes or more"
 
 _join = os.path.join
 
 
 def refuse_special(folder: Path) -> None:
-    """Stop before git's library looks for the repository around a folder and opens it, where it could get stuck.
+    """Raise before git's library looks for a repository and opens it, where it could block.
 
     Raises:
-        RefusedError: a pipe, a socket or a device lies where it would read, or settings of no sensible size.
+        RefusedError: there is a pipe, a socket or a device in its place, or settings are too large.
     """
     _refuse(*(folder / name for name in _CHECKOUT))
     for one in (folder, *folder.parents):
@@ -51,10 +51,10 @@ def refuse_special(folder: Path) -> None:
 
 
 def refuse_special_ignores(root: Path, path: str) -> None:
-    """Stop before git's library reads what a path of a checkout is ignored by.
+    """Raise before git's library reads the ignore files for a path, where it could block.
 
     Raises:
-        RefusedError: a pipe, a socket or a device lies where it would read.
+        RefusedError: there is a pipe, a socket or a device in their place.
     """
     folder = root
     for part in path.rstrip("/").split("/"):
@@ -63,17 +63,17 @@ def refuse_special_ignores(root: Path, path: str) -> None:
 
 
 def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[str, str]:
-    """Stop before git's library compares a checkout: it reads ignore files and nested repositories wherever it comes.
+    """Raise before git's library compares a checkout: it reads all ignore files and nested repositories.
 
     Args:
         root: the checkout.
-        is_passed: says of a folder, relative and with `/` at its end, that the library does not go into it.
+        is_passed: returns whether the library skips a folder, relative and with `/` at its end.
 
     Returns:
-        What nothing can read here, with the reason: folders (with `/` at their end) and files whose path is too long.
+        Unreadable paths with the reason: folders (with `/` at their end) and files whose path is too long.
 
     Raises:
-        RefusedError: a pipe, a socket or a device lies where it would read.
+        RefusedError: there is a pipe, a socket or a device in their place.
     """
     unreadable: dict[str, str] = {}
     waiting = [""]
@@ -98,13 +98,13 @@ def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[s
         except OSError as error:
             unreadable[inside] = f"unreadable folder: {error.strerror or error}"
             continue
-        # Only now: what its own ignore file says may be asked.
+        # Only now: its own ignore file may be read.
         waiting += [one for one in folders if not is_passed(one)]
     return unreadable
 
 
 def is_too_long(path: str | Path) -> bool:
-    """Return whether no system call takes an absolute path: it has more bytes than the system's limit."""
+    """Return whether an absolute path is too long for system calls."""
     text = str(path)
     # Each character has at most four bytes: only a path that comes near is counted.
     return len(text) * 4 >= PATH_BYTES and len(os.fsencode(text)) >= PATH_BYTES
@@ -145,16 +145,16 @@ def _refuse_in_settings(files: list[Path]) -> None:
 
 
 def _included_by(file: Path) -> Iterator[Path]:
-    """Yield the settings files that one includes, after a look at whatever else git's library reads because it says so."""
+    """Yield the settings files that one includes, after checking all else that git's library reads because of it."""
     _refuse(file)
     data = read_regular(file, CONFIG_BYTES)
     if data is None:
         if file.is_file() and os.access(file, os.R_OK):
-            raise RefusedError(f"{file} is longer than any settings of git.", hint="Mend it.")
-        # Not there, or closed to us: the library says so.
+            raise RefusedError(f"{file} is longer than any settings of git.", hint="Shorten or remove it.")
+        # Missing or not accessible: the library reports it.
         return
     if b"\0" in data:
-        raise RefusedError(f"{file} is no settings file of git: it holds a NUL.", hint="Mend it.")
+        raise RefusedError(f"{file} is no settings file of git: it holds a NUL.", hint="Fix or remove it.")
     for section, key, value in settings_in(os.fsdecode(data)):
         if (section, key) in {("core", "excludesfile"), ("core", "attributesfile")}:
             _refuse(_place(file, value))

@@ -1,4 +1,4 @@
-"""Storage formats of git that its library cannot read: recognised by the repository's own settings."""
+"""Storage formats of git that its library cannot read, by the repository's own settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ READABLE_EXTENSIONS = (
     "compatobjectformat", "noop", "objectformat", "partialclone", "preciousobjects", "refstorage", "relativeworktrees",
     "submodulepathconfig", "worktreeconfig",
 )  # fmt: skip
-"""Extensions that change nothing about how objects, references and the index are read, at the values that pass here.
+"""Extensions that do not affect reading objects, references and the index, with their accepted values.
 
-A partial clone reads well as long as what it lacks is taken from disk.
+A partial clone is readable as long as missing objects are not fetched.
 """
 _PLAIN_VALUES = {"objectformat": "sha1", "refstorage": "files"}
 _REMOTE = re.compile(r"remote\.(.+)\.url")
@@ -37,13 +37,13 @@ class UnreadableGit(NamedTuple):
     """The top folder of the checkout."""
     folders: GitFolders
     reason: str
-    """What is unusual about it, as the end of a sentence."""
+    """The unusual property, as the end of a sentence."""
     hint: str = ""
     """What makes it readable; empty when nothing is known to."""
 
     @property
     def note(self) -> str:
-        """What is missing and why, for people."""
+        """What is missing and why, for the user."""
         way_out = f" {self.hint}" if self.hint else ""
         return (
             f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and what "
@@ -52,7 +52,7 @@ class UnreadableGit(NamedTuple):
 
 
 def checkout_around(folder: Path) -> tuple[Path, GitFolders] | None:
-    """Return the nearest checkout upwards with its git folders; None where there is no `.git`."""
+    """Return the nearest checkout upwards with its git folders; None: no `.git`."""
     for one in (folder, *folder.parents):
         found = git_folders(one)
         if found is not None:
@@ -61,7 +61,7 @@ def checkout_around(folder: Path) -> tuple[Path, GitFolders] | None:
 
 
 def unreadable_format(root: Path, folders: GitFolders) -> UnreadableGit | None:
-    """Return what of a repository's storage format git's library cannot read; None when it can read it."""
+    """Return the part of a repository's storage format that git's library cannot read; None: readable."""
     settings = _settings(folders)
     found = _NUMBER.fullmatch(settings.get(("core", "repositoryformatversion"), "0").strip())
     version = int(found[0]) if found is not None else 0
@@ -89,7 +89,7 @@ def _in_other_form(root: Path, folders: GitFolders, name: str, value: str) -> Un
 
 
 def unreadable_remotes(found: UnreadableGit) -> list[str]:
-    """Return the addresses of a repository's remotes, `origin` first, with the user's `insteadOf` applied as git does."""
+    """Return the addresses of a repository's remotes, `origin` first, with the user's `insteadOf` applied."""
     remotes: dict[str, str] = {}
     prefixes: dict[str, str] = {}
     for config in _configurations(found.folders.common / "config"):

@@ -1,4 +1,4 @@
-"""Trees as they are stored: the files below one, and what stands directly in it."""
+"""Stored trees: the files below one, and its direct entries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _objects(repository: pygit2.Repository, loose: LooseObjects, tree: pygit2.Oi
 
 
 def entries_of(repository: pygit2.Repository, loose: LooseObjects, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
-    """Return what stands directly in a tree: mode in octal digits and object id, by name.
+    """Return the direct entries of a tree: mode in octal digits and object id, by name.
 
     Raises:
         MissingError: the tree is not in this clone, or damaged.

@@ -1,7 +1,7 @@
-"""Which repository a folder really belongs to: what its `.git` says counts only where the repository says so too.
+"""Verifying which repository a folder belongs to: its `.git` file must match the repository's own data.
 
-Anyone can put a file `.git` into a folder that points at somebody's repository. So the repository is asked in return:
-`gitdir` of a linked worktree, `core.worktree` of a submodule (gitrepository-layout(5), git-config(1)). Files alone are
+Anyone can put a file `.git` into a folder that points at another repository. So the repository is checked, too:
+`gitdir` of a linked worktree, `core.worktree` of a submodule (gitrepository-layout(5), git-config(1)). Only files are
 read, and nothing is imported or started: a hook has milliseconds.
 """
 
@@ -21,16 +21,16 @@ _join, _real = os.path.join, os.path.realpath
 
 
 def verified_git_dir(root: Path) -> Path | None:
-    """Return the git folder of the repository that a checkout belongs to, as its real path; all its worktrees share it.
+    """Return the git folder of a checkout's repository, as its real path; all its worktrees share it.
 
-    Verified are a checkout's own folder `.git`, a linked worktree, and a submodule or a folder elsewhere that names the
+    Accepted are a checkout's own folder `.git`, a linked worktree, and a submodule or a folder elsewhere that names the
     checkout in `core.worktree`.
 
     Args:
         root: the top folder of the checkout.
 
     Returns:
-        None without a `.git`, when git would take it for none, and when the repository knows nothing of this checkout.
+        None: no `.git`, not valid for git, or the repository has no reference to this checkout.
     """
     dot = _join(root, ".git")
     try:
@@ -64,7 +64,7 @@ def _pointed_at(dot: str) -> str | None:
 
 
 def _of_worktree(root: Path, own: str, common: str) -> Path | None:
-    """The common folder, when it keeps this worktree itself: a folder elsewhere could claim any for its own."""
+    """The common folder, if it lists this worktree: a folder elsewhere could claim any."""
     if os.path.dirname(own) != _join(common, "worktrees") or not _is_git_dir(common):  # noqa: PTH120
         return None
     back = _plain(_text(_join(own, "gitdir"), _POINTER_BYTES) or "")
@@ -92,13 +92,13 @@ def _core_worktree(text: str) -> str | None:
 
 
 def _plain(text: str) -> str | None:
-    """The path in a pointer file; None for what is none."""
+    """The path in a pointer file; None: invalid."""
     text = text.strip("\r\n \t")
     return text if text and "\0" not in text and "\n" not in text else None
 
 
 def _is_git_dir(folder: str) -> bool:
-    """As git decides it, roughly: HEAD, objects and references are there."""
+    """Whether git would accept it, roughly: HEAD, objects and references exist."""
     return os.path.lexists(_join(folder, "HEAD")) and all(
         os.path.isdir(_join(folder, name))  # noqa: PTH112
         for name in ("objects", "refs")
@@ -113,6 +113,6 @@ def _is_same(folder: str, root: Path) -> bool:
 
 
 def _text(file: str, limit: int) -> str | None:
-    """Content of an ordinary file; None when there is none, or it is longer than any such file."""
+    """Content of an ordinary file; None: missing, or too long."""
     data = read_regular(file, limit)
     return os.fsdecode(data) if data is not None else None

@@ -1,7 +1,7 @@
-"""Derived tables that the graph's queries stand on: files, definitions, scopes, imports and class hierarchies.
+"""Derived tables for the graph's queries: files, definitions, scopes, imports and class hierarchies.
 
-Everything here is derived from the store and kept in memory, beside it: made when first asked for, and again after
-the index has changed.
+Everything here is derived from the store and kept in memory next to it: built on demand, and again after the index has
+changed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _SHARING = threading.Lock()
 
 
 class DerivedTables:
-    """Derived tables of one snapshot of the project, in a schema of their own.
+    """Derived tables of one snapshot of the project, in a separate schema.
 
     Args:
         db: the store.
-        schema: where they lie.
+        schema: of the tables.
     """
 
     def __init__(self, db: Database, schema: str = SCHEMA) -> None:
@@ -55,11 +55,11 @@ class DerivedTables:
             return shared[schema]
 
     def refresh(self, snapshot: str, read: Read | None) -> object:
-        """Make the tables again if they do not stand for a snapshot.
+        """Rebuild the tables unless they are those of a snapshot.
 
         Args:
-            snapshot: a relation of (path, blob) as it may stand after FROM.
-            read: text of a file by path and object id; the passages' text when not given.
+            snapshot: a relation of (path, blob) for a FROM clause.
+            read: text of a file by path and object id; default: the passages' text.
 
         Returns:
             A token that changes whenever the tables do.
@@ -81,7 +81,7 @@ class DerivedTables:
         return self._state
 
     def forget(self) -> None:
-        """Take it that nothing is there: it is made from the beginning when it is asked for next."""
+        """Mark the tables as missing: they are rebuilt on demand."""
         self._key = None
 
     def files_of(self, target: str) -> set[int]:
@@ -96,13 +96,13 @@ class DerivedTables:
         return {f for f in (self._binder.file_of(family, target) for family in families) if f is not None}
 
     def propagate(self) -> None:
-        """Read the expressions in `seed` to their end; what they mean is in `done`."""
+        """Resolve the expressions in `seed` completely; the results are in `done`."""
         self._db.run(script("propagate"))
 
     def _prepare(self) -> None:
         schema = self.view.schema
         if self._db.value("SELECT count(*) FROM duckdb_databases() WHERE database_name = ?", [schema]) == 0:
-            # Said, because a store that can only be read would make it read-only too.
+            # READ_WRITE is explicit: a read-only store would make this read-only, too.
             self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE)")
         self._db.run(script("macros"))
         families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
@@ -127,7 +127,7 @@ class DerivedTables:
         self._db.run(script("hierarchy"))
 
     def _manifests(self, read: Read | None) -> dict[str, str]:
-        """Text of the files that say how modules are named, by path."""
+        """Text of the files that define module names, by path."""
         wanted = [path for (path,) in self._db.rows("SELECT path FROM graph.file") if _MANIFESTS.search(path)]
         if not wanted:
             return {}
@@ -148,6 +148,6 @@ class DerivedTables:
                 try:
                     texts[path] = read(path, oids[path])
                 except ChangedError:
-                    # Edited since it was indexed: what it maps is external until the next run has read it.
+                    # Edited since it was indexed: its mappings are external until the next run has read it.
                     continue
         return texts

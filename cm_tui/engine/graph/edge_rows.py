@@ -54,9 +54,9 @@ def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Ed
     """Return an edge for each site in `near_site`, by path and line, with the id of the caller (negative: a module).
 
     Args:
-        db: the store; `near_site` and `near_edge` hold the sites that mean one of the targets.
-        targets: what was asked about.
-        hop: the step at which that was reached.
+        db: the store; `near_site` and `near_edge` hold the sites of the targets.
+        targets: the queried symbols.
+        hop: the step at which they were reached.
     """
     found = []
     for site, meant in _sites(db):
@@ -74,8 +74,8 @@ def callees(db: SchemaView, hop: int) -> list[tuple[Edge, int]]:
     """Return an edge for each site in `near_site`, by line, with the id of the callee (0: none is claimed).
 
     Args:
-        db: the store; `near_site` and `near_edge` hold the sites within what was asked about.
-        hop: the step at which that was reached.
+        db: the store; `near_site` and `near_edge` hold the sites within the queried symbols.
+        hop: the step at which they were reached.
     """
     found = []
     for site, meant in _sites(db):

@@ -1,4 +1,4 @@
-"""Derived tables and resolved calls of the states of the code that questions are answered from: made once, read by any thread."""
+"""Derived tables and resolved calls by state of the code: built once, read by any thread."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
+from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import duckdb
 
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.graph.kept_pages import KeptPages
 from cm_tui.engine.graph.resolve import SMALL, Resolver
 from cm_tui.engine.graph.schema_view import SCHEMA
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
+from cm_tui.lru import LRU
+from cm_tui.model import Edge, Page, SymbolKey
 
 NOW = "now_file"
-"""Relation of what is there now."""
+"""Relation of the current files."""
 
+MOST_EDGES = 20_000
+"""Kept of the pages that were asked for last: some 500 bytes each."""
 _LOOK_S = 0.05
 _made = count()
 """Counts the sets of tables of this process."""
@@ -29,8 +33,20 @@ _SHARED: WeakKeyDictionary[Database, GenerationTables] = WeakKeyDictionary()
 _SHARING = threading.Lock()
 
 
+class PageKey(NamedTuple):
+    """A question about a symbol's edges, without the lines of their sites."""
+
+    symbol: SymbolKey
+    direction: str
+    depth: int
+    kinds: tuple[str, ...]
+
+
+Pages = LRU[PageKey, Page[Edge]]
+
+
 class TableSet:
-    """What is derived of one state of the code.
+    """Derived data of one state of the code.
 
     Args:
         db: the store.
@@ -39,28 +55,29 @@ class TableSet:
 
     def __init__(self, db: Database, number: int) -> None:
         self.number = number
-        # A name of its own, also where the tables of a generation are made again: a transaction that has seen a database
-        # may not see another one of its name, or DuckDB declares the whole store invalid.
+        # A unique name, even if the tables of a generation are rebuilt: a transaction that has seen a database must not
+        # see another one with its name, or DuckDB invalidates the whole store.
         self.schema = f"{SCHEMA}_{number}_{next(_made)}"
         self.tables = DerivedTables(db, self.schema)
         self.resolver = Resolver(self.tables)
-        self.pages = KeptPages()
+        # A page without edges takes room as well.
+        self.pages: Pages = LRU(MOST_EDGES, lambda page: len(page.rows) + 1)
         self.users = 0
         """Calls of questions that are not answered yet."""
         self.asked = 0
         """Questions so far."""
         self.resolved = 0
-        """Those of them that were about calls."""
+        """The requests among them that were about calls."""
         self._db = self.tables.view
         self._lock = threading.RLock()
         self._is_made = False
 
     def make(self, read: Read | None, *, whole: bool = False) -> None:
-        """Make the tables, unless they are there; called by a thread that reads this generation.
+        """Build the tables if they are missing; called by a thread that reads this generation.
 
         Args:
             read: as for `DerivedTables.refresh`.
-            whole: resolve all calls too, not only those that are asked about.
+            whole: resolve all calls, too, not only requested ones.
         """
         with self._lock:
             if not self._is_made:
@@ -68,7 +85,7 @@ class TableSet:
                     with self._db.generations.keeping():
                         self.tables.refresh(NOW, read)
                 except BaseException:
-                    # What was made so far went with the transaction.
+                    # The unfinished tables went with the transaction.
                     self.tables.forget()
                     raise
                 self._is_made = True
@@ -80,14 +97,10 @@ class TableSet:
 
 
 class GenerationTables:
-    """The sets of tables of one store, by generation; those that nobody can ask about any more are dropped.
-
-    Args:
-        db: the store.
-    """
+    """The sets of tables of one store, by generation; those out of use are dropped."""
 
     def __init__(self, db: Database) -> None:
-        # The store is the key that the sets hang on: a strong reference would keep it for ever.
+        # The store is the key of the sets: a strong reference would keep it forever.
         self._store = ref(db)
         self._lock = threading.Lock()
         self._sets: dict[int, TableSet] = {}
@@ -110,7 +123,7 @@ class GenerationTables:
     def _db(self) -> Database:
         db = self._store()
         if db is None:
-            raise ReferenceError("The store has gone.")
+            raise ReferenceError("The store was closed.")
         return db
 
     @contextmanager
@@ -147,12 +160,12 @@ class GenerationTables:
     def _release(self, found: TableSet) -> None:
         with self._lock:
             found.users -= 1
-        # The answer stands, whatever becomes of what is old; a store that is closed takes all of it along.
+        # The response is complete; errors in dropping old tables are ignored, and a closed store drops them anyway.
         with suppress(ReferenceError, CmError, duckdb.Error):
             self._drop_old()
 
     def _prepare(self, _number: int) -> None:
-        """Make the tables of a new generation where somebody asked for those of the one before."""
+        """Build the tables of a new generation if those of the one before were in use."""
         with self._lock:
             last = max(self._sets, default=None)
             before = None if last is None else self._sets[last]
@@ -187,7 +200,7 @@ class GenerationTables:
                 if found.number == number and not self._closed:
                     found.make(self._read, whole=True)
         except (CmError, duckdb.Error, ReferenceError):
-            # The next question resolves for itself, and reports what is wrong; or the store was closed.
+            # The next request resolves for itself, and reports problems; or the store was closed.
             return
         finally:
             self._running = None
@@ -199,7 +212,7 @@ class GenerationTables:
         if thread is None or thread is threading.current_thread():
             return
         while thread.is_alive():
-            # Whoever closes the store does not wait for what only the next question would have been quicker with.
+            # Closing the store does not wait for work that would only speed up the next request.
             if (running := self._running) is not None:
                 running.interrupt()
             thread.join(_LOOK_S)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from cm_tui.engine.graph import lookup
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.graph.generation_tables import NOW, GenerationTables
-from cm_tui.engine.graph.kept_pages import KeptPages, PageKey
+from cm_tui.engine.graph.generation_tables import NOW, GenerationTables, PageKey, Pages
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS, Resolver
 from cm_tui.engine.graph.schema_view import SCHEMA, script
 from cm_tui.engine.store.database import Database
@@ -25,22 +24,22 @@ MAX_DEPTH = 3
 
 
 class _Asked(NamedTuple):
-    """What a question stands on."""
+    """Data for a query."""
 
     tables: DerivedTables
     resolver: Resolver
-    pages: KeptPages | None
+    pages: Pages | None
     """What was answered from the same; None: a snapshot of the past, which is asked about once or twice."""
 
 
 class Graph:
-    """Definitions, calls and imports, now or in any relation of (path, blob).
+    """Definitions, calls and imports, of the current or any other relation of (path, blob).
 
     Args:
         db: the store.
         read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
-        snapshot: the relation to look at, as it may stand after FROM.
-        schema: where what is derived is kept; graphs of several snapshots that are asked in turn have one each.
+        snapshot: the relation, for a FROM clause.
+        schema: of the derived tables; graphs of several snapshots in use have one each.
     """
 
     def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:
@@ -70,7 +69,7 @@ class Graph:
         """Definitions of a name or of the end of a qualified name, at a separator (`.`, `::`, `#`, `/`).
 
         Raises:
-            NotFoundError: nothing bears that name; the hint has close names.
+            NotFoundError: nothing has that name; the hint has similar names.
         """
         found = lookup.find_definitions(self._db, self._snapshot, name)
         return Page(found, len(found))
@@ -84,20 +83,20 @@ class Graph:
         unresolved: bool = False,
         text: bool = True,
     ) -> Page[Edge]:
-        """Call sites of a symbol, then of the symbols that these stand in, up to `depth` hops; each site once.
+        """Call sites of a symbol, then of their own symbols, up to `depth` hops; each site once.
 
-        Sites that may mean the symbol as well as another, or something that is not known, come last, as `ambiguous`; no
-        hop follows them. Sites by the same names of which nothing is known are counted.
+        Sites that may mean another symbol, or something unknown, come last, as `ambiguous`; no hop follows them.
+        Unresolved sites with the same names are counted.
 
         Args:
             name: a name, the end of a qualified one, or a key.
             depth: how many hops.
             kinds: kinds of reference.
-            unresolved: list the sites that are counted otherwise, instead of the callers.
-            text: read the lines of the sites, and count those that were not resolved.
+            unresolved: list the unresolved sites instead of the callers.
+            text: read the lines of the sites, and count unresolved ones.
 
         Raises:
-            NotFoundError: nothing bears that name.
+            NotFoundError: nothing has that name.
             UsageError: the depth is not 1, 2 or 3.
         """
         missed: list[Edge] = []
@@ -122,10 +121,10 @@ class Graph:
     def callees(
         self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS, text: bool = True
     ) -> Page[Edge]:
-        """Return what a symbol calls, and what stands within it does; `path` is empty for what is not in the project.
+        """Return the callees of a symbol and its members; `path` is empty for those outside the project.
 
         Raises:
-            NotFoundError: nothing bears that name.
+            NotFoundError: nothing has that name.
             UsageError: the depth is not 1, 2 or 3.
         """
         return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
@@ -149,10 +148,10 @@ class Graph:
             return _imports(asked.tables, "f.path = ?", [path])
 
     def importers(self, target: str) -> Page[ImportEdge]:
-        """Return who imports a file, a folder's package, or a module by its name (one outside the project too).
+        """Return the importers of a file, a folder's package, or a module by name (even outside the project).
 
         Raises:
-            NotFoundError: no file is called so, and nothing imports a module of that name.
+            NotFoundError: no file has that name, and nothing imports a module of that name.
         """
         plain = target.strip().removesuffix("/")
         with self._asked() as asked:
@@ -171,13 +170,13 @@ class Graph:
         return page
 
     def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Return every call site with what it was resolved to, for measurements; see `Resolver.everything`."""
+        """Return every call site with its resolution, for measurements; see `Resolver.everything`."""
         with self._asked() as asked:
             return asked.resolver.everything(kinds, blind=blind)
 
     @contextmanager
     def _asked(self, *, resolve: bool = False) -> Iterator[_Asked]:
-        """Hold what a question stands on: of the generation that this thread reads, or of a snapshot of the past."""
+        """Hold the data for a query: of the generation that this thread reads, or of a past snapshot."""
         if self._generations is not None:
             with self._db.reading(), self._generations.asked(self._read, resolve=resolve) as found:
                 yield _Asked(found.tables, found.resolver, found.pages)
@@ -221,7 +220,7 @@ class Graph:
         kinds: Sequence[str],
     ) -> list[Edge]:
         here = resolver.ids_of(name) if isinstance(name, SymbolKey) else set()
-        # By a name, or to say of a key that nothing has it.
+        # By a name, or to report an unknown key.
         here = here or resolver.ids(lookup.find_definitions(self._db, self._snapshot, name))
         seen: set[int] = set()
         edges: list[Edge] = []
@@ -242,7 +241,7 @@ def _imports(tables: DerivedTables, where: str, values: Sequence[Any]) -> Page[I
 
 
 def _with_unresolved(page: Page[Edge], count: int) -> Page[Edge]:
-    """Say of how many more sites nothing is known."""
+    """Return a note on the number of unresolved sites."""
     if not count:
         return page
     more = " more" if page.rows else ""

@@ -15,7 +15,7 @@ from cm_tui.engine.graph.modules_python import PythonModules
 
 
 class ImportRow(NamedTuple):
-    """Import as stored, with the file it stands in."""
+    """Import as stored, with its file."""
 
     file: int
     path: str
@@ -82,12 +82,12 @@ class Binder:
             self._bind_other(row)
 
     def bind_modules(self) -> None:
-        """Bind the modules that stand within modules without an import (Rust's `mod`)."""
+        """Bind modules declared within modules without an import (Rust's `mod`)."""
         for package, name, module in self._other.rust_modules():
             self.bound.add(ImportRow(package, "", "rust", -package, "", None, None, False, 0), name, -module)
 
     def file_of(self, family: str, module: str) -> int | None:
-        """Return the file that a module means when asked for from the project's root."""
+        """Return the file of a module from the project's root."""
         if family == "python":
             return self.python.resolve("", module).file
         if family == "js":
@@ -165,13 +165,13 @@ class Binder:
             self.bound.add(row, local, -target.file)
 
     def _within_class(self, file: int, member: str) -> str:
-        """Return a name as it is reached from the top of a file: what a Java file offers stands in its class."""
+        """Return a name as seen from the top of a file: a Java file's members are in its class."""
         path = self._java_files.get(file)
         return member if path is None else f"{posixpath.basename(path).removesuffix('.java')}.{member}"
 
     @staticmethod
     def _takes_all(family: str, target: Target) -> bool:
-        """Whether an import without a name brings in everything that the target defines."""
+        """Whether an import without a name imports all definitions of the target."""
         return target.member is None and facts_of(family).takes_all
 
 
@@ -180,6 +180,6 @@ def _last(name: str) -> str:
 
 
 def _go_name(module: str) -> str:
-    """Name of a Go package by its path: `/v2` is a version, and `go-` or `.go` no part of it."""
+    """Name of a Go package by its path, without a version such as `/v2`, and without `go-` or `.go`."""
     parts = [p for p in module.split("/") if not re.fullmatch(r"v\d+", p)] or [module]
     return parts[-1].removeprefix("go-").removesuffix("-go").split(".")[0].replace("-", "_")

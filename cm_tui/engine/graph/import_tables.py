@@ -1,4 +1,4 @@
-"""Tables of what import statements bind, and of the packages that share names without one."""
+"""Tables of names bound by imports, and of packages that share names without imports."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
 
     Args:
         view: the set; has `file`, `def` and `holder`.
-        manifests: text of the files that say how modules are named, by path.
+        manifests: text of the files that define module names, by path.
 
     Returns:
-        What tells which file a module's name means.
+        The lookup of files by module name.
     """
     modules = ModuleIndex([File(*row) for row in view.rows("SELECT id, path, family FROM graph.file")], manifests)
     _add_namespaces(view, modules)
@@ -73,7 +73,7 @@ def _fill_names(view: SchemaView, binder: Binder) -> None:
 
 def _fill_stars(view: SchemaView, binder: Binder) -> None:
     view.fill("star", ("scope", "target"), sorted(binder.bound.stars))
-    # What a Lua file gives back is a table: its members are what the file offers.
+    # A Lua file returns a table, whose members are the file's.
     view.execute(
         "INSERT INTO graph.star SELECT -file, canon FROM graph.def WHERE family = 'lua' AND kind = 'namespace'"
     )

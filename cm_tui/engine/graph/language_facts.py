@@ -1,6 +1,6 @@
-"""Facts about languages for the resolver, family by family, beyond what their files say.
+"""Facts about languages for the resolver, by family, in addition to `languages.py`.
 
-A language without a line here is a family of its own, whose imports are paths.
+A language without a line here is its own family, and imports by path.
 """
 
 from __future__ import annotations
@@ -49,29 +49,29 @@ class Family:
     name: str
     languages: tuple[str, ...]
     implicit: tuple[str, ...] = ()
-    """Those of them in which a bare name may mean a member."""
+    """Languages in which a bare name may mean a member."""
     self_words: Mapping[str, Literal["object", "class", "super"]] = field(default_factory=dict)
     """Words for the object itself, its class, and the object seen from its bases."""
     builtins: tuple[str, ...] = ()
-    """Names that the language brings."""
+    """Built-in names."""
     guesses: bool = False
-    """Whether a name that is defined once in the project is what a call on something unknown means."""
+    """Whether a call on an unknown receiver means the only definition of that name in the project."""
     global_names: bool = False
     """Whether a bare name that is found nowhere near may be a function of any file."""
     counts_arguments: bool = False
-    """Whether a call has to give as many arguments as its function takes."""
+    """Whether a call has to have as many arguments as its function has parameters."""
     keywords: tuple[str, ...] = ()
     """Words of the language that look like calls to the extractor."""
     shares: Literal["", "folder", "package", "namespace", "project"] = ""
     """Whose top-level names a file sees without an import."""
     modules: Literal["path", "dotted", "namespace", "go", "rust", "dart"] = "path"
-    """How an import names a file; Python and JavaScript have modules of their own."""
+    """How an import names a file; Python and JavaScript have separate modules for that."""
     suffixes: tuple[str, ...] = ()
     """Extensions that an import leaves out."""
     separator: str = "."
     """Between a module and a name of it."""
     takes_all: bool = False
-    """Whether an import that names nothing brings in all that its module defines."""
+    """Whether an import without names imports all definitions of its module."""
 
 
 _ALL = (
@@ -109,20 +109,20 @@ _DEFAULT = Family("", ())
 
 
 def facts_of(family: str) -> Family:
-    """Return what is known about a family, by its name."""
+    """Return the facts about a family by name."""
     return FAMILIES.get(family, _DEFAULT)
 
 
 def sharing(kind: Literal["folder", "package", "namespace", "project"]) -> frozenset[str]:
-    """Return the families whose files see each other's names within a folder, a namespace or the whole project."""
+    """Return the families whose files share names within a folder, a namespace or the whole project."""
     return frozenset(family.name for family in _ALL if family.shares == kind)
 
 
 def common_names() -> list[str]:
-    """Method names that any object may bear, so that on an unknown receiver they say nothing.
+    """Common method names, which mean nothing on an unknown receiver.
 
-    Those of Python's built-in types, and of files, sockets, threads, loggers, paths, collections and the like in
-    the libraries of other languages (`common_names.txt`).
+    Those of Python's built-in types, and of files, sockets, threads, loggers, paths, collections and the like in other
+    languages' libraries (`common_names.txt`).
     """
     listed = (resources.files(__package__) / "common_names.txt").read_text(encoding="utf-8").split()
     kinds = (str, bytes, list, dict, set, tuple, int, float, object)

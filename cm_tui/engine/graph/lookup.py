@@ -1,4 +1,4 @@
-"""Finding symbols: by file, by kind, by a fuzzy match, by a name or the end of a qualified name."""
+"""Finding symbols by file, kind, fuzzy match, name, or ending of a qualified name."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_file(db: Database, snapshot: str, file: str) -> None:
 def match_symbols(
     db: Database, snapshot: str, file: str | None, kind: str | None, match: str, limit: int
 ) -> Page[Symbol]:
-    """Symbols whose qualified name has the letters of `match` in their order, the best fit first."""
+    """Symbols whose qualified name has the letters of `match` in order, the best match first."""
     where, values = _where(file, kind)
     pattern = "%" + "%".join(_escape(c) for c in match if not c.isspace()) + "%"
     where += (" AND " if where else " WHERE ") + "s.qualname ILIKE ? ESCAPE '\\'"
@@ -78,10 +78,10 @@ def match_symbols(
 
 
 def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tuple[Symbol, ...]:
-    """Definitions of a key, of a name, or of the end of a qualified name or of a path and a name.
+    """Definitions of a key, a name, an ending of a qualified name, or an ending of a path and a name.
 
     Raises:
-        NotFoundError: nothing bears that name; close names are suggested.
+        NotFoundError: nothing has that name; similar names are suggested.
     """
     if isinstance(name, SymbolKey):
         rows = db.rows(
@@ -96,7 +96,7 @@ def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tupl
         )
     wanted = QualifiedName(name)
     if not wanted.ends:
-        raise NotFoundError("An empty name defines nothing.", hint="Give a name, such as `parse` or `Parser.parse`.")
+        raise NotFoundError("The name is empty.", hint="Give a name, such as `parse` or `Parser.parse`.")
     where = " WHERE s.name IN (?, ?) OR s.qualname = ? ORDER BY f.path, s.start_line, s.idx"
     rows = db.rows(_SELECT.format(snapshot=snapshot) + where, [wanted.ends[0], wanted.ends[-1], wanted.text])
     symbols = [Symbol(*row) for row in rows]
@@ -120,7 +120,7 @@ def _where(file: str | None, kind: str | None) -> tuple[str, list[Any]]:
 
 
 def _fit(symbol: Symbol, match: str) -> int:
-    """Rate how well a symbol fits what was typed: exact, prefix, word starts, substring, scattered letters."""
+    """Rate the match of a symbol: exact, prefix, word starts, substring, scattered letters."""
     typed, name, full = match.lower(), symbol.name.lower(), symbol.qualname.lower()
     flat, flat_name = _flat(match), _flat(symbol.name)
     fits = (
@@ -136,12 +136,12 @@ def _fit(symbol: Symbol, match: str) -> int:
 
 
 def _flat(name: str) -> str:
-    """Return a name without what stands between its words: `urlfor` is typed for `url_for` and for `urlFor`."""
+    """Return a name without separators: `urlfor` matches `url_for` and `urlFor`."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def _humps(name: str) -> str:
-    """First letters of the words of an identifier: `parseHTTPConfig` and `parse_http_config` give phc."""
+    """First letters of the words of an identifier: phc for `parseHTTPConfig` and `parse_http_config`."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
     return "".join(w[0] for w in words).lower()
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class File(NamedTuple):
-    """File of the snapshot; pseudo files stand for folders and packages."""
+    """File of the snapshot; pseudo files represent folders and packages."""
 
     id: int
     path: str
@@ -22,8 +22,8 @@ class File(NamedTuple):
 class Target:
     """Meaning of an import's module.
 
-    `file` is the id of the file or package, None when it lies outside the project. `member` is the part of the
-    name that the module itself left over (`crate::a::Thing` → file of `a`, member `Thing`).
+    `file` is the id of the file or package; None: outside the project. `member` is the rest of the name after the
+    module (`crate::a::Thing` → file of `a`, member `Thing`).
     """
 
     file: int | None
@@ -33,11 +33,11 @@ class Target:
 OUTSIDE = Target(None)
 
 folder_of = lru_cache(maxsize=1 << 16)(posixpath.dirname)
-"""Folder of a path: asked for over and over, of the same few thousand."""
+"""Folder of a path, cached: there are only a few thousand."""
 
 
 class ModuleIndex:
-    """Files by path and by folder; folders and packages get ids of their own when first asked for.
+    """Files by path and by folder; folders and packages get ids on demand.
 
     Args:
         files: everything in the snapshot.
@@ -78,7 +78,7 @@ class ModuleIndex:
         return None
 
     def package(self, family: str, key: str) -> int:
-        """Id of the pseudo file for a folder or a named package, made when first asked for."""
+        """Id of the pseudo file for a folder or a named package, created on demand."""
         number = self._packages.get((family, key))
         if number is None:
             self._next += 1
@@ -87,9 +87,9 @@ class ModuleIndex:
         return number
 
     def has_package(self, family: str, key: str) -> bool:
-        """Whether `package` was asked for it before."""
+        """Whether `package` created it before."""
         return (family, key) in self._packages
 
     def is_folder(self, path: str) -> bool:
-        """Whether a file lies below it."""
+        """Whether it contains a file."""
         return path in self.children

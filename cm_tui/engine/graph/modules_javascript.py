@@ -10,7 +10,7 @@ from typing import Any
 from cm_tui.engine.graph.module_index import ModuleIndex, Target
 
 _EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte")
-# TypeScript sources are imported by the name of what they compile to.
+# TypeScript sources are imported by the names of their compiled files.
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -49,7 +49,7 @@ class JavaScriptModules:
         return self._inside(package, "/".join(parts[size:]))
 
     def _mapped(self, folder: str, module: str) -> list[str]:
-        """Paths that the nearest `tsconfig.json` or `jsconfig.json` gives for a specifier."""
+        """Paths of a specifier by the nearest `tsconfig.json` or `jsconfig.json`."""
         while True:
             config = self._configs.get(folder)
             if config is not None:
@@ -64,7 +64,7 @@ class JavaScriptModules:
             return self._first_of(posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
         named = [manifest.get(k) for k in ("source", "types", "module", "main")] + [_exported(manifest.get("exports"))]
         entries = [posixpath.normpath(posixpath.join(folder, n)) for n in named if isinstance(n, str)]
-        # What a package names is usually built; its source stands under src.
+        # A package usually names a built file; its source is below src.
         sources = [re.sub(r"/(dist|lib|build|out)/", "/src/", e) for e in entries]
         return self._first_of(*entries, *sources, posixpath.join(folder, "src/index"), posixpath.join(folder, "index"))
 
@@ -72,7 +72,7 @@ class JavaScriptModules:
         return next((f for f in map(self.locate, bases) if f is not None), None)
 
     def locate(self, base: str) -> int | None:
-        """Id of the file for a path with or without its extension, or of the folder's index."""
+        """Id of the file for a path with or without extension, or of the folder's index."""
         base = "" if base == "." else base
         direct = self._modules.by_path.get(base)
         if direct is not None and direct.family == "js":
@@ -143,7 +143,7 @@ def _workspace(modules: ModuleIndex) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _exported(exports: Any) -> str | None:
-    """Return the entry of a package's `exports`, whatever its nesting."""
+    """Return the entry of a package's `exports`, at any nesting."""
     while isinstance(exports, dict):
         exports = next(
             (exports[k] for k in (".", "source", "types", "import", "default", "require") if k in exports), None
@@ -152,10 +152,10 @@ def _exported(exports: Any) -> str | None:
 
 
 def loose_json(text: str) -> dict[str, Any]:
-    """JSON with comments and trailing commas, as configuration files have them; {} when it is none."""
+    """JSON with comments and trailing commas, as in configuration files; {} if invalid."""
     plain = _COMMENT.sub(lambda m: m[1] or "", text)
     try:
         values = json.loads(_TRAILING_COMMA.sub(r"\1", plain))
     except ValueError:
-        return {}  # A broken manifest maps nothing; its specifiers stay external.
+        return {}  # An invalid manifest maps nothing; its specifiers stay external.
     return values if isinstance(values, dict) else {}

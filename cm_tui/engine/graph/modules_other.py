@@ -26,14 +26,14 @@ class OtherModules:
         self._dart = dict(self._named("pubspec.yaml", r"^name:\s*['\"]?(\w+)"))
 
     def _named(self, manifest: str, pattern: str) -> Iterator[tuple[str, str]]:
-        """(name, folder) of every manifest that names something."""
+        """(name, folder) of every manifest with a name."""
         for path, text in self._modules.texts.items():
             found = re.search(pattern, text, re.MULTILINE | re.DOTALL)
             if posixpath.basename(path) == manifest and found:
                 yield found[1], posixpath.dirname(path)
 
     def resolve(self, family: str, importer: str, module: str) -> Target:
-        """Return the file or package that a module means, with what of the name it left over."""
+        """Return the file or package of a module, and the rest of the name."""
         key = (family, posixpath.dirname(importer) if family != "rust" else importer, module)
         found = self._cache.get(key)
         if found is None:
@@ -81,7 +81,7 @@ class OtherModules:
         elif parts[0] in self._crates:
             at, rest = posixpath.join(self._crates[parts[0]], "src"), parts[1:]
         else:
-            # A module declared beside the importer, as `use shapes::Circle` after `mod shapes`.
+            # A module declared next to the importer, as `use shapes::Circle` after `mod shapes`.
             at, rest = here, parts
             if self._rust_file(posixpath.join(at, parts[0])) is None:
                 return OUTSIDE
@@ -100,7 +100,7 @@ class OtherModules:
         return self._modules.first(f"{at}.rs", f"{at}/mod.rs", f"{at}/lib.rs", f"{at}/main.rs")
 
     def rust_modules(self) -> Iterator[tuple[int, str, int]]:
-        """(file, name, file of the module) for every module that stands in another's folder."""
+        """(file, name, file of the module) for every module in another's folder."""
         for path, file in self._modules.by_path.items():
             if file.family != "rust":
                 continue
@@ -152,12 +152,12 @@ class OtherModules:
         return OUTSIDE
 
     def _path(self, family: str, importer: str, module: str) -> Target:
-        """Find a path as in `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
+        """Find a path of `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
         if "::" in module or self._modules.has_package(family, module):
             return self._namespaced(family, module.replace("::", "."))
         extensions = ("", *facts_of(family).suffixes)
         if family == "c":
-            # What a header in quotes is not beside, it is below one of the folders that the compiler is given.
+            # A quoted header that is not next to the file is below one of the compiler's include folders.
             module = module.removeprefix("./")
         near = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
         found = self._modules.first(*(near + e for e in extensions), *(module + e for e in extensions))
@@ -169,7 +169,7 @@ class OtherModules:
 
 
 def _rust_module(importer: str, root: str) -> str:
-    """Folder in which a file's child modules stand."""
+    """Folder of a file's child modules."""
     folder, name = posixpath.split(importer)
     if name in {"lib.rs", "main.rs", "mod.rs"}:
         return folder

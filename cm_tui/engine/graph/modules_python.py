@@ -11,7 +11,7 @@ from cm_tui.engine.graph.module_index import OUTSIDE, ModuleIndex, Target, folde
 
 
 class PythonModules:
-    """Python's absolute and relative modules, packages with and without `__init__`, and any source root."""
+    """Python's absolute and relative modules, packages with and without `__init__`, and source roots."""
 
     def __init__(self, modules: ModuleIndex) -> None:
         self._modules = modules
@@ -22,7 +22,7 @@ class PythonModules:
                 self._index(path)
 
     def _index(self, path: str) -> None:
-        """Remember the folder that has to be on the import path for a file's top-level name."""
+        """Record the import root for a file's top-level name."""
         folder = folder_of(path)
         stem = posixpath.basename(path).rsplit(".", 1)[0]
         if stem == "__init__":
@@ -69,10 +69,10 @@ class PythonModules:
         return OUTSIDE
 
     def _ordered(self, top: str, folder: str) -> list[str]:
-        """Roots under which a top-level name exists, nearest to the importer first.
+        """Roots with a top-level name, nearest to the importer first.
 
-        A name of the standard library means the library unless the importer lies below that root, and a bare
-        folder elsewhere in the tree is no import path.
+        A name of the standard library means the library unless the importer is below that root, and a bare folder
+        elsewhere is not an import root.
         """
         roots = self._roots.get(top, [])
         above = [r for r in roots if r in {"", folder} or folder.startswith(r + "/")]
@@ -83,7 +83,7 @@ class PythonModules:
         return sorted(above, key=len, reverse=True) + sorted(elsewhere, key=lambda r: (len(r), r)) + sorted(sources)
 
     def _own(self, root: str, top: str, folder: str) -> bool:
-        """Whether a standard library's name is the importer's own package or stands beside a script."""
+        """Whether a standard library's name is the importer's own package or is next to a script."""
         own = posixpath.join(root, top)
         return folder == own or folder.startswith(own + "/") or (folder == root and not self._is_package(folder))
 
@@ -101,10 +101,10 @@ class PythonModules:
         return depth > 0 and any(self._has_python(c, depth - 1) for c in children if c in self._modules.children)
 
     def submodules(self) -> Iterable[tuple[int, str, int]]:
-        """(package, name, module) for every module that stands in a package or a folder of modules."""
+        """(package, name, module) for every module in a package or a folder of modules."""
         packages = {folder_of(p): f.id for p, f in self._modules.by_path.items()
                     if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
-        # Folders show up while they are asked for, so those of folders come first.
+        # Folders are created by lookups, so those of folders come first.
         waiting = [(f.path, f.id) for f in self._modules.pseudo if f.family == "python"]
         done: set[str] = set()
         pairs = list(packages.items())

@@ -1,4 +1,4 @@
-"""Edges of chosen symbols: resolved for the names asked about, or for everything once several questions were asked."""
+"""Edges of selected symbols: resolved for the requested names, or for everything after several requests."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ PARTIAL_QUESTIONS = 10
 
 _KEPT_IDS = 10_000
 FEW = 5
-"""As many definitions of a name are told beside a site that none of them is claimed for."""
+"""Most candidate definitions to list for an ambiguous site."""
 
 
 class Resolver:
     """Runs the tiers in SQL.
 
-    The first questions about a state of the index resolve only the references that bear the names in question.
-    Later all are resolved, once, and further answers are read off; both ways run the same SQL.
+    The first requests for a state of the index resolve only references with the requested names. Later all are resolved
+    once, and further requests read the result; both run the same SQL.
 
     Args:
-        tables: what that the tiers stand on.
-        partial_questions: how many questions come first.
+        tables: input of the tiers.
+        partial_questions: number of partial requests.
     """
 
     def __init__(self, tables: DerivedTables, partial_questions: int = 1) -> None:
@@ -47,7 +47,7 @@ class Resolver:
         self._ids: dict[SymbolKey, frozenset[int]] = {}
 
     def prepare(self, snapshot: str, read: Read | None) -> None:
-        """Get ready for a question about a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
+        """Prepare a request for a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
         state = self._tables.refresh(snapshot, read)
         if state != self._state:
             self._state, self._asked, self._whole = state, 0, False
@@ -72,9 +72,9 @@ class Resolver:
         self._whole = True
 
     def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
-        """Edges that end at the targets, each with the id of the caller (negative: a module)."""
+        """Edges to the targets, each with the id of the caller (negative: a module)."""
         self._choose(targets)
-        # What makes an object calls the class; its constructor by that name is meant with it.
+        # An instantiation calls the class, and so the constructor with its name.
         self._db.execute(script("constructed"))
         whole = self._sees_whole()
         if not whole:
@@ -87,13 +87,13 @@ class Resolver:
         return edge_rows.callers(self._db, wanted, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
-        """Sites by the names of the targets that were not resolved; to be asked after `callers` of the same targets.
+        """Sites with the names of unresolved targets; call it after `callers` of the same targets.
 
         Args:
             targets: ids of groups of overloads.
             kinds: kinds of reference.
             hop: the step at which the targets were reached.
-            seen: names that were asked for before, whose sites are left out; those of the targets are added.
+            seen: names queried before, whose sites are skipped; those of the targets are added.
 
         Returns:
             Edges without a target; `target` is the name as called, `candidates` the definitions of that name where
@@ -112,7 +112,7 @@ class Resolver:
         return found
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
-        """Edges that start at the sources or within them, each with the id of the callee (0: none is claimed)."""
+        """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
         self._choose(sources)
         self._db.execute(script("enclosed"))
         whole = self._sees_whole()
@@ -123,15 +123,15 @@ class Resolver:
         return edge_rows.callees(self._db, hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Return every site and what it was resolved to; sites that may mean several definitions have several rows.
+        """Return every site with its resolution; ambiguous sites have several rows.
 
         Args:
             kinds: kinds of reference.
-            blind: forget what receivers are, to measure what names alone would have said.
+            blind: ignore receivers, to measure resolution by names alone.
 
         Returns:
             Rows of (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its
-            line, line of the caller); the definition is None for what was not resolved.
+            line, line of the caller); the definition is None for unresolved sites.
         """
         self._resolve(f"r.kind IN ({_quoted(kinds)})")
         if blind:
@@ -140,7 +140,7 @@ class Resolver:
         return self._db.rows(script("all_edges"))
 
     def ids_of(self, key: SymbolKey) -> set[int]:
-        """Ids of the group of overloads that a symbol belongs to; none where nothing has that key."""
+        """Ids of a symbol's group of overloads; empty: unknown key."""
         kept = self._ids.get(key)
         if kept is None:
             if len(self._ids) >= _KEPT_IDS:
@@ -154,11 +154,11 @@ class Resolver:
         return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
 
     def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
-        """Return edges with the source line of their sites; empty where no passage holds it and nothing reads it.
+        """Return edges with the source line of their sites; empty if neither a passage nor a file has it.
 
         Args:
             edges: call sites.
-            read: as for `DerivedTables.refresh`: a state of the past has no passages.
+            read: as for `DerivedTables.refresh`: a past state has no passages.
         """
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:
@@ -174,7 +174,7 @@ class Resolver:
         """Lines of passages, by id."""
         if not ids:
             return {}
-        # Written out, numbers let DuckDB skip the blocks that cannot hold them.
+        # Numbers in the query text let DuckDB skip blocks.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
         rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({wanted})")  # noqa: S608 - numbers
         return {id_: text.split("\n") for id_, text in rows}
@@ -187,7 +187,7 @@ class Resolver:
             try:
                 lines = read(path, oid).split("\n")
             except ChangedError:
-                # Its content has gone from git; the site is known all the same.
+                # Its content is missing in git; the site is known anyway.
                 continue
             found |= {
                 (path, line): lines[line - 1].strip() for place, line in sites if place == path and line <= len(lines)
@@ -204,7 +204,7 @@ class Resolver:
         self._db.run(script("edges"))
 
     def _sees_whole(self) -> bool:
-        """Whether all is resolved as far as this question sees: one that began before that happened does not."""
+        """Whether all is resolved in this request's view: one that began before does not see it."""
         if not self._whole:
             return False
         try:

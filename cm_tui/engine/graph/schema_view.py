@@ -1,4 +1,4 @@
-"""View of a store as queries of the graph see it: with a schema in memory for what is derived."""
+"""A store as seen by graph queries: with an in-memory schema for derived tables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class SchemaView:
 
     Args:
         db: the store.
-        schema: where the set lies.
+        schema: of the set.
     """
 
     def __init__(self, db: Database, schema: str) -> None:
-        # The store is the key that sets of tables hang on: a strong reference would keep it for ever.
+        # The store is the key of the sets: a strong reference would keep it forever.
         self._db: Database = proxy(db)
         self.schema = schema
 
@@ -50,7 +50,7 @@ class SchemaView:
         return self._db.generations
 
     def sql(self, text: str) -> str:
-        """Return a query with the set's own schema; to be asked for before values are put in."""
+        """Return a query with the set's own schema; call it before inserting values."""
         return text if self.schema == SCHEMA else _SCHEMA.sub(f"{self.schema}.", text)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -62,7 +62,7 @@ class SchemaView:
         return self._db.value(self.sql(sql), parameters)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """Run a statement whose rows nobody needs."""
+        """Run a statement without reading its rows."""
         self._db.execute(self.sql(sql), parameters)
 
     def run(self, sql: str) -> None:
@@ -77,10 +77,10 @@ class SchemaView:
         """Fill a table of the set with rows of integers, strings and booleans.
 
         Args:
-            table: made anew unless `append` is set.
-            names: of its columns; those of `segs` are cut at their dots.
+            table: recreated unless `append` is set.
+            names: of its columns; those of `segs` are split at dots.
             rows: values in that order.
-            append: keep what is there.
+            append: keep existing rows.
         """
         from arro3.core import Array, DataType, Table
 

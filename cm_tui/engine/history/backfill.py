@@ -1,4 +1,4 @@
-"""Reading the mainline: first what came since, then further and further back, in batches that commit."""
+"""Importing the mainline: first new commits, then further and further back, in committed batches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Span = tuple[str, int, int, int | None]
 
 
 class Backfill:
-    """One reading of the mainline; each `step` is a batch, and the store is whole after each.
+    """One import of the mainline; each `step` is a batch, and the store is consistent after each.
 
     Args:
         db: the store.
@@ -60,7 +60,7 @@ class Backfill:
         """Read on, a batch at a time, until the goal is reached or git has no more.
 
         Raises:
-            CancelledError: it was cancelled; what was read is kept.
+            CancelledError: it was cancelled; finished batches are kept.
         """
         turn = WriterLock.of(self._db)
         turn.readers += 1
@@ -77,7 +77,7 @@ class Backfill:
             self._reader.close()
 
     def _read_missing(self, cancel: Cancel, turn: WriterLock) -> Iterator[Coverage]:
-        """Read what was not in this clone before and is by now, a batch at a time."""
+        """Read content that was missing in this clone and now exists, a batch at a time."""
         waiting = missing_blobs.now_available(self._db, self._repository)
         while waiting:
             cancel.check()
@@ -97,7 +97,7 @@ class Backfill:
             yield known
 
     def _replace_blobs(self, found: list[tuple[str, int, int | None]]) -> None:
-        """Let spans name what was read: path, the blob that held its place, and its own, or None to leave it out."""
+        """Replace blobs in spans: path, the placeholder, and the new blob, or None to exclude it."""
         now = [(path, old, new) for path, old, new in found if new is not None]
         if now:
             self._db.execute(
@@ -146,7 +146,7 @@ class Backfill:
         return self._store(replace(known, from_ord=head, to_ord=head, rules=self._rules), found, {}, {})
 
     def _forward(self, known: Coverage, head: int, work: _Work) -> Coverage:
-        """Replay what came since."""
+        """Replay new commits."""
         self._load(known, "newest", "to_ord IS NULL")
         closed: dict[str, int] = {}
         opened: dict[str, tuple[int, int]] = {}
@@ -198,12 +198,12 @@ class Backfill:
         except MissingError:
             if at == known.from_ord:
                 raise
-            # Keep what was read; the next batch meets it first, and says so.
+            # Keep what was read; the next batch meets the error first, and reports it.
         found += [(path, blob, 0, until) for path, (blob, until) in opened.items()]
         return self._store(replace(known, from_ord=at), found, came, {})
 
     def _finish(self, known: Coverage) -> Coverage:
-        """Close spans at the project's first commit, where nothing was there before."""
+        """Close spans at the project's first commit."""
         if known.from_ord > 1 or known.rooted or self._repository.missing_parent(self._sha(1)) is not None:
             return known
         known = replace(known, rooted=True)
@@ -225,7 +225,7 @@ class Backfill:
         return known
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
-        """Yield what differs between two commits of the mainline; 0 is nothing."""
+        """Yield the differences between two commits of the mainline; 0 is the empty tree."""
         sha = self._sha(newer)
         if older and newer in self._former:
             yield from self._former[newer]
@@ -235,7 +235,7 @@ class Backfill:
         yield from self._reader.changes(before, self._repository.tree_of(sha))
 
     def _sha(self, ordinal: int) -> str:
-        """Return a commit of the mainline, read with those around it: a long one is not read as a whole for a short way."""
+        """Return a commit of the mainline, read with its neighbours: a long mainline is not read as a whole for a few."""
         if ordinal not in self._shas:
             block = ordinal // _BLOCK * _BLOCK
             sql = "SELECT ord, sha FROM line_commit WHERE ord BETWEEN ? AND ?"
@@ -253,7 +253,7 @@ class Backfill:
         self._reader.flush()
         known = replace(known, broken="", lost="")
         if known.from_ord < known.floor:
-            # It was asked for again, as far back as this.
+            # It was requested again, as far back as this.
             floor = self._goal if self._goal > 1 else 0
             known = replace(known, floor=floor)
             user_marks.set_mark(self._db.folder, "vacuumed_to", self._sha(floor) if floor else None)
@@ -280,6 +280,6 @@ class _Work:
         self._turn = turn
 
     def is_enough(self, commits: int) -> bool:
-        """True when it is time to store what was read; at least one commit is always read."""
+        """True when it is time to store a batch; at least one commit is always read."""
         late = time.monotonic() > self._until or self._cancel.is_set or self._turn.is_wanted
         return commits >= _BATCH_COMMITS or (late and commits > 0)

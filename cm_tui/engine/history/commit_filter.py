@@ -1,4 +1,4 @@
-"""Words by which commits of the mainline are found: those of subject and author, dates, ordinals and shas."""
+"""Words that match commits of the mainline: of subject and author, dates, ordinals and shas."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 ORDINAL = re.compile(r"#(\d{1,9})")
 """A commit by its ordinal on the mainline."""
 _DAYS = re.compile(r"(\d{4})(?:-(\d{0,2}))?(?:(?<=-\d\d)-(\d{0,2}))?")
-"""A date, or the beginning of one."""
+"""A date, or a prefix of one."""
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 
 
 def parse_word(word: str) -> tuple[str, list[Any]]:
-    """Return the condition by which a word is found in a row of `line_commit`, and its values."""
+    """Return the condition for a word on a row of `line_commit`, and its values."""
     conditions = ["contains(lower(subject), ?)", "contains(lower(author), ?)"]
     values: list[Any] = [word, word]
     if (ordinal := ORDINAL.fullmatch(word)) is not None:
@@ -32,7 +32,7 @@ def parse_word(word: str) -> tuple[str, list[Any]]:
 
 
 def _days(word: str) -> tuple[int, int] | None:
-    """Return the seconds from and up to which a time is written with a beginning such as `2024`, `2024-1` or `2024-10-0`."""
+    """Return the seconds from and up to which times have a prefix such as `2024`, `2024-1` or `2024-10-0`."""
     found = _DAYS.fullmatch(word)
     if found is None or int(found[1]) == 0:
         return None

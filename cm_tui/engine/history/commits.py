@@ -1,4 +1,4 @@
-"""Commits of the mainline: listing them, and finding them by ordinal, by sha and by words."""
+"""Commits of the mainline: list them, and find them by ordinal, sha and words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_MATCHES = 999_999
 
 @dataclass
 class _Kept:
-    """What was looked up of one state of the store."""
+    """Cached lookups of one state of the store."""
 
     state: int = -1
     head: CommitPoint | None = _UNKNOWN
@@ -31,12 +31,7 @@ class _Kept:
 
 
 class MainlineCommits:
-    """The mainline of one store.
-
-    Args:
-        db: the store.
-        repository: the checkout.
-    """
+    """The mainline of one store."""
 
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db
@@ -49,7 +44,7 @@ class MainlineCommits:
         return self._db.get_meta("indexed_at") is not None
 
     def ensure(self) -> None:
-        """Make sure that the mainline is that of the indexed commit, as far as this clone has it by now.
+        """Update the mainline to the indexed commit, as far as this clone has it.
 
         Raises:
             NotIndexedError: there is no index yet.
@@ -81,7 +76,7 @@ class MainlineCommits:
         else:
             conditions = [parse_word(word) for word in words]
             values = [value for _, some in conditions for value in some]
-            # One look at the narrow columns gives both; sorting whole rows would take longer than finding them.
+            # One pass over the narrow columns gives both; sorting whole rows would take longer than finding them.
             total, ordinals = self._db.rows(
                 "SELECT count(*), max(ord, ?) FILTER (WHERE ord < ?) FROM line_commit "  # noqa: S608 - our own words
                 f"WHERE {' AND '.join(where for where, _ in conditions)}",
@@ -115,7 +110,7 @@ class MainlineCommits:
         return {row[0]: CommitPoint(*row) for row in rows}
 
     def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
-        """Return commits by sha, those of them that are on the mainline."""
+        """Return the commits on the mainline by sha."""
         kept = self._now()
         if kept is None:
             return self._looked_up(shas)
@@ -127,7 +122,7 @@ class MainlineCommits:
         return {sha: commit for sha in shas if (commit := known[sha]) is not None}
 
     def _now(self) -> _Kept | None:
-        """Return what was looked up of the store as it is now; None where this thread reads another state of it."""
+        """Return the cache for the store's current state; None: this thread reads another state."""
         state, kept = self._db.state, self._kept
         if state is None:
             return None

@@ -1,4 +1,4 @@
-"""A report of how much of the mainline is known, and what can be done to know more."""
+"""Report on the known part of the mainline, and how to extend it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cm_tui.model.history import SHORT_SHA
 
 
 class CoverageReport:
-    """Reports what one store knows of the mainline.
+    """Reports on one store's coverage of the mainline.
 
     Args:
         db: the store.
@@ -31,7 +31,7 @@ class CoverageReport:
         self._repository = repository
         self._commits = commits
         self.goal: int | None = None
-        """The ordinal that a reading on its way goes back to; None while there is none."""
+        """The ordinal that a running import goes back to; None: no import is running."""
         self._counted: tuple[tuple[Coverage, str | None] | None, tuple[int, int]] = (None, (0, 0))
 
     def status(self) -> HistoryStatus:
@@ -61,7 +61,7 @@ class CoverageReport:
         )
 
     def hint(self) -> str:
-        """Say how much is known, and how to know more: the hint where nothing was found."""
+        """Return how much is known, and how to extend it: the hint where nothing was found."""
         status, removed = self.status(), self.pruned(coverage.load(self._db))
         if removed:
             return f"{removed}; `cm history backfill` reads it again."
@@ -74,14 +74,14 @@ class CoverageReport:
         return f"{status.text}; `cm history backfill` reads further back."
 
     def pruned(self, known: Coverage) -> str:
-        """Say what was removed and cannot be answered, or nothing."""
+        """Return a note on removed history; empty: none."""
         if not known.floor or (known.to_ord and known.from_ord < known.floor):
             return ""
         kept = self._commits.at(known.floor)
         return f"history before {kept.sha[:SHORT_SHA]} ({day(kept.time)}) was removed" if kept else ""
 
     def why_unknown(self, ordinal: int, known: Coverage) -> str:
-        """Say why a commit of the mainline cannot be answered."""
+        """Return why a commit of the mainline is unavailable."""
         removed = self.pruned(known)
         if removed and ordinal < known.floor:
             return removed
@@ -93,7 +93,7 @@ class CoverageReport:
         return f"history is known back to {day(first.time)} (#{first.ordinal}) so far"
 
     def _counts(self, known: Coverage) -> tuple[int, int]:
-        """Return blobs of history alone, and those of them that are not there; counted again when something has changed."""
+        """Return the blobs that only history has, and the missing ones; counted again after changes."""
         state = (known, self._db.get_meta("generation"))
         if self._counted[0] != state:
             sql = "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
@@ -139,6 +139,6 @@ class CoverageReport:
         return f"history known back to {day(first.time)}{ends}, {known:,} of {count(head.ordinal, 'commit')}{lacking}"
 
     def _missing_parent(self) -> str | None:
-        """Return what came before the mainline's first commit and is not here; None: nothing did."""
+        """Return the missing parent of the mainline's first commit; None: it has none."""
         first = self._commits.at(1)
         return self._repository.missing_parent(first.sha) if first is not None and self._repository.git else None

@@ -1,4 +1,4 @@
-"""Drift: where index and checkout differ, symbol by symbol, and what changed since someone last looked."""
+"""Drift: differences between index and checkout by symbol, and changes since the user last looked."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class DriftDetector:
         self._contents = ContentReader(repository)
 
     def find(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
-        """Find every symbol on which the two disagree.
+        """Find every symbol that differs between the two.
 
         Args:
             plan: which files differ.
-            since: also what changed since this revision; `last`: since the person last looked.
+            since: also what changed since this revision; `last`: since the user last looked.
             limit: how many rows and changes at most.
-            looked: remember the indexed commit, up to which changes are told, as where they last looked.
+            looked: store the indexed commit as the one that the user last looked at.
         """
         notes = list(plan.notes)
         rows = list(self._rows(plan, notes))
@@ -100,7 +100,7 @@ class DriftDetector:
         try:
             return self._revisions.resolve(sha)
         except NotFoundError:
-            # Rewritten away and collected: nobody knows any more where that was.
+            # Rewritten away and collected: its place is unknown.
             return None
 
     def _since(
@@ -131,7 +131,7 @@ class DriftDetector:
         moved = dict(plan.renamed)
         gone = self._indexed([*plan.removed, *moved])
         for path in sorted([*plan.removed, *moved]):
-            why = f"its file moved to {moved[path]}" if path in moved else "its file is gone"
+            why = f"its file moved to {moved[path]}" if path in moved else "its file no longer exists"
             yield from self._of_file(path, gone, "tombstoned", why)
         edited, new = list(plan.modified), [*plan.added, *moved.values()]
         if (many := len(edited) + len(new)) > _PARSED:
@@ -176,7 +176,7 @@ class DriftDetector:
         return {symbol.key: (symbol, body) for symbol, body in ((Symbol(*row[:-1]), row[-1]) for row in rows)}
 
     def _on_disk(self, paths: Sequence[str]) -> Bodies:
-        """Symbols of files as they are now; what cannot be read has none."""
+        """Symbols of current files; unreadable ones have none."""
         tasks: list[Task] = []
         for number, path in enumerate(paths):
             try:
@@ -200,7 +200,7 @@ def _row(symbol: Symbol, state: DriftState, why: str) -> DriftRow:
 
 
 def _bodies(batch: Batch, paths: Sequence[str]) -> Bodies:
-    """Rows of parsed files as symbols; the number of each file is its place in `paths`."""
+    """Rows of parsed files as symbols; the number of each file is its index in `paths`."""
     languages = dict(zip(batch["blob"]["id"], batch["blob"]["language"], strict=True))
     names = ("qualname", "name", "kind", "signature", "doc", "start_line", "end_line", "overload", "body")
     columns = batch["symbol"]

@@ -11,7 +11,7 @@ from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 LANGUAGE = "absent"
-"""Stands for the language of a blob whose content was not there to be read; it has no symbols and no references."""
+"""Language of a blob whose content was missing; it has no symbols and no references."""
 ERROR = "its content is not in this clone"
 _NAMED = 3
 _PROBED = 500
@@ -37,7 +37,7 @@ def count(db: Database) -> int:
 
 
 def note(db: Database, snapshot: str) -> str:
-    """Say of a relation of (path, blob) how many of its files have no content here, and which."""
+    """Return a note on files without content in a relation of (path, blob), and their paths."""
     if not db.value(f"SELECT count(*) FROM {_BLOBS}"):  # noqa: S608 - likewise
         return ""
     paths = [row[0] for row in db.rows(f"SELECT path FROM {snapshot} WHERE blob IN {_BLOBS} ORDER BY path")]  # noqa: S608 - likewise
@@ -49,7 +49,7 @@ def note(db: Database, snapshot: str) -> str:
 
 
 def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]]:
-    """Return path, from_ord and to_ord where the content of some files is not there, oldest first."""
+    """Return path, from_ord and to_ord of files without content, oldest first."""
     return db.rows(
         f"SELECT path, from_ord, to_ord FROM file_span WHERE blob IN {_BLOBS} "  # noqa: S608 - likewise
         "AND path IN (SELECT unnest(?::VARCHAR[])) ORDER BY from_ord",
@@ -58,7 +58,7 @@ def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]
 
 
 def now_available(db: Database, repository: Repository) -> list[tuple[str, int, str]]:
-    """Return path, blob and object id of what can be read by now."""
+    """Return path, blob and object id of those readable now."""
     found = db.rows(
         "SELECT DISTINCT f.path, b.id, b.oid FROM file_span f JOIN blob b ON b.id = f.blob "
         "WHERE b.language = ? ORDER BY b.id, f.path",
@@ -72,7 +72,7 @@ def now_available(db: Database, repository: Repository) -> list[tuple[str, int, 
 
 
 def any_now_available(db: Database, repository: Repository) -> bool:
-    """True when some of the mainline's can be read by now; of very many, only the first are looked for."""
+    """True when some of the mainline's are readable now; of very many, only the first are checked."""
     found = db.rows(
         "SELECT oid FROM blob WHERE language = ? AND id IN (SELECT blob FROM file_span) ORDER BY id LIMIT ?",
         [LANGUAGE, _PROBED],
@@ -81,7 +81,7 @@ def any_now_available(db: Database, repository: Repository) -> bool:
 
 
 def any_back(db: Database, repository: Repository, side: int) -> bool:
-    """True when something of a commit off the mainline can be read by now that was not there when it was read."""
+    """True when missing content of a commit off the mainline is readable now."""
     found = db.rows(
         "SELECT b.oid FROM blob b WHERE b.language = ? AND b.id IN (SELECT blob FROM side_file WHERE side = ?) "
         "ORDER BY b.id LIMIT ?",
@@ -91,7 +91,7 @@ def any_back(db: Database, repository: Repository, side: int) -> bool:
 
 
 def content(repository: Repository, oid: str) -> bytes | None:
-    """Return what a file held; None when that is not in this clone, or damaged."""
+    """Return the content of a file; None: not in this clone, or damaged."""
     try:
         return repository.read(oid)
     except pygit2.GitError:

@@ -1,4 +1,4 @@
-"""Dropping history that nobody needs."""
+"""Dropping unneeded history."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Pruner:
         self._commits = revisions.commits
 
     def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> PruneReport:
-        """Count what would go, and drop it unless this is only a trial.
+        """Count what would be dropped, and drop it unless this is a dry run.
 
         Raises:
-            UsageError: not exactly one of the three says what, or the age is malformed.
+            UsageError: not exactly one of the three is given, or the age is malformed.
         """
         if (before is not None) + (older_than is not None) + everything != 1:
             raise UsageError("Say what to drop: before a revision, older than an age, or everything.")
@@ -65,7 +65,7 @@ class Pruner:
             return replace(report, note="; ".join(filter(None, (note, report.note))))
 
     def _oldest_kept(self, before: str | None, older_than: str | None) -> tuple[int, str]:
-        """Return the ordinal, and what has to be said when it is not that of what was named."""
+        """Return the ordinal, and a note when it differs from the named revision."""
         if before is not None:
             return self._revisions.on_mainline(before)
         age = _AGE.fullmatch((older_than or "").strip())
@@ -106,7 +106,7 @@ class Pruner:
         return PruneReport(dry_run, first, commits, spans, blobs, symbols, references, size, note)
 
     def _delete(self, where: str, known: Coverage, *, keep: int | None, floor: int) -> None:
-        """Delete spans, and what nothing else refers to; without an ordinal to keep, nothing is known from then on."""
+        """Delete spans, and unreferenced data; without an ordinal to keep, no history is left."""
         with self._db.transaction():
             self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
             if keep is None:
@@ -115,7 +115,7 @@ class Pruner:
                 self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
                 kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                 coverage.save(self._db, kept)
-            # What lies off the mainline is read again when it is asked for.
+            # Commits off the mainline are read again on demand.
             coverage.drop_retained(self._db)
             side_commits.clear(self._db)
             drop_unused(self._db)

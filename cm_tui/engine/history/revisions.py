@@ -1,10 +1,9 @@
-"""Revisions: from a name, such as a branch, a commit, `#17` or a date, to the commit that it means."""
+"""Revisions: from a name, such as a branch, a commit, `#17` or a date, to a commit."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
 from datetime import UTC, datetime
 
 from cm_tui.engine.git.repository import Repository
@@ -16,6 +15,7 @@ from cm_tui.engine.history.side_reader import SideReader
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, ResolvedRevision
 from cm_tui.model.dates import day
 
@@ -35,8 +35,8 @@ class Revisions:
         db: the store.
         repository: the checkout.
         commits: the mainline.
-        report: says why a commit cannot be answered.
-        side: has the files of commits off the mainline.
+        report: returns why a commit is unavailable.
+        side: the files of commits off the mainline.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Revisions:
         self._repository = repository
         self._report = report
         self._side = side
-        self._places: OrderedDict[tuple[str, str, int], tuple[int, int, bool]] = OrderedDict()
+        self._places: LRU[tuple[str, str, int], tuple[int, int, bool]] = LRU(_KEPT_PLACES)
         """Where commits lie by their sha and the newest commit of the mainline, as `_place` says it."""
         self._ordinals: tuple[CommitPoint | None, dict[str, int]] = (None, {})
 
@@ -88,7 +88,7 @@ class Revisions:
         return self._of_sha(revision, sha, head)
 
     def on_mainline(self, revision: str) -> tuple[int, str]:
-        """Return the ordinal of a revision, or of its nearest ancestor, and what has to be said about that.
+        """Return the ordinal of a revision, or of its nearest ancestor, and a note about the difference.
 
         Raises:
             NotFoundError: there is no such revision, or it shares no commit with the mainline.
@@ -101,7 +101,7 @@ class Revisions:
         return resolved.moment.ordinal, resolved.said if resolved.moment.ahead or not resolved.exact else ""
 
     def _counted_back(self, asked: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
-        """Go so many first parents back from a commit of the mainline: those are counted already, however many they are."""
+        """Go back a number of first parents from a commit of the mainline: by ordinals, however many they are."""
         start = self.commits.of_shas([self._repository.resolve(name)])
         found = next((self.commits.at(commit.ordinal - steps) for commit in start.values()), None)
         return self._resolved(found, asked, found.sha, head) if found is not None else None
@@ -140,17 +140,17 @@ class Revisions:
         return CommitPoint(ordinal, sha, info.time, info.author, info.subject, ahead), is_whole
 
     def _place(self, sha: str, head: CommitPoint) -> tuple[int, int, bool]:
-        """Find where a commit off the mainline lies.
+        """Find the place of a commit off the mainline.
 
-        Whatever way leads from a commit to the mainline, it meets it first at an ancestor: the highest of those is the nearest.
+        Every path from a commit to the mainline first meets it at an ancestor: the highest of those is the nearest.
 
         Returns:
-            the ordinal of the nearest ancestor on the mainline (0: none); how many commits the ways there have; whether
-            all of those are in this clone.
+            The ordinal of the nearest ancestor on the mainline (0: none); the number of commits on the paths to it;
+            whether all of those are in this clone.
         """
         key = (sha, head.sha, head.ordinal)
-        if key in self._places:
-            return self._places[key]
+        if (known := self._places.get(key)) is not None:
+            return known
         ordinals = self._all_ordinals(head)
         seen, waiting, best, ends = {sha}, [sha], 0, []
         while waiting:
@@ -165,13 +165,11 @@ class Revisions:
                     seen.add(parent)
                     waiting.append(parent)
         is_whole = all(self._repository.missing_parent(end) is None for end in ends)
-        self._places[key] = best, len(seen), is_whole
-        if len(self._places) > _KEPT_PLACES:
-            self._places.popitem(last=False)
-        return self._places[key]
+        self._places.put(key, place := (best, len(seen), is_whole))
+        return place
 
     def _all_ordinals(self, head: CommitPoint) -> dict[str, int]:
-        """Return the ordinals of the mainline by sha; those of one that is not too long are kept for the next commit."""
+        """Return the ordinals of the mainline by sha; cached unless it is too long."""
         kept_head, ordinals = self._ordinals
         if kept_head != head:
             ordinals = dict(self._db.rows("SELECT sha, ord FROM line_commit"))
@@ -194,10 +192,10 @@ class Revisions:
         return self._resolved(found, asked, "", head, note)
 
     def _last_before(self, seconds: int) -> int:
-        """Return the ordinal of the last commit before everything that was made from a time on; 0: there is none.
+        """Return the ordinal of the last commit before a time; 0: no such commit.
 
-        Times need not rise along a mainline: it is split where the fewest commits stand on the wrong side. Those from before
-        there were computers and from the future say nothing.
+        Times need not rise along a mainline: it is split where the fewest commits are on the wrong side. Times before
+        the first computers and in the future are ignored.
         """
         sql = """
         SELECT ord, sum(CASE WHEN time NOT BETWEEN 0 AND ? THEN 0 WHEN time < ? THEN 1 ELSE -1 END) OVER (ORDER BY ord) AS balance
@@ -219,7 +217,7 @@ class Revisions:
 
 
 def snapshot_at(ordinal: int) -> str:
-    """Return the relation of (path, blob) at an ordinal, as it may stand after FROM."""
+    """Return the relation of (path, blob) at an ordinal, for a FROM clause."""
     where = f"from_ord <= {ordinal:d} AND (to_ord IS NULL OR to_ord > {ordinal:d})"
     return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
 

@@ -1,4 +1,4 @@
-"""Reading commits off the mainline: what differs from the nearest commit that is known, parsed once and kept."""
+"""Reading commits off the mainline: differences from the nearest known commit, parsed once and stored."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from cm_tui.model.history import SHORT_SHA
 _BATCH_SECONDS = 1.0
 """How long an index run may have to wait for a batch to end."""
 LONGEST_SECONDS = 60.0
-"""How long one question reads; the next one goes on from there."""
+"""Time limit for one request; the next one continues."""
 _ATTEMPTS = 5
-"""How often it is begun anew because the mainline or the rules have changed meanwhile."""
+"""How often it restarts after changes of the mainline or the rules."""
 
 
 class SideReader:
@@ -49,12 +49,12 @@ class SideReader:
         self._rules = digest_of_rules(config.index, EXTRACTOR_VERSION)
         self._reading = threading.Lock()
         self._used: dict[int, None] = {}
-        """Those that were asked for in this process since one was read, the latest last."""
+        """Commits requested in this process since one was read, the latest last."""
         self.parsed = 0
         """Contents that were parsed by this process."""
 
     def stored(self, sha: str) -> str | None:
-        """Return a commit's files as a relation of (path, blob), as it may stand after FROM; None when it has to be read."""
+        """Return a commit's files as a relation of (path, blob), for a FROM clause; None: it has to be read."""
         side = side_commits.find(self._db, sha, self._rules)
         if side is None or missing_blobs.any_back(self._db, self._repository, side.number):
             return None
@@ -63,10 +63,10 @@ class SideReader:
         return side_commits.snapshot(side)
 
     def files(self, commit: CommitPoint) -> str:
-        """Return a commit's files as `stored` does, read first where they have to be.
+        """Return a commit's files as `stored` does, after reading them if necessary.
 
         Raises:
-            NotFoundError: its tree is not in this clone, or there is more to read than one question may take.
+            NotFoundError: its tree is not in this clone, or there is more to read than one request may take.
         """
         found = self.stored(commit.sha)
         if found is not None:
@@ -90,7 +90,7 @@ class SideReader:
         except MissingError as error:
             raise NotFoundError(
                 f"The files of {commit.sha[:SHORT_SHA]} cannot be listed: {error.oid} is not in this clone, or damaged.",
-                hint="`git fetch` may bring it; `git fsck` tells what the repository lacks.",
+                hint="`git fetch` may bring it; `git fsck` lists what the repository lacks.",
             ) from error
         finally:
             self.parsed += reader.parsed
@@ -115,11 +115,11 @@ class _Reading:
         self._oids: Collection[str] = ()
 
     def run(self, used: Sequence[int]) -> None:
-        """Read all of it, or up to where the mainline has become another one; then nothing is whole.
+        """Read all of it, or up to a change of the mainline; then nothing is complete.
 
         Raises:
             MissingError: a tree is not in this clone, or damaged.
-            NotFoundError: it takes longer than a question may.
+            NotFoundError: it takes longer than a request may.
         """
         turn = WriterLock.of(self._db)
         until = time.monotonic() + LONGEST_SECONDS
@@ -148,7 +148,7 @@ class _Reading:
         except MissingError:
             if before is None:
                 raise
-            # Part of the base is lost by now: all of the commit's own files are read.
+            # Part of the base is missing now: all of the commit's own files are read.
             self._base, before = "", None
             self._todo = self._reader.differing(None, self._tree)
         self._todo.reverse()
@@ -157,7 +157,7 @@ class _Reading:
             self._number = side_commits.begin(self._db, self._commit.sha, self._base, self._rules)
 
     def _nearest_known(self) -> tuple[str, bytes | None]:
-        """Return the covered commit that probably differs least, and its tree; nothing when none is covered."""
+        """Return the covered commit that probably differs least, and its tree; empty: none is covered."""
         known = coverage.load(self._db)
         if not known.to_ord or known.rules != self._rules:
             return "", None
@@ -173,7 +173,7 @@ class _Reading:
             return "", None
 
     def _goes_on(self) -> bool:
-        """Whether what was stored so far still holds: nobody dropped it, and the base is covered by the same rules."""
+        """Whether the stored part is still valid: not dropped, and the base is covered by the same rules."""
         if not self._db.value("SELECT count(*) FROM side_commit WHERE id = ?", [self._number]):
             return False
         known = coverage.load(self._db)
@@ -189,7 +189,7 @@ class _Reading:
         while self._todo and time.monotonic() < until:
             change = self._todo.pop()
             blob = self._reader.blob_of(self._tree, change.path, change.after)
-            # A name that is not UTF-8 is nowhere in the store: there is nothing to take back.
+            # A name that is not UTF-8 is not in the store: there is nothing to remove.
             if blob is not None or (change.before is not None and is_text(change.path)):
                 files.append((change.path, blob))
         self._reader.flush()

@@ -1,4 +1,4 @@
-"""Snapshots: the files of one commit, and what differs between two of them."""
+"""Snapshots: the files of one commit, and differences between two commits."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ATTEMPTS = 5
 
 
 class Snapshots:
-    """Finds snapshots in one store; each is a relation of (path, blob), as it may stand after FROM.
+    """Finds snapshots in one store; each is a relation of (path, blob), for a FROM clause.
 
     Args:
         db: the store.
         repository: the checkout.
         revisions: resolves names.
-        side: has the files of commits off the mainline.
+        side: the files of commits off the mainline.
     """
 
     def __init__(self, db: Database, repository: Repository, revisions: Revisions, side: SideReader) -> None:
@@ -41,10 +41,10 @@ class Snapshots:
         self._side = side
 
     def require(self, revision: str) -> ResolvedRevision:
-        """Resolve a name to a revision whose files can be answered; one off the mainline is read first.
+        """Resolve a name to an available revision; one off the mainline is read first.
 
         Raises:
-            NotFoundError: there is no such revision, or it is not known.
+            NotFoundError: there is no such revision, or its content is unknown.
         """
         resolved = self._revisions.resolve(revision)
         if resolved.moment.ahead and not resolved.known:
@@ -75,7 +75,7 @@ class Snapshots:
         return self._side.files(commit) if commit.ahead else self.at(commit.ordinal)
 
     def steadily(self, question: Callable[[], T]) -> T:
-        """Answer a question from one state of the past: once more when the mainline has become another one meanwhile."""
+        """Run a query on a past state; repeat it once if the mainline has changed meanwhile."""
         for _ in range(_ATTEMPTS):
             version = coverage.load(self._db).version
             answer = question()
@@ -95,7 +95,7 @@ class Snapshots:
         return replace(page, note="; ".join(filter(None, (page.note, note, newer.said))))
 
     def _before(self, revision: str) -> tuple[str, str]:
-        """Return the snapshot that others are compared with, and what has to be said about it; empty before the first commit."""
+        """Return the snapshot to compare with, and a note about it; empty before the first commit."""
         first_one = self._without_parent(revision)
         if first_one is not None:
             return _NO_FILES, self._cut_off(first_one, first_one[:SHORT_SHA])
@@ -108,7 +108,7 @@ class Snapshots:
         return _NO_FILES, self._cut_off(first.sha, "#1") if first is not None else ""
 
     def _without_parent(self, revision: str) -> str | None:
-        """Return the commit before which a name such as `v0.1~1` asks for what cannot be there: it has no parent here."""
+        """Return the commit of a name such as `v0.1~1` whose missing parent it asks for."""
         found = _PARENT.fullmatch(revision.strip())
         if found is None:
             return None

@@ -26,7 +26,7 @@ WHERE f.path NOT IN (SELECT o.path FROM {other} o JOIN blob a ON a.id = o.blob W
 
 
 def changes(db: Database, before: str, after: str, limit: int) -> Page[SymbolChange]:
-    """Compare two relations of (path, blob), as they may stand after FROM."""
+    """Compare two relations of (path, blob), for a FROM clause."""
     found = compare(_bodies(db, before, after), _bodies(db, after, before))
     counts = Counter(change.change for change in found)
     note = ", ".join(f"{count:,} {name}" for name, count in counts.items())
@@ -34,7 +34,7 @@ def changes(db: Database, before: str, after: str, limit: int) -> Page[SymbolCha
 
 
 def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
-    """Return changes in order of path and line; what has the same body elsewhere has moved."""
+    """Return changes in order of path and line; a symbol with the same body elsewhere has moved."""
     found: list[SymbolChange] = []
     for key in before.keys() & after.keys():
         (old, old_body), (new, new_body) = before[key], after[key]
@@ -56,7 +56,7 @@ def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
 
 
 class Sighting(NamedTuple):
-    """A symbol that came or went, and what it is recognised by elsewhere."""
+    """An added or removed symbol, with what identifies it elsewhere."""
 
     key: SymbolKey
     name: str
@@ -65,7 +65,7 @@ class Sighting(NamedTuple):
 
 
 def moves(gone: Iterable[Sighting], came: Iterable[Sighting]) -> dict[SymbolKey, SymbolKey]:
-    """Return where what came stood before: something with the same body that has gone, each of them once.
+    """Return the former places of added symbols: removed ones with the same body, each used once.
 
     The same qualified name goes first, then the same name, then any; in order of path and line.
     """
@@ -105,7 +105,7 @@ def _sightings(bodies: Bodies) -> list[Sighting]:
 
 
 def _bodies(db: Database, mine: str, other: str) -> Bodies:
-    # What a file held whose content is not here cannot be compared.
+    # A file without content cannot be compared.
     rows = db.rows(_SYMBOLS.format(columns=SYMBOL_COLUMNS, mine=mine, other=other), [missing_blobs.LANGUAGE])
     pairs = ((Symbol(*row[:-1]), row[-1]) for row in rows)
     return {symbol.key: (symbol, body) for symbol, body in pairs}

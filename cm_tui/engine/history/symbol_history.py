@@ -1,4 +1,4 @@
-"""The histories of symbols, from the spans of the files that they stood in."""
+"""Histories of symbols, from the spans of their files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class _Event(NamedTuple):
 
 
 class SymbolHistories:
-    """Looks for histories in one store.
+    """Finds histories in one store.
 
     Args:
         db: the store.
         commits: its mainline.
-        report: says how much of it is known.
+        report: on the known part of the mainline.
     """
 
     def __init__(self, db: Database, commits: MainlineCommits, report: CoverageReport) -> None:
@@ -45,10 +45,10 @@ class SymbolHistories:
         self._newest = self._known.to_ord or (head.ordinal if head else 0)
 
     def find(self, name: str | SymbolKey, limit: int) -> Page[SymbolHistory]:
-        """Return the histories of what bears a name: those that are there at HEAD, then those gone last.
+        """Return the histories of symbols with a name: current ones, then the last removed first.
 
         Raises:
-            NotFoundError: nothing that is known ever bore it.
+            NotFoundError: no known symbol ever had it.
             UsageError: the name is empty.
         """
         keys = self._versions.find(name)
@@ -58,7 +58,7 @@ class SymbolHistories:
         self._versions.load_same_bodies(keys)
         traced = {key: self._trace(key) for key in keys}
         if not isinstance(name, SymbolKey):
-            # A history that goes on elsewhere is told once, as part of the later one.
+            # A history that continues elsewhere is listed once, as part of the later one.
             earlier = {key for key in keys if self._versions.last_destination(key) in traced}
             traced = {key: history for key, history in traced.items() if key not in earlier}
         order = sorted(traced, key=lambda key: (not self._is_there(key), -self._last(key), key.path, key.qualname))
@@ -126,7 +126,7 @@ class SymbolHistories:
         return self._versions[key][-1].end is None
 
     def _last(self, key: SymbolKey) -> int:
-        """Return the ordinal of the last commit at which it was there."""
+        """Return the ordinal of the last commit with it."""
         end = self._versions[key][-1].end
         return self._newest if end is None else end - 1
 
@@ -152,7 +152,7 @@ class SymbolHistories:
         )
 
     def _beginning(self) -> str:
-        """Say why it is not known what brought a symbol."""
+        """Return why a symbol's origin is unknown."""
         removed = self._report.pruned(self._known)
         if not self._known.to_ord:
             return removed or "history has not been read yet"
@@ -161,7 +161,7 @@ class SymbolHistories:
         return "; ".join(filter(None, (removed, known)))
 
     def _gap_notes(self, paths: Iterable[str]) -> list[str]:
-        """Say where nothing can be told of it, as the content of its file is not here."""
+        """Return notes on gaps where the content of a file is missing."""
         return [
             f"the version of {path} {_between(gap, self._newest)} is not in this clone: what it held is not known"
             for path in paths

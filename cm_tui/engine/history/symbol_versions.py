@@ -1,4 +1,4 @@
-"""The versions of symbols in a store, and which of them came, went and moved by which commit."""
+"""Versions of symbols in a store, and the commits that added, removed and moved them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Gap(NamedTuple):
 
 
 _Passage = tuple[str, int, int]
-"""Kind, ordinal and body of what came or went."""
+"""Kind, ordinal and body of an addition or removal."""
 
 
 class SymbolVersions:
@@ -54,7 +54,7 @@ class SymbolVersions:
 
     Args:
         db: the store.
-        with_spans: whether history was read; without, there is only what stands now.
+        with_spans: whether history was read; otherwise there is only the current state.
     """
 
     def __init__(self, db: Database, *, with_spans: bool) -> None:
@@ -88,7 +88,7 @@ class SymbolVersions:
             return [key for key in self._versions if key == name]
         wanted = QualifiedName(name)
         if not wanted.ends:
-            raise UsageError("No symbol is named.", hint="Give a name, or any tail of a qualified one.")
+            raise UsageError("No symbol is named.", hint="Give a name, or any ending of a qualified one.")
         self._load(wanted.ends)
         return [
             key
@@ -105,7 +105,7 @@ class SymbolVersions:
         return key in self._versions
 
     def load_same_bodies(self, keys: Collection[SymbolKey]) -> None:
-        """Load also what bears other names and came or went with the same bodies at the same commits."""
+        """Also load other names added or removed with the same bodies in the same commits."""
         wanted = set(keys)
         passages = {
             passage
@@ -119,7 +119,7 @@ class SymbolVersions:
             self._load([row[0] for row in self._db.rows(_SAME_BODIES, [bodies, ordinals, ordinals])])
 
     def _load(self, names: Collection[str]) -> None:
-        """Read the versions of all symbols of these names, and which of them came and went when."""
+        """Read the versions of all symbols with these names, and their additions and removals."""
         new = sorted(set(names) - self._loaded)
         if not new:
             return
@@ -139,7 +139,7 @@ class SymbolVersions:
             gaps.append(Gap(since, end))
 
     def _note_passages(self, key: SymbolKey, versions: list[Version]) -> None:
-        """Keep when a symbol came and went, unless its file has no content here just then."""
+        """Record a symbol's addition and removal, unless its file has no content here at that point."""
         for one, after in zip(versions, [*versions[1:], None], strict=True):
             gone = one.end is not None and (after is None or after.start != one.end)
             if one.end is not None and gone and not self.gap_begins(key, one.end):
@@ -160,7 +160,7 @@ class SymbolVersions:
     # --- moves ---
 
     def origin(self, key: SymbolKey, came: Version) -> SymbolKey | None:
-        """Return what left by the very commit that brought a symbol, with the same body."""
+        """Return the symbol removed by the commit that added another, with the same body."""
         return self._moves(key, came.start, came.body).get(key)
 
     def destination(self, key: SymbolKey, left: Version) -> SymbolKey | None:
@@ -170,7 +170,7 @@ class SymbolVersions:
         return next((there for there, here in moved.items() if here == key), None)
 
     def last_destination(self, key: SymbolKey) -> SymbolKey | None:
-        """Return where a symbol went at last; None while it is there, and where it went nowhere."""
+        """Return the last destination of a symbol; None: it exists, or did not move."""
         last = self._versions[key][-1]
         return None if last.end is None else self.destination(key, last)
 

@@ -44,7 +44,7 @@ from cm_tui.model.history import SHORT_SHA, reading_text
 T = TypeVar("T")
 
 _SCHEMAS = ("past_a", "past_b")
-"""Schemas of the snapshots whose graphs are kept: two can be compared side by side."""
+"""Schemas of cached snapshots' graphs: two can be compared side by side."""
 _FILES = """
 SELECT f.path, b.language, b.lines, b.bytes, (SELECT count(*) FROM symbol s WHERE s.blob = b.id), b.generated, b.error, 'past'
 FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDER BY f.path
@@ -52,7 +52,7 @@ FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDE
 
 
 class HistoricalView:
-    """Answers about revisions: commits of the mainline, and any other one.
+    """Queries on revisions: commits of the mainline, and others.
 
     Args:
         db: the store.
@@ -96,10 +96,10 @@ class HistoricalView:
         return schema
 
     def ask(self, revision: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
-        """Ask the graph of a revision, and add what has to be said about that revision.
+        """Query the graph of a revision, and add the revision's note.
 
         Raises:
-            NotFoundError: there is no such revision, or it is not known.
+            NotFoundError: there is no such revision, or its content is unknown.
         """
 
         def answer() -> Page[T]:
@@ -140,7 +140,7 @@ class HistoricalView:
         if not rows:
             raise NotFoundError(
                 f"{path} was not there at {_named(commit)}.",
-                hint="`cm at REF files` lists what was.",
+                hint="`cm at REF files` lists the files.",
             )
         try:
             text = ContentReader(self._repository).text(path, rows[0][0])
@@ -151,7 +151,7 @@ class HistoricalView:
     # --- reading the mainline ---
 
     def backfill(self, *, depth: int | None, since: str | None, cancel: Cancel) -> Generator[Progress, None, None]:
-        """Read the mainline back to a depth or a revision, or as far as it goes.
+        """Import the mainline back to a depth or a revision, or as far as it goes.
 
         Raises:
             UsageError: the depth is not a number of commits, or both are given.
@@ -167,7 +167,7 @@ class HistoricalView:
         yield from self._read(goal, cancel)
 
     def goal(self) -> int | None:
-        """Return how far back the configuration wants the mainline read, never below what was pruned; None: it is."""
+        """Return the configured depth of history, never below pruned history; None: it is reached."""
         settings = self._config.history
         if not self.commits.is_indexed:
             return None
@@ -184,7 +184,7 @@ class HistoricalView:
         return goal
 
     def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
-        """Read as far back as the configuration wants."""
+        """Import the configured depth."""
         goal = self.goal()
         if goal is not None:
             yield from self._read(goal, cancel)
@@ -205,12 +205,12 @@ class HistoricalView:
         finally:
             self.compared += reading.compared
             if self.report.goal == goal:
-                # Another reading may have begun meanwhile.
+                # Another import may have begun meanwhile.
                 self.report.goal = None
 
     @staticmethod
     def _progress(status: HistoryStatus) -> Progress:
-        """Return how far the reading is: in the numbers that `HistoryStatus` has of it, and in their words."""
+        """Return the import's progress: in numbers of `HistoryStatus`, and in words."""
         message = status.text if status.known >= status.wanted else reading_text(status.known, status.wanted)
         return Progress("history", status.known, status.wanted, message, searchable=True)
 
@@ -234,7 +234,7 @@ class HistoricalView:
         return replace(history, callers_before=self.graph_at(history.last_seen.ordinal).callers(history.key))
 
     def drift(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
-        """Find where the index and the checkout differ, and what changed since a revision."""
+        """Find differences between index and checkout, and changes since a revision."""
         from cm_tui.engine.history.drift import DriftDetector
 
         detector = DriftDetector(self._db, self._repository, self._config, self.revisions, self.snapshots)
@@ -248,7 +248,7 @@ class HistoricalView:
 
 
 def _not_found_at(error: NotFoundError, resolved: ResolvedRevision) -> NotFoundError:
-    """Say what was not found, and at which revision."""
+    """Return an error with the name and the revision."""
     commit = resolved.moment
     message = f"At {_named(commit)} ({day(commit.time)}): {error.message}"
     ref = commit.sha[:SHORT_SHA] if commit.ahead else f"'#{commit.ordinal}'"
@@ -257,7 +257,7 @@ def _not_found_at(error: NotFoundError, resolved: ResolvedRevision) -> NotFoundE
 
 
 def _with_note(page: Page[T], resolved: ResolvedRevision) -> Page[T]:
-    """Add to a page what has to be said about its revision."""
+    """Add the revision's note to a page."""
     return replace(page, note="; ".join(filter(None, (page.note, resolved.said)))) if resolved.said else page
 
 

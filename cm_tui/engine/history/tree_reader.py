@@ -1,4 +1,4 @@
-"""Reading trees of commits: from a file to a blob of the store, parsed when it is new."""
+"""Reading trees of commits: from a file to a blob of the store, parsed if it is new."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
-"""Source that waits to be parsed, at most: enough to keep the processes busy."""
+"""Most source waiting to be parsed: enough to keep the processes busy."""
 _KEPT_CLASSIFIED = 500_000
 
 
 class _AllTracked(Container[str]):
-    """Folders that git tracks: what is read from a tree always lies in such."""
+    """Folders that git tracks: files of a tree are always in such."""
 
     def __contains__(self, _: object) -> bool:
         return True
 
 
 class TreeReader:
-    """Decides on files of any commit by the rules of now, and parses what is new, each content once.
+    """Selects files of any commit by the current rules, and parses each new content once.
 
-    Used while the writer lock is held; `begin` looks what others have parsed meanwhile.
+    Used while the writer lock is held; `begin` reads what other processes have parsed meanwhile.
 
     Args:
         db: the store.
@@ -51,7 +51,7 @@ class TreeReader:
         self._repository = repository
         self._attributes = repository.attributes()
         self.trees = Trees(repository)
-        # Which folders are filled by a tool is asked of the commit's tree, not of the disk.
+        # Folders filled by a tool are found in the commit's tree, not on disk.
         self._rules = SkipRules(config.index, repository.root, _AllTracked(), on_disk=False)
         self._own = own_folders(repository.root)
         self._pool = Pool(config.index.workers, PARSE_SECONDS, db.folder / "parsing-history")
@@ -65,10 +65,10 @@ class TreeReader:
         self.parsed = 0
 
     def begin(self, oids: Collection[str] | None = None) -> None:
-        """Take over what the store knows by now.
+        """Load the store's current data.
 
         Args:
-            oids: contents that will be asked for; all when not given.
+            oids: contents that will be read; default: all.
         """
         sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? {} ORDER BY id"
         if oids is None:
@@ -91,7 +91,7 @@ class TreeReader:
         self._pool.close()
 
     def changes(self, before: bytes | None, after: bytes) -> Iterator[tuple[str, int | None, int | None]]:
-        """Yield paths at which two trees differ, with the blob on each side; None where there is none to index.
+        """Yield paths at which two trees differ, with the blob on each side; None: nothing to index there.
 
         Raises:
             MissingError: a tree is not in this clone, or damaged.
@@ -103,7 +103,7 @@ class TreeReader:
                 yield change.path, old, new
 
     def differing(self, before: bytes | None, after: bytes) -> list[Change]:
-        """Return the paths at which two trees may differ in what is indexed.
+        """Return the paths at which two trees may differ for the index.
 
         Raises:
             MissingError: a tree is not in this clone, or damaged.
@@ -112,7 +112,7 @@ class TreeReader:
         return [*found, *self._around_vendors(found, before, after)]
 
     def flush(self) -> None:
-        """Parse and store what is new."""
+        """Parse and store new contents."""
         pending, self._pending, self._bytes = self._pending, [], 0
         lost, self._absent = self._absent, {}
         if not pending and not lost:
@@ -125,11 +125,11 @@ class TreeReader:
         self.parsed += len(pending)
 
     def read_again(self, path: str, oid: str) -> int | None:
-        """Return the blob of a file version that was not there before, or None when it is to be left out."""
+        """Return the blob of a file version that was missing before, or None when it is excluded."""
         return self._classify(path, oid, included=self._rules.included(path))
 
     def blob_of(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
-        """Return the blob of a file, or None when it is left out."""
+        """Return the blob of a file, or None when it is excluded."""
         if entry is None or tree is None or entry.is_link or entry.is_submodule or not is_text(path):
             return None
         if path.startswith(self._own) or self._rules.by_path(path) is not None:
@@ -173,7 +173,7 @@ class TreeReader:
             return None
 
     def _without_content(self, oid: str) -> int:
-        """A blob that holds the place of what cannot be read."""
+        """A placeholder blob for unreadable content."""
         key = (oid, missing_blobs.LANGUAGE)
         if key not in self._known:
             self._known[key] = self._absent[oid] = self._next
@@ -189,7 +189,7 @@ class TreeReader:
         return found is not None and not self.trees.names(found).isdisjoint(VENDOR_MARKERS)
 
     def _around_vendors(self, found: list[Change], before: bytes | None, after: bytes) -> Iterator[Change]:
-        """Yield what did not change itself, but lies in a `vendor` folder that became, or no longer is, one of a tool."""
+        """Yield unchanged files in a `vendor` folder that became, or no longer is, a tool's."""
         touched = {folder for change in found for folder in _vendors(change.path)}
         turned = {folder for folder in touched if self._is_filled(before, folder) != self._is_filled(after, folder)}
         if not turned:

@@ -1,1 +1,1 @@
-"""Past and running sessions of coding agents, recorded as episodes: which are of this project, what of them is new."""
+"""Recording past and running sessions of coding agents as episodes."""

@@ -1,4 +1,4 @@
-"""The projects on this machine that agents' sessions are of, and whose folder still has a repository."""
+"""Projects on this machine with sessions of agents and a repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cm_tui.model import AllImports, ProjectSessions, TranscriptCounts
 
 @dataclass
 class _Sessions:
-    """What there is of one project."""
+    """Sessions of one project."""
 
     root: Path
     journal: Journal
@@ -42,15 +42,15 @@ class _Sessions:
 
 
 def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
-    """Return the projects that there are sessions of, those with the most first; nothing is recorded.
+    """Return the projects with sessions, those with the most first; records nothing.
 
     Args:
-        agents: only their sessions; none: all.
-        environment: where the agents keep their transcripts, by the names of their own variables.
+        agents: only their sessions; empty: all agents.
+        environment: the agents' own variables, which locate their transcripts.
 
     Raises:
-        UsageError: an agent is not known.
-        ConfigError: nobody knows which folders are never recorded.
+        UsageError: an agent is unknown.
+        ConfigError: the list of folders that are never recorded cannot be read.
     """
     return _Machine().look(agents, environment)
 
@@ -87,7 +87,7 @@ class _Machine:
         return AllImports(tuple(rows), gone, never, silent, notes, counts)
 
     def _project_of(self, folder: str) -> _Sessions | None:
-        """Return the project of a folder; None, and counted why, where there is none to import into."""
+        """Return the project of a folder; None, and the reason counted, where there is no project to import into."""
         if folder not in self._by_folder:
             self._by_folder[folder] = self._find(folder)
         found = self._by_folder[folder]

@@ -1,4 +1,4 @@
-"""What an import has done so far."""
+"""Results of an import so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTES = 20
 
 @dataclass
 class Counts:
-    """Numbers of things, and what has to be said."""
+    """Counts, and messages for the user."""
 
     transcripts: int = 0
     episodes: int = 0
@@ -30,10 +30,10 @@ class Counts:
     broken: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _more: set[str] = field(default_factory=set)
-    """Notes beyond those that are shown."""
+    """Notes beyond the shown ones."""
 
     def note(self, text: str) -> None:
-        """Add something that has to be said; of many the first ones, and how many more there are."""
+        """Add a message; of many, keep the first ones and count the rest."""
         if text in self.notes:
             return
         if len(self.notes) < _NOTES:

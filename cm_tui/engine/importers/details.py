@@ -1,4 +1,4 @@
-"""What an agent's transcript adds to a turn that its hooks told of: the steps in between, which no hook sees."""
+"""Details from an agent's transcript for a recorded turn: the steps in between, which no hook sees."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MOST_BYTES = 20_000_000
 
 
 def with_details(record: EpisodeRecord) -> EpisodeRecord:
-    """Return the record of a turn with what the session's transcript has of it; as it is where there is none.
+    """Return the record of a turn with details from the session's transcript, if there is one.
 
     Args:
-        record: as hooks told it.
+        record: as recorded by hooks.
     """
     if not (record.prompts and _SESSION.fullmatch(record.session)):
         return record

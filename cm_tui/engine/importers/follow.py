@@ -1,4 +1,4 @@
-"""Following transcripts while sessions go on: what was added is taken when it is worth it, or when it has come to rest."""
+"""Following transcripts of running sessions: additions are imported when large enough, or after a pause."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PIECE = 65_536
 
 
 def is_wanted(root: Path) -> bool:
-    """Return whether a person imported sessions of a project: then the next ones are followed.
+    """Return whether the user has imported sessions of a project: only then are new ones followed.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -34,9 +34,6 @@ def is_wanted(root: Path) -> bool:
 
 class Follower:
     """Follows the transcripts of one project.
-
-    Args:
-        root: of its checkout.
 
     Raises:
         CmError: the project's identity cannot be found.
@@ -52,11 +49,11 @@ class Follower:
         """Size and time of the transcripts that have nothing new."""
 
     def look(self, cancel: Cancel) -> ImportSummary | None:
-        """Take what is due; None where nothing is.
+        """Import what is due; None: nothing.
 
         Raises:
-            StoreError: the journal cannot be read or written, or another import goes on.
-            CancelledError: someone asked.
+            StoreError: the journal cannot be read or written, or another import is running.
+            CancelledError: it was cancelled.
         """
         due = [found for found in self._news() if _is_due(found)]
         if not due:
@@ -67,7 +64,7 @@ class Follower:
         return summary
 
     def _news(self) -> list[Found]:
-        """Return the transcripts of the project in which something was not read yet."""
+        """Return the transcripts of the project with unread parts."""
         news: list[Found] = []
         for format_, transcript in self._project.transcripts():
             name, now = transcript.name, (transcript.size, transcript.stamp)
@@ -75,7 +72,7 @@ class Follower:
                 continue
             found = self._project.look_at(format_, transcript)
             if found is None:
-                # A file that says nothing yet may do so later; one of another project stays that.
+                # A file without facts may get them later; one of another project stays that.
                 if transcript.size > BYTES:
                     self._others.add(name)
                 self._seen[name] = now
@@ -98,7 +95,7 @@ def _is_due(found: Found) -> bool:
 
 
 def _lines_behind(file: Path, offset: int) -> int:
-    """Return how many lines stand behind a place, at least as far as they matter."""
+    """Return the number of lines after a place, counted up to the relevant number."""
     lines = 0
     try:
         with opened(file) as stream:

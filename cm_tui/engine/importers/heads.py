@@ -1,4 +1,4 @@
-"""Which commit a checkout stood at, at a time: from git's own log of HEAD, else from the times of commits."""
+"""The commit of a checkout at a time: from git's log of HEAD, else from the times of commits."""
 
 from __future__ import annotations
 
@@ -26,15 +26,11 @@ class HeadAt(NamedTuple):
     sha: str = ""
     """Empty: not known."""
     note: str = ""
-    """What has to be said of it."""
+    """A message for the user."""
 
 
 class Heads:
-    """Commits of one checkout by time.
-
-    Args:
-        root: of the checkout.
-    """
+    """Commits of one checkout by time."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -67,7 +63,7 @@ class Heads:
         for line in (data or b"").splitlines():
             found = _LINE.match(line)
             if found and set(found[2]) != {ord("0")}:
-                # A clock that was set back must not hide what came later.
+                # A clock that was set back must not hide later entries.
                 moves.append((max(float(found[3]), moves[-1][0] if moves else 0.0), found[2].decode()))
         return [time for time, _ in moves], [sha for _, sha in moves]
 

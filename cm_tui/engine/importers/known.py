@@ -1,4 +1,4 @@
-"""What a journal has already of the turns that transcripts tell of: recorded by a hook, by an import, or erased."""
+"""Turns already in a journal: recorded by a hook, by an import, or erased."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Seen = Literal["", "recorded", "waiting", "erased"]
 UNKNOWN = "transcript.unknown"
 """Kind of the events that hold a record which is not understood."""
 _ABOUT_EPISODES = f"{episode_record.KIND}."
-"""Beginning of the kinds of events that change episodes: an import no longer hides one that is tagged or hidden already."""
+"""Prefix of the kinds of events that edit episodes: an import no longer hides an edited one."""
 _WORDS = 200
 """Characters of a prompt by which it is known again."""
 _NEAR_SECONDS = 600.0
@@ -42,11 +42,7 @@ class _Asked:
 
 
 class Known:
-    """What stands in a journal, followed as it grows.
-
-    Args:
-        journal: the project's.
-    """
+    """The content of a journal, updated as it grows."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -90,7 +86,7 @@ class Known:
 
     @property
     def last(self) -> tuple[Position, str] | None:
-        """Return the place and the id of the event that was read last; None where there is none."""
+        """Return the position and id of the event that was read last; None: no event yet."""
         return (self._at, self._event) if self._event else None
 
     def session_of(self, origin: str) -> str | None:
@@ -98,7 +94,7 @@ class Known:
         return self._sessions.get(origin)
 
     def origins_in(self, session: str) -> frozenset[str]:
-        """Return the digests of the turns that are recorded of a session; an empty one for those without."""
+        """Return the digests of the recorded turns of a session; empty: none."""
         return frozenset(self._by_session.get(session, ()))
 
     def number_of(self, origin: str) -> int:
@@ -110,7 +106,7 @@ class Known:
         return origin in self._erased_turns
 
     def title_of(self, session: str) -> str:
-        """Return what a session was called when a turn of it was imported last; empty where it had no name."""
+        """Return the title of a session at its last imported turn; empty: none."""
         return self._titles.get(session, "")
 
     def add(self, origin: str, session: str) -> None:
@@ -118,16 +114,16 @@ class Known:
         self._sessions[origin] = session
 
     def remove(self, origin: str) -> None:
-        """Let go of a turn that was to be imported."""
+        """Drop a turn that was to be imported."""
         self._sessions.pop(origin, None)
 
     def seen(self, session: str, prompt: str, began: float | None) -> Seen:
-        """Return what hooks have of a turn.
+        """Return the turn as recorded by hooks.
 
         Args:
-            session: as the agent calls it.
+            session: the agent's id for it.
             prompt: its first prompt.
-            began: when that was, where the transcript says it.
+            began: its time, if the transcript has it.
         """
         if began is not None and self._was_erased_then(began):
             return "erased"
@@ -148,11 +144,11 @@ class Known:
         return place < len(self._erased) and self._erased[place] <= time + _ERASED_SECONDS
 
     def unanswered(self, origin: str) -> str:
-        """Return the id of an episode without an answer; empty where there is none, or it was changed since."""
+        """Return the id of an episode without an answer; empty: no such episode, or changed since."""
         return self._unanswered.get(origin, "")
 
     def episode_of(self, origin: str) -> str:
-        """Return the id of an imported turn's episode; empty where the journal has none. It reads the journal.
+        """Return the id of an imported turn's episode, by reading the journal; empty: none.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -199,7 +195,7 @@ class Known:
 
 
 def words_of(prompt: str) -> str:
-    """Return what a prompt is known by, whoever wrote it down."""
+    """Return the key of a prompt, the same for hooks and transcripts."""
     # A journal has it without secrets and cut; a transcript has all of it.
     clean = redact(prompt[: PROMPT_CHARACTERS // 4]).text
     return sha256(" ".join(clean.split())[:_WORDS].encode("utf-8", "replace")).hexdigest()[:16]
@@ -213,16 +209,16 @@ def origin_of_turn(agent: str, session: str, turn: Turn) -> str:
         session: its session; empty where the turn's key alone names it.
         turn: as it was read.
     """
-    # It is longer than those of earlier versions, whose names several turns could have.
+    # Longer than in earlier versions, where names could collide.
     return origin_of(agent, session, turn.key) + ("02" if turn.earlier_key else "")
 
 
 def origin_of(agent: str, session: str, key: str) -> str:
-    """Return the digest that names a turn wherever it stands.
+    """Return the digest of a turn, the same in all copies.
 
     Args:
         agent: the agent.
-        session: its session; empty where the key alone names it.
-        key: names the turn there.
+        session: its session; empty if the key is unique.
+        key: the turn's name within it.
     """
     return sha256(f"{agent}\0{session}\0{key}".encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Keeping the prompts of sessions whose transcripts Claude Code deleted: its list of prompts has them still."""
+"""Saving the prompts of sessions whose transcripts Claude Code deleted, from its list of prompts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _AT_ONCE = 32_000_000
 
 
 class LostPrompts:
-    """Copies the prompts of such sessions, each session into a file of its own.
+    """Copies the prompts of such sessions, one file per session.
 
     Args:
         agent: Claude Code's name.
         home: its folder.
-        present: sessions that have a transcript, or the copy of one.
-        withheld: returns what says which prompts are not copied.
-        wanted: says of a session whether it is one of those that are meant.
+        present: sessions with a transcript, or a copy of one.
+        withheld: returns the test for prompts that are not copied.
+        wanted: returns whether to copy a session.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class LostPrompts:
                     yield session, line
 
     def _keep(self, session: str, lines: list[Line]) -> bool:
-        """Write the prompts of a session that may be copied; returns whether there were any."""
+        """Write the allowed prompts of a session; return whether there were any."""
         may = [line for line in lines if self._may_be_kept(session, line)]
         if not any(prompt_of(line.record) for line in may):
             return False

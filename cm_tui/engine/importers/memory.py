@@ -1,4 +1,4 @@
-"""What an import knows across the transcripts of one project."""
+"""State of an import across the transcripts of one project."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from cm_tui.engine.recording.gate import PastGate
 from cm_tui.engine.transcripts.turn import SessionFacts
 
 NAMED_IN_SESSION = frozenset({"codex"})
-"""Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
+"""Agents whose turn names are unique only within a session, and whose sessions name the one that they continue."""
 
 
 def naming_session(agent: str, session: str) -> str:
-    """Return the session in which a turn's name is one; empty where the name holds a time, which copies elsewhere have too."""
+    """Return the session that qualifies a turn's name; empty if the name has a time, and so is the same in all copies."""
     return session if agent in NAMED_IN_SESSION or "/" in session else ""
 
 
 @dataclass
 class Memory:
-    """What is known across the transcripts of one project."""
+    """State across the transcripts of one project."""
 
     root: Path
     journal: Journal
     state: ImportState
     known: Known
     gate: PastGate
-    """Says which turns are not to be recorded."""
+    """Returns which turns must not be recorded."""
     holds: Callable[[SessionFacts], bool]
-    """Says whether a session was held in this project."""
+    """Returns whether a session is of this project."""
     taken: set[str] = field(default_factory=set)
-    """Turns that were taken from any transcript, also those that were erased since."""
+    """Turns imported from any transcript, including erased ones."""
     stories: dict[str, str] = field(default_factory=dict)
-    """Sessions by what others go on behind: ids of sessions, and of last records."""
+    """Sessions by the ids of sessions and last records, for finding what a session continues."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How many turns of a session are known."""
     written: tuple[Position, str] | None = None
@@ -50,7 +50,7 @@ class Memory:
         """Take in how far a transcript was read."""
         self.taken.update(state.origins)
         if state.session:
-            # Only some formats know their last record: nobody goes on behind no name.
+            # Only some formats have ids for the last record; without one, reading does not resume there.
             if state.leaf:
                 self.stories[state.leaf] = state.session
             if state.own:
@@ -58,7 +58,7 @@ class Memory:
             self.reach(state.session, state.recorded)
 
     def has_taken(self, origin: str) -> bool:
-        """Return whether a turn was taken from any transcript, also where it was erased since."""
+        """Return whether a turn was imported from any transcript, even if erased since."""
         return origin in self.taken or self.known.was_erased(origin)
 
     def reach(self, session: str, number: int) -> None:
@@ -66,7 +66,7 @@ class Memory:
         self.numbers[session] = max(number, self.numbers.get(session, 0))
 
     def forget(self, origin: str) -> None:
-        """Let go of a turn that could not be written: it is taken the next time."""
+        """Drop a turn that could not be written: the next import takes it."""
         self.taken.discard(origin)
         self.known.remove(origin)
 
@@ -75,7 +75,7 @@ class Memory:
         return self._heads.setdefault(root, Heads(root))
 
     def story_of(self, found: Found) -> str:
-        """Return the session that a transcript tells of: that of an earlier one, where it goes on with it."""
+        """Return the session of a transcript: the earlier one if it continues that."""
         facts = found.facts
         if facts.parent or not facts.continues:
             return facts.session

@@ -1,4 +1,4 @@
-"""The import of one transcript: which of its turns are new, and how far it was read."""
+"""Import of one transcript: its new turns, and the position reached."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cm_tui.engine.transcripts.turn import Turn
 from cm_tui.errors import UsageError
 
 QUIET_SECONDS = 600.0
-"""A turn that did not say that it is over counts as over when nothing was added for so long."""
+"""A turn without an end counts as ended after so long without additions."""
 _BATCH = 64
 _KIND = 70
 """Characters that are shown of the kind of a record that is not known."""
@@ -35,10 +35,10 @@ class OneTranscript:
     """The import of one transcript.
 
     Args:
-        memory: what is known.
+        memory: what is imported already.
         found: the transcript.
-        done: counts what is done.
-        check: raises when somebody wants no more.
+        done: counts the results.
+        check: raises on cancellation.
     """
 
     def __init__(self, memory: Memory, found: Found, done: Counts, check: Callable[[], None]) -> None:
@@ -65,10 +65,10 @@ class OneTranscript:
         """Turns that were held in other projects, by their folders."""
 
     def run(self) -> Iterator[None]:
-        """Take its turns, and keep how far that went; stops between batches.
+        """Import its turns, and store the position; can stop between batches.
 
         Raises:
-            OSError: it has gone, or cannot be read.
+            OSError: it was removed, or cannot be read.
             StoreError: the journal cannot be written.
         """
         self._done.transcripts += 1
@@ -85,7 +85,7 @@ class OneTranscript:
             yield from self._read(file)
 
     def _is_recorded(self) -> bool:
-        """Return whether the journal has turns of a session of which nothing but prompts is left here."""
+        """Return whether the journal has turns of a session of which only prompts are left here."""
         found = self._found
         reads = found.format.read(found.transcript, found.facts, Resume(check=self._resume.check))
         own = {self._origin(item.turn, self._story) for item in reads if isinstance(item, Read)}
@@ -112,7 +112,7 @@ class OneTranscript:
                         break
                     yield
         finally:
-            # What counts as taken is written, also where the rest cannot be read or somebody cancels.
+            # Turns that count as imported are written, even if the rest is unreadable or the import is cancelled.
             self._write(file)
         self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
         self._done.waiting += self._waiting
@@ -131,18 +131,18 @@ class OneTranscript:
                 self._keep_raw(item)
 
     def _keep_raw(self, item: Skipped) -> None:
-        """Keep a record that is not known, unless it is kept already: copies of sessions have the same ones."""
+        """Store an unknown record, unless it is stored already: copies of sessions repeat them."""
         origin, data = self._unknown.data_of(item)
         if not data:
             self._done.note(
-                f"{self._found.transcript.name} has more records that are not known than are kept; all are counted"
+                f"{self._found.transcript.name} has more records of unknown kinds than are kept; all are counted"
             )
         elif origin not in self._memory.taken and self._memory.known.session_of(origin) is None:
             self._remember(origin)
             self._raw.append((data, None))
 
     def _kind_of(self, item: Skipped) -> str:
-        """Return what a record is counted as: somebody may have written a secret there, and another kind in each."""
+        """Return the kind to count a record as; unknown kinds are merged, as they may contain secrets and vary."""
         if item.kind not in self._kinds:
             if len(self._kinds) >= KINDS:
                 return OTHERS
@@ -152,10 +152,10 @@ class OneTranscript:
     # --- one turn ---
 
     def _take(self, item: Read) -> None:
-        """Take a turn, unless it is known; one that may go on, or be answered, is read again the next time."""
+        """Import a new turn; one that may continue, or be answered, is read again the next time."""
         turn, is_over = item.turn, not item.is_last or self._is_over(item.turn)
         if turn.is_empty and not turn.is_asked:
-            # Commands that the agent's program ran itself: what is asked next stands together with them.
+            # Commands of the agent's program itself: they are combined with the next prompt.
             self._again += [item] * item.is_last
         elif not is_over:
             self._wait_for(item)
@@ -181,10 +181,10 @@ class OneTranscript:
         self._unanswered.replace(turn, session, asked, origin)
         earlier = self._memory.known.session_of(origin)
         if earlier is not None and not parent:
-            # What is repeated here was read elsewhere: what follows goes on with that session.
+            # A repetition was imported from elsewhere: the rest continues that session.
             self._story = earlier
         if earlier is not None:
-            # Also after an import that was killed before it could say how far it came.
+            # Also after an import that was killed before it stored the position.
             self._memory.reach(earlier, self._memory.known.number_of(origin))
         is_erased = bool(asked) and not turn.prompts
         if earlier is not None or is_erased or self._memory.has_taken(origin) or self._is_of_parent(turn, parent):
@@ -203,12 +203,12 @@ class OneTranscript:
             self._record(turn, session, parent, origin, self._unanswered.number_of(asked))
 
     def _is_elsewhere(self, turn: Turn) -> bool:
-        """Return whether a fork repeats a turn of a session that was held in another project, and count it."""
+        """Return whether a fork repeats a turn of another project's session, and count it."""
         if turn.held is None or self._memory.holds(turn.held):
             return False
         self._elsewhere[turn.held.folder] += 1
         if self._found.facts.continues not in self._memory.stories:
-            # The session that it goes on with is not of this project.
+            # The session that it continues is not of this project.
             self._story = self._found.facts.session
         return True
 
@@ -221,7 +221,7 @@ class OneTranscript:
         return next((why for one in self._names() if (why := gate.why_not(one, times, folder=folder))), "")
 
     def _names(self) -> list[str]:
-        """Return what a person may know the session by: its own name, that of its story, and who started it."""
+        """Return the names of a session: its own, that of the continued one, and its parent's."""
         facts, stories = self._found.facts, self._memory.stories
         names = (facts.session, self._story, facts.parent, stories.get(facts.parent, ""))
         return [name for name in dict.fromkeys(names) if name]
@@ -230,7 +230,7 @@ class OneTranscript:
         return (turn.is_over and not turn.is_empty) or time.time() - self._found.transcript.stamp > QUIET_SECONDS
 
     def _sessions_of(self, item: Read) -> tuple[str, str]:
-        """Return the session of a turn, and the one that started it."""
+        """Return the session of a turn, and its parent."""
         if item.session:
             return item.session, self._story
         parent = self._found.facts.parent
@@ -246,7 +246,7 @@ class OneTranscript:
         return origin_of_turn(agent, named, turn)
 
     def _is_of_parent(self, turn: Turn, parent: str) -> bool:
-        """Return whether a sub-agent's transcript begins with what its parent was told."""
+        """Return whether a sub-agent's transcript begins with its parent's prompt."""
         return (
             bool(parent)
             and self._found.transcript.agent in NAMED_IN_SESSION
@@ -272,7 +272,7 @@ class OneTranscript:
         self._state.origins.append(origin)
 
     def _record(self, turn: Turn, session: str, parent: str, origin: str, number: int) -> None:
-        """Record a turn; one that takes the place of another has its number."""
+        """Record a turn; one that replaces another has its number."""
         memory, place = self._memory, self._found.place
         number = number or memory.numbers.get(session, 0) + 1
         memory.reach(session, number)
@@ -327,7 +327,7 @@ class OneTranscript:
         return True
 
     def _discard(self, batch: list[tuple[EpisodeRecord, str]], raw: list[tuple[Mapping[str, Any], str | None]]) -> None:
-        """Undo the bookkeeping of a batch, so that the next import reads its turns and records again."""
+        """Undo the state changes of a batch, so that the next import reads its turns and records again."""
         gone = {record.origin for record, _ in batch} | {str(data["origin"]) for data, _ in raw}
         for origin in gone:
             self._memory.forget(origin)
@@ -336,7 +336,7 @@ class OneTranscript:
         self._state.origins = [origin for origin in self._state.origins if origin not in gone]
 
     def _keep(self, file: ReadFile | None) -> None:
-        """Keep how far it was read: up to the first turn that is to be looked at again."""
+        """Store the position: up to the first turn that has to be read again."""
         state, memory, found = self._state, self._memory, self._found
         first = min(self._again, key=lambda item: item.start, default=None)
         state.offset = self._resume.offset if first is None else first.start
@@ -358,7 +358,7 @@ class OneTranscript:
         memory.state.save(state, memory.written or memory.known.last)
 
     def _fitting(self, batch: list[tuple[EpisodeRecord, str]]) -> Iterator[tuple[EpisodeRecord, str]]:
-        """Yield records that the journal takes: those that are too long shortened, without what is too long even so."""
+        """Yield records that fit into the journal: long ones shortened, without those that are still too long."""
         for record, head in batch:
             short = shortened(record)
             if short is not None:

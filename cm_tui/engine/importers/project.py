@@ -1,4 +1,4 @@
-"""One project's transcripts: which there are, whose they are, how far each was read, and what an import would do."""
+"""One project's transcripts: list, facts, positions, and the plan of an import."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ FORMATS: tuple[type[ClaudeCode | Codex | OpenCode | Gemini | Cursor | Copilot], 
     Cursor,
     Copilot,
 )
-"""The formats that are read. To add one: a file of its own, and a line here."""
+"""The supported formats. To add one: a file of its own, and a line here."""
 
 _LAST_BYTES = 65_536
 """So much of a transcript is looked at for the time of its last record."""
 _LOOKED_AT = 20
-"""Turns of a session whose folder has gone that are looked at for files of this project."""
+"""Turns of a session with a missing folder that are searched for files of this project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Found:
     place: Place
     state: TranscriptState
     is_new: bool
-    """Something in it was not read yet."""
+    """Whether it has unread parts."""
     is_other: bool
     """It is not the file that was read: it was truncated, or replaced."""
 
@@ -59,11 +59,11 @@ def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None
     """Return the formats of some agents.
 
     Args:
-        agents: which; none: all.
-        environment: where they keep their transcripts, by the names of their own variables; None: as this process has them.
+        agents: their names; empty: all.
+        environment: the agents' own variables, which locate their transcripts; None: those of this process.
 
     Raises:
-        UsageError: an agent is not known.
+        UsageError: an agent is unknown.
     """
     known = [one.agent for one in FORMATS]
     for agent in agents:
@@ -82,12 +82,12 @@ class ProjectTranscripts:
 
     Args:
         root: of its checkout.
-        agents: only theirs; none: all.
-        folders: where it lay before, as a person says.
-        environment: where the agents keep their transcripts, by the names of their own variables.
+        agents: only theirs; empty: all.
+        folders: former places of the project, from the user.
+        environment: the agents' own variables, which locate their transcripts.
 
     Raises:
-        UsageError: an agent is not known.
+        UsageError: an agent is unknown.
         CmError: the project's identity cannot be found.
     """
 
@@ -114,20 +114,20 @@ class ProjectTranscripts:
 
     @property
     def unheld(self) -> list[str]:
-        """Return the folders that a person says the project lay in, and in which no session was found."""
+        """Return the user's former folders in which no session was found."""
         return self._folders.unheld
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what has to be said of what was looked at, and of what was not."""
+        """Return messages on skipped and unreadable data."""
         folders = dict.fromkeys(folder for one in self._formats for folder in one.left_out)
         more = (f"{folder} has so many files below it that not all were looked at for sessions" for folder in folders)
-        standing = (f"{folder} is still there: its sessions stay its own" for folder in self._folders.standing)
+        standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.standing)
         return (*self._unread.notes(self._formats), *more, *standing)
 
     @property
     def looked_at(self) -> TranscriptCounts:
-        """Return how many transcripts `found` looked at, and what became of them."""
+        """Return the number of transcripts that `found` examined, and the results."""
         unread, silent = len(self._unread.reasons(self._formats)), len(self._unread.silent)
         total = self._total + sum(len(one.unread) for one in self._formats)
         others = self.others.total()
@@ -140,7 +140,7 @@ class ProjectTranscripts:
                 yield one, transcript
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:
-        """Return those of the project, those that began first before the others: what a later one repeats is known then."""
+        """Return those of the project, the first to begin first, so that repetitions come later."""
         found: list[Found] = []
         self._total = 0
         self._unread = Unread()
@@ -162,7 +162,7 @@ class ProjectTranscripts:
         return self._folders.place_of(facts) is not None
 
     def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
-        """Return a transcript with what is known of it; None where it is another project's, or says nothing."""
+        """Return a transcript with its state; None: another project's, or without facts."""
         facts = self._unread.facts(format_, transcript)
         if facts is None:
             return None
@@ -181,7 +181,7 @@ class ProjectTranscripts:
         return Found(transcript, format_, facts, place, state, is_other or has_news(transcript, state), is_other)
 
     def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
-        """Return the place of a session whose folder has gone and was called like this one: when it wrote files of this one."""
+        """Return the place of a session in a missing folder of this name, if it wrote files of this project."""
         folder = os.path.normpath(facts.folder)
         if not self._folders.has_name_of(folder):
             return None
@@ -203,8 +203,8 @@ class ProjectTranscripts:
 
 
 def has_news(transcript: Transcript, state: TranscriptState) -> bool:
-    """Return whether something in a transcript was not read yet, by its size and time alone."""
-    # One that was never read, or not to its end, names no session.
+    """Return whether a transcript has unread parts, by size and time alone."""
+    # One that was never read completely has no session in its state.
     if state.waits or not state.session:
         return True
     if transcript.is_copy:
@@ -217,7 +217,7 @@ def has_news(transcript: Transcript, state: TranscriptState) -> bool:
 
 
 def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
-    """Return whether what was read of a file still stands in it; a database or a copy is read as a whole each time."""
+    """Return whether the read part of a file is unchanged; a database or a copy is read as a whole each time."""
     if transcript.session or transcript.is_copy or not state.offset:
         return True
     try:
@@ -228,7 +228,7 @@ def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
 
 
 def plan(project: ProjectTranscripts) -> ImportPlan:
-    """Return what an import would read.
+    """Return the plan of an import.
 
     Args:
         project: its transcripts.
@@ -267,7 +267,7 @@ def _source(agent: str, found: Sequence[Found]) -> ImportSource:
 
 
 def _last_time(found: Found) -> float:
-    """Return when something was written to a session last: by its last record, else by what is known of all of it."""
+    """Return the time of a session's last change: by its last record, else by its state."""
     transcript = found.transcript
     if transcript.session or transcript.is_copy:
         return transcript.stamp

@@ -1,4 +1,4 @@
-"""Which project a session is of: by the folder that it was begun in, also where that has gone or was moved."""
+"""The project of a session, by its folder, even if that was removed or moved."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Place(NamedTuple):
     root: Path
     """Of the checkout, as the session knew it."""
     was_moved: bool = False
-    """The folder has gone; the checkout is the project's present one."""
+    """The folder is missing; the checkout is the project's current one."""
 
 
 def left_of(folder: str) -> Path | None:
-    """Return a folder by where links lead, or what is left above it where it has gone; None: nothing of it can be."""
+    """Return a folder with links resolved, or the existing part of its path; None: invalid."""
     at = Path(folder)
     if not at.is_absolute() or "\0" in folder or len(folder) > _LONGEST:
         return None
@@ -48,11 +48,11 @@ def _is_in(folder: str, outer: str) -> bool:
 
 
 class ProjectFolders:
-    """Says of sessions whether they are of one project.
+    """Tests whether sessions are of one project.
 
     Args:
         root: of the project's checkout.
-        earlier: folders in which it lay before, as a person or the journal says.
+        earlier: former folders, from the user or the journal.
     """
 
     def __init__(self, root: Path, earlier: Sequence[str] = ()) -> None:
@@ -66,16 +66,16 @@ class ProjectFolders:
 
     @property
     def unheld(self) -> list[str]:
-        """Return the folders that a person names, and in which no session was held that was looked at so far."""
+        """Return the user's folders without a session so far."""
         return [folder for folder in self._earlier if not any(_is_in(one, folder) for one in self._seen)]
 
     @property
     def standing(self) -> list[str]:
-        """Return the folders that a person names, and that are there: what was held in them stays theirs."""
+        """Return the user's folders that still exist: their sessions stay theirs."""
         return [folder for folder in self._earlier if _is_dir(folder) and self._root_of(folder) is None]
 
     def place_of(self, facts: SessionFacts) -> Place | None:
-        """Return where a session of this project worked; None: it is another's, or nobody knows whose."""
+        """Return where a session of this project worked; None: another project, or unknown."""
         folder = facts.folder
         if not Path(folder).is_absolute() or "\0" in folder or len(folder) > _LONGEST:
             return None
@@ -92,11 +92,11 @@ class ProjectFolders:
         return Place(Path(folder), was_moved=True) if self._has_evidence(facts) else None
 
     def has_name_of(self, folder: str) -> bool:
-        """Return whether a folder that has gone is called as the project's."""
+        """Return whether a missing folder has the project's name."""
         return not _is_dir(folder) and Path(os.path.normpath(folder)).name == self._root.name
 
     def _root_of(self, folder: str) -> Path | None:
-        """Return the checkout of this project around a folder; of one that has gone, around what is left above it."""
+        """Return the checkout of this project around a folder; for a missing one, around the existing part of its path."""
         if folder not in self._known:
             self._known[folder] = self._find_root(folder)
         return self._known[folder]
@@ -123,7 +123,7 @@ class ProjectFolders:
         return None
 
     def _git_worktrees(self) -> Sequence[str]:
-        """Return the folders of worktrees that git still knows, whether they are there or not."""
+        """Return the folders of git's worktrees, existing or not."""
         if self._worktrees is None:
             self._worktrees = list(self._read_worktrees())
         return self._worktrees
@@ -141,7 +141,7 @@ class ProjectFolders:
                 yield os.path.normpath(Path(where).parent)
 
     def _has_evidence(self, facts: SessionFacts) -> bool:
-        """Return whether a session says of its repository what only this one is."""
+        """Return whether a session's data on its repository match only this one."""
         if facts.remote and f"remote:{normalise_remote(facts.remote)}" in self._claims:
             return True
         commits = [sha for sha in (facts.commit, facts.first_commit) if _SHA.fullmatch(sha)]

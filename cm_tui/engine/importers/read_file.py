@@ -1,4 +1,4 @@
-"""The file of a transcript, open from before it is read until it is kept how far: what it is known again by."""
+"""A transcript's file, kept open from reading to storing the position, to detect its replacement."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cm_tui.engine.transcripts.lines import opened
 
 
 class ReadFile:
-    """A file that is read under its name: as long as it is open, another one of that name can be told from it.
+    """A file opened by name: while it is open, a new file of that name can be distinguished.
 
     Args:
         file: its path.
-        stream: the same, open.
+        stream: the open file.
     """
 
     def __init__(self, file: Path, stream: BinaryIO) -> None:
@@ -33,14 +33,14 @@ class ReadFile:
         """Keep a file open.
 
         Raises:
-            OSError: it has gone, or cannot be read.
+            OSError: it was removed, or cannot be read.
         """
         # Unbuffered: a buffer would return bytes from before the file was rewritten.
         with opened(file, buffering=0) as stream:
             yield cls(file, stream)
 
     def goes_on(self, state: TranscriptState) -> bool:
-        """Return whether what was read earlier still stands in it.
+        """Return whether the part read earlier is unchanged.
 
         Raises:
             OSError: it cannot be read.
@@ -48,7 +48,7 @@ class ReadFile:
         return stands_in(self._stream, state)
 
     def is_unchanged(self) -> bool:
-        """Return whether the file was neither replaced nor rewritten; False is final. Appending is no change."""
+        """Return whether the file was neither replaced nor rewritten; False is final. Appending does not count."""
         try:
             self._was_replaced = self._was_replaced or not self._is_same_file() or self._head() != self._beginning
         except OSError:
@@ -56,7 +56,7 @@ class ReadFile:
         return not self._was_replaced
 
     def keep(self, state: TranscriptState) -> bool:
-        """Keep by what it is known again; False: it was replaced meanwhile, and nothing counts as read.
+        """Store the file's fingerprint; False: it was replaced, and nothing counts as read.
 
         Raises:
             OSError: it cannot be read.
@@ -65,7 +65,7 @@ class ReadFile:
             state.offset = state.turns = state.counted = state.size = 0
             state.stamp, state.marks, state.head, state.tail = 0.0, {}, "", ""
             return False
-        # What was added since is new the next time.
+        # Later additions are new the next time.
         state.size, state.stamp = self._before.st_size, self._before.st_mtime
         state.head, state.tail = digests(self._stream, state.offset)
         return True

@@ -1,4 +1,4 @@
-"""The record of an imported turn: cut, redacted, its paths those of the project."""
+"""The record of an imported turn: cut, redacted, with paths of the project."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from cm_tui.errors import UsageError
 from cm_tui.model import Step
 
 _TITLE = 200
-_HIDDEN = "[left out: it is a file for credentials]"
+_HIDDEN = "[omitted: it is a file for credentials]"
 _NEVER = "is in a folder that is never recorded"
 _RUN = 200
 _MAY_GO_ON = re.compile(r"[\w+/=.-]{12}[\s\"'\\]{0,8}$")
 """A word so long at the end of a line that it may be broken there."""
-_SHORTENED = "steps and patch are left out: the turn was too long for the journal"
+_SHORTENED = "steps and patch are omitted: the turn was too long for the journal"
 _SHORTER = (4_000, 1_000, 200)
-"""Characters that are kept of its texts, where it is still too long without them."""
+"""Characters to keep of its texts, if it is too long even without steps and patch."""
 
 
 class Session(NamedTuple):
-    """What the records of a session's turns have in common."""
+    """Common data of a session's turns."""
 
     agent: str
     session: str
@@ -44,9 +44,9 @@ class Session(NamedTuple):
     worked_in: Path
     """Root of the checkout, where the session knew it."""
     root: Path
-    """Root of the checkout that stands for it now."""
+    """Root of the current checkout for it."""
     time: float | None = None
-    """When it was, for turns that do not say when they were."""
+    """Time for turns without one."""
 
 
 def record_of(
@@ -102,7 +102,7 @@ def _unkept(turn: Turn) -> str:
 
 
 def shortened(record: EpisodeRecord) -> EpisodeRecord | None:
-    """Return a record without what makes it too long for the journal: as it is where nothing does; None: it cannot be done."""
+    """Return a record that fits into the journal, shortened if necessary; None: impossible."""
     if _fits(record):
         return record
     note = "; ".join(filter(None, (record.note, _SHORTENED)))
@@ -131,14 +131,14 @@ def _fits(record: EpisodeRecord) -> bool:
 
 
 class _Cut:
-    """Cuts texts so that no half of a secret stays, and counts the secrets."""
+    """Cuts texts so that no part of a secret remains, and counts the secrets."""
 
     def __init__(self) -> None:
         self.secrets = 0
         self._keys = SplitKeys()
 
     def text(self, found: Piece) -> str:
-        """Return as much of a text as is kept; one that is short is redacted when it is written."""
+        """Return the part of a text to keep; a short one is redacted when it is written."""
         known = self._keys.secrets
         found = found._replace(text=self._keys.without(found.text))
         self.secrets += self._keys.secrets - known
@@ -154,11 +154,11 @@ class _Cut:
 
 
 class _Away:
-    """Says which files lie in folders that are never recorded.
+    """Finds files in folders that are never recorded.
 
     Args:
-        session: whose checkout it is.
-        folder: where the agent worked.
+        session: with the checkout.
+        folder: the agent's working folder.
         never: patterns of those folders.
     """
 
@@ -168,7 +168,7 @@ class _Away:
         self._never = never
 
     def why(self, path: str) -> str:
-        """Say why nothing of a file is kept; empty: it is."""
+        """Return why a file is excluded; empty: it is not."""
         if not self._never or not path or "\0" in path:
             return ""
         session = self._session
@@ -178,7 +178,7 @@ class _Away:
 
 
 def _end_of(turn: Turn, otherwise: float | None) -> float | None:
-    """Return when it ended; a clock that was set back meanwhile does not count."""
+    """Return when it ended, corrected if the clock was set back."""
     if turn.ended is None or turn.began is None:
         return otherwise
     return max(turn.ended, turn.began)
@@ -186,7 +186,7 @@ def _end_of(turn: Turn, otherwise: float | None) -> float | None:
 
 def _step(step: TurnStep, session: Session, cut: _Cut, away: _Away) -> Step:
     if away.why(step.path):
-        return Step(step.kind, f"[left out: it {_NEVER}]", step.tool, failed=step.failed)
+        return Step(step.kind, f"[omitted: it {_NEVER}]", step.tool, failed=step.failed)
     path = relative(step.path, session, away.folder) or step.path
     text, result = (cut.text(found) for found in step.pieces())
     if result and is_credential_file(path.replace(os.sep, "/")):
@@ -201,12 +201,12 @@ def _files(turn: Turn, session: Session, away: _Away) -> Iterator[str]:
 
 
 def relative(path: str, session: Session, folder: str) -> str:
-    """Return a path below the checkout; empty for one that lies elsewhere.
+    """Return a path below the checkout; empty: elsewhere.
 
     Args:
         path: as the agent names it.
-        session: whose checkout it is.
-        folder: where the agent worked.
+        session: with the checkout.
+        folder: the agent's working folder.
     """
     if not path or "\0" in path:
         return ""

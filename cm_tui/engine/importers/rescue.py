@@ -1,4 +1,4 @@
-"""Keeping transcripts before their agents delete them: what there is, and private copies of it."""
+"""Saving transcripts before their agents delete them: list, and private copies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Original(NamedTuple):
 
 @dataclass
 class _Done:
-    """What a rescue has done so far."""
+    """Results of a rescue so far."""
 
     copied: int = 0
     kept: int = 0
@@ -71,8 +71,8 @@ def plan(environment: Mapping[str, str], root: Path | None = None, *, now: float
     """Return what a rescue would copy, by names, sizes and times of files alone.
 
     Args:
-        environment: where the agents keep their transcripts, by the names of their own variables.
-        root: of a project; only its transcripts, whose first records are read then. None: all.
+        environment: the agents' own variables, which locate their transcripts.
+        root: of a project; only its transcripts, by their first records. None: all.
         now: seconds since the epoch.
 
     Raises:
@@ -86,7 +86,7 @@ def plan(environment: Mapping[str, str], root: Path | None = None, *, now: float
 
 
 def unsaved(environment: Mapping[str, str], *, now: float | None = None) -> int:
-    """Return how many sessions on this machine are deleted within five days and have no up-to-date copy."""
+    """Return how many sessions on this machine are deleted within five days without an up-to-date copy."""
     return plan(environment, now=now).unsaved
 
 
@@ -111,7 +111,7 @@ def _source(format_: Format, wanted: frozenset[str] | None, now: float) -> Rescu
 
 
 def _of_project(root: Path | None, environment: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the names of a project's transcripts; None: those of all projects are meant."""
+    """Return the names of a project's transcripts; None: those of all projects."""
     if root is None:
         return None
     project = ProjectTranscripts(root, (), (), environment)
@@ -119,17 +119,17 @@ def _of_project(root: Path | None, environment: Mapping[str, str]) -> frozenset[
 
 
 def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) -> Iterator[Progress]:
-    """Copy all transcripts that are new or were changed since they were copied; the last step has the summary.
+    """Copy all transcripts that are new or changed since; the last step has the summary.
 
     Args:
         environment: as for `plan`.
         root: as for `plan`.
-        cancel: says when to stop; what was copied so far is kept.
+        cancel: set to stop; finished copies are kept.
 
     Raises:
-        StoreError: the folder of the copies cannot be used, or another rescue goes on.
-        ConfigError: the folders that are never recorded cannot be read.
-        CancelledError: someone asked.
+        StoreError: the folder of the copies cannot be used, or another rescue is running.
+        ConfigError: the list of folders that are never recorded cannot be read.
+        CancelledError: it was cancelled.
     """
     began, work = time.monotonic(), _Work(environment, root)
     yield Progress(STAGE, 0, 0, "looking for transcripts")
@@ -191,7 +191,7 @@ class _Work:
                 self.done.notes.append(f"{name} could not be copied: {error.strerror or error}")
 
     def _checks(self) -> Withheld:
-        """Return what says which transcripts are withheld; of an erasure meanwhile it has to know."""
+        """Return the test for withheld transcripts, including concurrent erasures."""
         now = copies.erasures()
         if now != self._seen:
             self._seen, self._withheld = now, Withheld()
@@ -219,7 +219,7 @@ class _Work:
         self.done.stored += copy.stat().st_size
 
     def take_prompts(self) -> Iterator[None]:
-        """Copy the prompts of sessions whose transcripts have gone."""
+        """Copy the prompts of sessions without a transcript."""
         for format_ in self._formats:
             if not isinstance(format_, ClaudeCode):
                 continue
@@ -236,7 +236,7 @@ class _Work:
         return self._project is None or self._project.holds(facts)
 
     def summary(self, seconds: float) -> RescueSummary:
-        """Return what was done."""
+        """Return the results."""
         bounded = (
             f"{folder} has so many files below it that not all were looked at"
             for one in self._formats

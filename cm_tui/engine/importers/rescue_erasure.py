@@ -1,4 +1,4 @@
-"""Erasing from the copies of transcripts: the copy of one that holds a turn which was erased goes as a whole, for good."""
+"""Erasing copies of transcripts: a copy with an erased turn is deleted as a whole."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from cm_tui.errors import StoreError
 def remove_copies(
     journal: Journal, sessions: Collection[str], origins: Collection[str], *, interrupted: bool = False
 ) -> int:
-    """Remove the copies of transcripts with turns that were erased from a journal, and mark these transcripts.
+    """Remove the copies of transcripts with turns erased from a journal, and mark these transcripts.
 
-    All copies are looked at: another session may repeat a turn, also one of another project.
+    All copies are checked: another session, even of another project, may repeat a turn.
 
     Args:
-        journal: of the project; it says already what is erased.
-        sessions: of what is erased.
-        origins: digests of imported turns that are erased.
-        interrupted: an earlier erasure did not get here: what it erased is known by the journal alone.
+        journal: of the project; it already lists the erased events.
+        sessions: of the erased turns.
+        origins: digests of erased imported turns.
+        interrupted: an earlier erasure was interrupted before this step: only the journal knows what it erased.
 
     Returns:
         How many copies were removed.
@@ -39,7 +39,7 @@ def remove_copies(
     """
     try:
         with copies.changing():
-            # A rescue that goes on must not know less than this.
+            # A concurrent rescue must see the same erasures.
             copies.note_erasure()
             removal = _Removal(journal, frozenset(sessions) - {""}, frozenset(origins) - {""})
             return sum(1 for _ in removal.run(interrupted=interrupted))
@@ -58,7 +58,7 @@ class _Removal:
 
     @cached_property
     def _known(self) -> Known:
-        """What the journal says; to read it takes a while."""
+        """The journal's data, which takes a while to read."""
         known = Known(self._journal)
         known.refresh()
         return known
@@ -92,7 +92,7 @@ class _Removal:
                 for item in format_.read(transcript, facts, Resume())
             )
         except OSError:
-            # What cannot be read may hold it.
+            # An unreadable one may contain it.
             return True
 
 

@@ -1,4 +1,4 @@
-"""An import: transcripts in, episodes out; what was recorded once is not recorded again, whoever recorded it."""
+"""An import: transcripts in, episodes out; turns that were recorded in any way are not recorded again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Import:
-    """Imports transcripts of one project; may be kept, and used again.
+    """Imports transcripts of one project; reusable.
 
     Args:
         project: its transcripts.
@@ -47,11 +47,11 @@ class Import:
         self._has_states = False
 
     def run(self, cancel: Cancel) -> Iterator[Progress]:
-        """Import all that is new; the last step carries the summary.
+        """Import everything new; the last step carries the summary.
 
         Raises:
-            StoreError: the journal cannot be read or written, or another import goes on.
-            CancelledError: someone asked; what was imported so far is kept.
+            StoreError: the journal cannot be read or written, or another import is running.
+            CancelledError: it was cancelled; finished work is kept.
         """
         began, done = time.monotonic(), Counts()
         yield Progress("find", 0, 0, "looking for sessions")
@@ -81,7 +81,7 @@ class Import:
             self._clock.sleep(_PAUSE_S)
 
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
-        """Import what is new in some transcripts, for who follows them.
+        """Import new parts of some transcripts, for following them.
 
         Raises:
             StoreError: as `run`.
@@ -96,7 +96,7 @@ class Import:
         return done.summary(time.monotonic() - began)
 
     def _prepare(self) -> None:
-        """Read what the journal has by now, and once how far each transcript was read."""
+        """Read new events of the journal, and on the first call the transcripts' positions."""
         self._memory.known.refresh()
         # Pauses come and go while transcripts are followed.
         self._memory.gate = PastGate(self._project.root)
@@ -106,12 +106,12 @@ class Import:
                 self._memory.add_state(state)
 
     def _tell_unreadable(self, done: Counts) -> None:
-        """Say what was read anew because nobody knows how far it was read."""
+        """Report what was read again because its position is unknown."""
         unreadable = self._project.state.unreadable
         if unreadable:
             done.note(
                 f"{count(len(unreadable), 'file')} in {self._project.state.folder} could not be read: those transcripts "
-                "are read from their beginning, and what is recorded or was erased is passed over"
+                "are read from their beginning, and recorded or erased turns are skipped"
             )
             unreadable.clear()
 
@@ -127,8 +127,8 @@ class Import:
                 done.note(f"{one.transcript.name} could not be read to its end: {error.strerror or error}")
             except CmError:
                 raise
-            except Exception as error:  # noqa: BLE001 - told, and kept in the log
-                # One transcript must not keep the others out, whatever is in it.
+            except Exception as error:  # noqa: BLE001 - reported and logged
+                # A bad transcript must not block the others.
                 _log.warning("importing %s", one.transcript.name, exc_info=True)
                 done.note(f"{one.transcript.name} could not be read: {type(error).__name__} ({str(error)[:100]!r})")
 

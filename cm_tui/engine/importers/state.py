@@ -1,4 +1,4 @@
-"""How far each transcript was read, in a small file beside the journal: texts of a transcript never stand in it."""
+"""Positions in transcripts, in a small file next to the journal, without any text of a transcript."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cm_tui import paths
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
 from cm_tui.files import read_regular, write_atomically
-from cm_tui.locks import locked
+from cm_tui.state_file import holding, read_object, write_json
 
 FOLDER = "imports"
 VERSION = 2
@@ -28,7 +27,7 @@ _STATE_BYTES = 20_000_000
 KINDS = 100
 """So many kinds of records are counted each by itself."""
 OTHERS = "others"
-"""Kind of what is counted together."""
+"""Collective kind for counting."""
 _HEAD = 1_024
 _TAIL = 256
 
@@ -51,26 +50,26 @@ class TranscriptState:
     head: str = ""
     """Digest of its beginning."""
     tail: str = ""
-    """Digest of what stands before the place."""
+    """Digest of the data before the position."""
     session: str = ""
     """The session that its turns are of."""
     own: str = ""
-    """The session that its file says."""
+    """The session in its file."""
     leaf: str = ""
     """Id of its last record, which another file may go on behind."""
     marks: dict[str, Any] = field(default_factory=dict)
     counted: int = 0
     """Up to here records that were not taken are counted."""
     kept: int = 0
-    """Characters that are kept of records that are not known."""
+    """Characters stored of records of unknown kinds."""
     waits: bool = False
     """A turn behind that place is under way."""
     origins: list[str] = field(default_factory=list)
     """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
     unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Kinds of records that are not known: how many, and where the first one stands."""
+    """Unknown kinds of records: count, and place of the first one."""
     broken: dict[str, list[int]] = field(default_factory=dict)
-    """Lines that cannot be read: how many of a reason, and where the first one stands."""
+    """Unreadable lines: count by reason, and place of the first one."""
 
     def count(self, kind: str, at: int, *, broken: bool) -> None:
         """Count a record that was not taken, once."""
@@ -81,44 +80,33 @@ class TranscriptState:
 
 
 def kind_among(kinds: Collection[str], kind: str) -> str:
-    """Return a kind by which something is counted: of very many kinds the later ones are counted together."""
+    """Return the kind to count something as; further kinds beyond a limit are counted together."""
     return kind if kind in kinds or len(kinds) < KINDS else OTHERS
 
 
 class ImportState:
-    """The states of one project.
-
-    Args:
-        journal: the project's.
-    """
+    """The states of one project."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.folder = journal.folder / FOLDER
         self.unreadable: set[str] = set()
-        """Files that should say how far a transcript was read, and do not."""
+        """Unreadable files of positions."""
 
     @contextmanager
     def held(self, seconds: float = 5.0) -> Iterator[None]:
         """Keep other imports of the project waiting.
 
         Raises:
-            StoreError: another one goes on, or the folder cannot be used.
+            StoreError: another one is running, or the folder cannot be used.
         """
-        try:
-            paths.private_dir(paths.private_dir(self._journal.folder.parent) / self._journal.folder.name)
-            paths.private_dir(self.folder)
-            with locked(lock := self.folder / _LOCK, seconds):
-                with suppress(OSError):  # for those who wait; the lock itself does not need it
-                    lock.write_text(str(os.getpid()), encoding="ascii")
-                yield
-        except OSError as error:
-            raise StoreError(
-                f"{self.folder} cannot be used: {error}", hint="Check the disk and its permissions."
-            ) from error
+        with holding(lock := self.folder / _LOCK, seconds):
+            with suppress(OSError):  # for those who wait; the lock itself does not need it
+                lock.write_text(str(os.getpid()), encoding="ascii")
+            yield
 
     def holder(self) -> str:
-        """Return which other import goes on, in words; empty: none does."""
+        """Return which other import is running, in words; empty: none."""
         try:
             with self.held(0.0):
                 return ""
@@ -133,7 +121,7 @@ class ImportState:
         return next(self._files(), None) is not None
 
     def load(self, name: str) -> TranscriptState:
-        """Return the state of a transcript; a new one where there is none, or the journal was removed since."""
+        """Return the state of a transcript; a new one where it is missing, or the journal was removed since."""
         found = self._read(self._file(name)) or TranscriptState(name)
         found.name = name
         return found
@@ -146,11 +134,11 @@ class ImportState:
                 yield state
 
     def save(self, state: TranscriptState, at: tuple[Position, str] | None) -> None:
-        """Keep a state.
+        """Store a state.
 
         Args:
             state: of a transcript.
-            at: the journal's last event that an import wrote: without it the state counts for nothing.
+            at: the journal's last event from an import: without it the state is invalid.
 
         Raises:
             OSError: it cannot be written.
@@ -159,7 +147,7 @@ class ImportState:
         write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
 
     def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:
-        """Keep where a person says that transcripts lie, and the project lay, for who follows them later.
+        """Store the user's places of transcripts and former folders of the project, for following later.
 
         Raises:
             StoreError: it cannot be written.
@@ -170,15 +158,15 @@ class ImportState:
         if (named, known) == (kept, earlier):
             return
         with self.held():
-            write_atomically(self.folder / _WHERE, json.dumps({"environment": named, "folders": known}))
+            write_json(self.folder / _WHERE, {"environment": named, "folders": known}, durable=False)
 
     def environment(self) -> tuple[dict[str, str], list[str]]:
-        """Return where transcripts lie by the names of the agents' variables, and where the project lay before."""
+        """Return the places of transcripts by the agents' variables, and the project's former folders."""
         try:
-            kept = json.loads(read_regular(self.folder / _WHERE, _STATE_BYTES) or b"{}")
+            kept = read_object(self.folder / _WHERE)
             named = {str(name): str(value) for name, value in kept.get("environment", {}).items()}
             return named, [str(folder) for folder in kept.get("folders", ())]
-        except (ValueError, AttributeError, TypeError, RecursionError):
+        except (ValueError, AttributeError, TypeError):
             return {}, []
 
     def _file(self, name: str) -> Path:
@@ -198,7 +186,7 @@ class ImportState:
                 return None
             return _state_of(kept)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError, RecursionError):
-            # A damaged one costs a reading from the beginning: what was imported, or erased, is known by the journal.
+            # A damaged one costs a full reading: the journal knows imported and erased turns.
             self.unreadable.add(file.name)
             return None
 
@@ -214,7 +202,7 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
 
 
 def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
-    """Return whether what was read of a file still stands in one.
+    """Return whether the read part of a file is unchanged.
 
     Raises:
         OSError: it cannot be read.
@@ -227,7 +215,7 @@ def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
 
 
 def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
-    """Return what a file is known again by: its beginning, and what stands before a place in it.
+    """Return a file's fingerprint: its beginning, and the data before a place in it.
 
     Raises:
         OSError: it cannot be read.

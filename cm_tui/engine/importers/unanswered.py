@@ -1,4 +1,4 @@
-"""Prompts without an answer: their names, and the turn that takes their place once they are answered."""
+"""Prompts without an answer: their names, and the turn that replaces them once they are answered."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cm_tui.engine.transcripts.turn import Turn
 
 
 class Unanswered:
-    """The prompts of one transcript that have no answer, or had none when they were recorded.
+    """The unanswered prompts of one transcript, including those answered after they were recorded.
 
     Args:
-        memory: what is known.
-        agent: whose transcript it is.
+        memory: state of the import.
+        agent: of the transcript.
     """
 
     def __init__(self, memory: Memory, agent: str) -> None:
@@ -26,11 +26,11 @@ class Unanswered:
         """Names of turns that were recorded, each with the name of the turn that takes their place."""
 
     def origins(self, turn: Turn, session: str) -> list[str]:
-        """Return the digests that name a turn while it has no answer, after each of its prompts."""
+        """Return the digests of a turn while it has no answer, after each of its prompts."""
         return [self._origin(key, session) for key in turn.unanswered_keys]
 
     def mark(self, turn: Turn, session: str) -> str:
-        """Return the digest that is kept of an answered turn, where its own name cannot be told without the answer."""
+        """Return the stored digest of an answered turn, if its name depends on the answer."""
         return self._origin(f"{turn.asked_key or turn.key} answered", session)
 
     def is_answered(self, turn: Turn, session: str, origin: str) -> bool:
@@ -44,13 +44,13 @@ class Unanswered:
         return any(self._is_taken(one) for one in (origin, self.mark(turn, session)))
 
     def replace(self, turn: Turn, session: str, asked: Sequence[str], origin: str) -> None:
-        """Let a turn take the place of those recorded before it had an answer, without prompts that were erased there.
+        """Replace turns recorded before the answer, without prompts that were erased there.
 
         Args:
             turn: the turn.
             session: its session.
             asked: the names of those, after each prompt.
-            origin: its name.
+            origin: the turn's name.
         """
         erased = (number for number, one in enumerate(asked, 1) if self._memory.known.was_erased(one))
         del turn.prompts[: max(erased, default=0)]

@@ -1,6 +1,6 @@
-"""Records of transcripts that are not understood: kept in the journal as they were, for a later version to read.
+"""Transcript records of unknown kinds: stored unchanged in the journal, for a later version.
 
-They are no episodes: nothing lists or searches them.
+They are not episodes: they are neither listed nor searched.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.model import UnknownRecord
 
 RECORD_CHARACTERS = 64_000
-"""What is kept of a record."""
+"""Most characters of a record."""
 TRANSCRIPT_CHARACTERS = 2_000_000
-"""What is kept of all those of one transcript."""
+"""Most characters of all records of one transcript."""
 _EVENT = 300
-"""About what an event takes beside the record."""
+"""Approximate size of an event without the record."""
 _PATH = 1_000
-_HIDDEN = "[left out: it is about a file for credentials]"
+_HIDDEN = "[omitted: it is about a file for credentials]"
 
 
 class Unknown:
-    """Keeps what one transcript has of them.
+    """Stores those of one transcript.
 
     Args:
         transcript: the transcript.
-        facts: whose it is.
-        state: says how much of it is kept already.
+        facts: about the transcript.
+        state: with the size stored already.
     """
 
     def __init__(self, transcript: Transcript, facts: SessionFacts, state: TranscriptState) -> None:
@@ -48,12 +48,12 @@ class Unknown:
         self._state = state
 
     def may_be_kept(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
-        """Return whether it may be recorded, by the rules for turns; of one without a time the session's time counts.
+        """Return whether it may be recorded, by the rules for turns; by default at the session's time.
 
         Args:
             item: the record.
             gate: the rules.
-            names: what its session is called.
+            names: of its session.
         """
         facts = self._facts
         times = (item.time, item.time) if item.time is not None else (facts.began, self._transcript.stamp)
@@ -61,9 +61,9 @@ class Unknown:
         return not any(gate.why_not(name, times, folder=folder) for name in names)
 
     def data_of(self, item: Skipped) -> tuple[str, dict[str, Any]]:
-        """Return the digest that names a record, and the data of its event, cut, within the transcript's bound.
+        """Return the digest of a record, and its event data, cut to the transcript's limit.
 
-        The data is empty where the transcript has more of them than are kept.
+        The data is empty beyond that limit.
         """
         whole = _written(item.record)
         origin = origin_of(self._transcript.agent, UNKNOWN, whole)
@@ -75,7 +75,7 @@ class Unknown:
         if _is_of_credentials(item.record):
             raw = _HIDDEN
         elif len(whole) > RECORD_CHARACTERS:
-            # One that is shorter is redacted when it is written.
+            # A shorter one is redacted when it is written.
             raw = redact(whole[: RECORD_CHARACTERS + BEYOND], RECORD_CHARACTERS).text
         data = {
             "agent": self._transcript.agent,
@@ -105,7 +105,7 @@ def _is_of_credentials(record: Mapping[str, Any]) -> bool:
 
 
 def unknown_in(journal: Journal) -> Iterator[UnknownRecord]:
-    """Yield the records that are kept, in the order in which they were.
+    """Yield the stored records in order.
 
     Raises:
         StoreError: the journal cannot be read.

@@ -1,4 +1,4 @@
-"""Transcripts that are there and cannot be read: which, and why."""
+"""Unreadable transcripts, with the reason."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Unread:
         """Transcripts that name no session and need not: they are empty, or hold nothing but titles and the like."""
 
     def facts(self, format_: Format, transcript: Transcript) -> SessionFacts | None:
-        """Return the facts of a transcript; None, with the reason kept, where it cannot be read or has none."""
+        """Return the facts of a transcript; None: unreadable or without facts, with the reason stored."""
         self._reasons.pop(transcript.name, None)
         self.silent.discard(transcript.name)
         try:
             facts = format_.facts(transcript)
             facts = facts if facts is not None and facts.folder else None
             reason = "" if facts is not None else _why_silent(format_, transcript)
-        except Exception as error:  # noqa: BLE001 - the reason is kept
-            # Whatever is in one file, the others are to be found.
+        except Exception as error:  # noqa: BLE001 - the reason is stored
+            # A bad file must not hide the others.
             self.failed(transcript, error)
             return None
         if reason:
@@ -48,7 +48,7 @@ class Unread:
         return facts
 
     def failed(self, transcript: Transcript, error: Exception) -> None:
-        """Keep why a transcript could not be read."""
+        """Store why a transcript could not be read."""
         if isinstance(error, OSError):
             self._reasons[transcript.name] = (error.strerror or str(error))[:_REASON]
         else:
@@ -56,7 +56,7 @@ class Unread:
             self._reasons[transcript.name] = f"{type(error).__name__} ({str(error)[:100]!r})"
 
     def reasons(self, formats: Iterable[Format]) -> dict[str, str]:
-        """Return why files could not be read, by their names, with those that are no transcript of any session."""
+        """Return the reasons for unreadable files by name, including those that are not transcripts."""
         return {**{str(file): why for one in formats for file, why in one.unread.items()}, **self._reasons}
 
     def notes(self, formats: Iterable[Format]) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Unread:
 
 
 def _why_silent(format_: Format, transcript: Transcript) -> str:
-    """Return why a transcript names no session; empty where it holds nothing but what needs none.
+    """Return why a transcript has no session; empty: its content needs none.
 
     Raises:
         OSError: it cannot be read.

@@ -1,4 +1,4 @@
-"""Which transcripts are not copied: those that must not be recorded, and those with a turn that was erased."""
+"""Transcripts that are not copied: those that must not be recorded, and those with an erased turn."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ _PIECE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """What has to be known of the project that a session is of."""
+    """Data on the project of a session."""
 
     gate: PastGate
     why: str = ""
     """Why nothing of it is copied."""
     state: ImportState | None = None
     known: Known | None = None
-    """Its journal, where something was erased from it."""
+    """Its journal, if something was erased from it."""
     erased: frozenset[str] = frozenset()
-    """Sessions of which a turn that was imported was erased."""
+    """Sessions with an erased imported turn."""
 
 
 def was_erased(session: str) -> bool:
-    """Return whether something of a session was erased: its transcripts are marked by its name then."""
+    """Return whether something of a session was erased: its transcripts are then marked by its name."""
     return copies.mark_of("erased", session).exists()
 
 
 class Withheld:
-    """Says of transcripts why they are not copied; what is known of projects is read once."""
+    """Returns why transcripts are not copied; data on projects is read once."""
 
     def __init__(self) -> None:
         self._by_folder: dict[str, _Project] = {}
@@ -82,7 +82,7 @@ class Withheld:
         names = {facts.session, facts.parent, story} - {""}
         if not project.erased.isdisjoint(names) or any(map(was_erased, names)):
             return ERASED_HERE
-        # A pause within the whole time of the session: its turns have to be looked at.
+        # A pause during the session: its turns have to be checked.
         times = (facts.began or 0.0, transcript.stamp + _DAY)
         reasons = {project.gate.why_not(name, times, folder=facts.folder) for name in names} - {""}
         if project.why or reasons - {PAUSED}:
@@ -95,7 +95,7 @@ class Withheld:
         return ""
 
     def why_prompt(self, session: str, folder: str, prompt: str, time: float | None) -> str:
-        """Return why a prompt of a session without a transcript is not copied; empty where it may be.
+        """Return why a prompt of a session without a transcript is not copied; empty: it is.
 
         Raises:
             ConfigError: as `never`.
@@ -118,7 +118,7 @@ class Withheld:
             root = marked_around(left) if left is not None else None
             journal = Journal.of(root) if root is not None else None
         except (CmError, OSError, ValueError):
-            # What cannot be opened is no project.
+            # What cannot be opened is not a project.
             root = journal = None
         if root is None or journal is None:
             # Any pause counts where it is not known whose session it is.
@@ -188,7 +188,7 @@ def is_erased(
 
 
 def _origins(item: Read, facts: SessionFacts, names: set[str]) -> Iterator[str]:
-    """Yield the digests that a turn may have been recorded by: an import names it by the session that goes on."""
+    """Yield the digests of a turn: an import may name it by the continuing session."""
     agent, turn = facts.agent, item.turn
     sessions = {item.session} if item.session else {*names, facts.continues}
     for name in {one if agent in NAMED_IN_SESSION or "/" in one else "" for one in sessions}:

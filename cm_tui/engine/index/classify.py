@@ -1,4 +1,4 @@
-"""Classification of files: from a path and its content to a blob of the store, or to why there is none."""
+"""Classification of files: from path and content to a blob of the store, or to the reason why it is excluded."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
 from cm_tui.engine.scan.skip_rules import NOT_HERE, SkipRules, by_content, suffix_of
 from cm_tui.engine.scan.working_tree import ScannedFiles
 
-"""Bytes at the start of a file that may tell its language."""
+"""Bytes at the start of a file for detecting its language."""
 
 
 class FileClassifier:
-    """Decides on every file of a scan; what has to be parsed comes out as tasks.
+    """Classifies every file of a scan; files to parse are returned as tasks.
 
     Args:
-        scan: the files. A file that was edited since gets its new object id there.
-        stored: what is stored already.
+        scan: the files. An edited file gets its new object id there.
+        stored: the stored state.
         contents: reads files.
-        rules: what the project asks for.
-        full: parse again what is stored.
+        rules: the project's rules.
+        full: parse stored files again.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class FileClassifier:
         self._blobs = {} if full else dict(stored.parsed)
         self._next = stored.next_id
         self.verdicts: dict[tuple[str, str], int | str] = {}
-        """By path and object id: the blob's id, or why it is left out."""
+        """By path and object id: the blob's id, or why it is excluded."""
         self.rejected: dict[ContentKey, str] = {}
         self.unread: list[tuple[str, str, bool]] = []
-        """What has to be read: path, object id, and whether it differs from HEAD."""
+        """Files to read: path, object id, and whether it differs from HEAD."""
 
         self.seen = 0
         """How many of them were read."""
@@ -53,7 +53,7 @@ class FileClassifier:
                 self.unread.append((path, oid, on_disk))
 
     def tasks(self, unread: Iterable[tuple[str, str, bool]]) -> Iterator[Task]:
-        """Read files; gives what has to be parsed, with ids in the order of paths."""
+        """Read files; yields those to parse, with ids in the order of paths."""
         for path, oid, on_disk in unread:
             self.seen += 1
             found = self._read(path, oid, on_disk=on_disk)

@@ -1,4 +1,4 @@
-"""Files of the index: what is in it, what was left out, source, and the symbol at a line."""
+"""Files of the index: list, excluded files, source, and the symbol at a line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BLOBS = """
 SELECT f.path, f.blob, b.oid, b.language FROM now_file f JOIN blob b ON b.id = f.blob
 WHERE f.path IN (SELECT unnest(?::VARCHAR[]))
 """
-# Numbers that are written out let DuckDB skip the blocks that cannot hold them.
+# Numbers in the query text let DuckDB skip blocks.
 _SYMBOLS = """
 SELECT blob, idx, parent, qualname, name, kind, signature, doc, start_line, end_line, overload FROM symbol
 WHERE blob IN ({blobs}) ORDER BY end_line - start_line, start_line DESC
@@ -50,7 +50,7 @@ def files(db: Database, folder: str) -> Page[FileEntry]:
 
 
 def skipped(db: Database) -> Page[SkippedFile]:
-    """Files that the scan left out, sorted by path."""
+    """Files that the scan excluded, sorted by path."""
     rows = tuple(SkippedFile(*row) for row in db.rows("SELECT path, reason FROM skipped ORDER BY path"))
     absent = sum(row.reason == NOT_CHECKED_OUT for row in rows)
     note = f"{count(absent, 'file')} of HEAD {noun(absent, 'is', 'are')} not checked out here: the checkout is sparse."
@@ -70,7 +70,7 @@ def relative(root: Path, path: str) -> str:
     """
     given = Path(path)
     with contextlib.suppress(RuntimeError):
-        # Where nobody is called so, it is a name like any other.
+        # With no user of that name, `~name` is an ordinary path.
         given = given.expanduser()
     absolute = given if given.is_absolute() else root / given
     try:
@@ -95,7 +95,7 @@ def lines_of(text: str) -> list[str]:
 
 
 class _Blob(NamedTuple):
-    """What the index has at a path."""
+    """Indexed data of a path."""
 
     id: int
     oid: str
@@ -120,11 +120,11 @@ class _File:
 
 
 class FileView:
-    """Files of the index as one question looks at them: each is read once, and the symbols of many at a time.
+    """Files of the index for one request: each is read once, and the symbols of many at a time.
 
     Args:
         db: the store.
-        contents: reads what is on disk and in git.
+        contents: reads files on disk and in git.
     """
 
     def __init__(self, db: Database, contents: ContentReader) -> None:
@@ -135,7 +135,7 @@ class FileView:
         self._symbols: dict[str, list[Symbol]] = {}
 
     def prepare(self, paths: Iterable[str]) -> None:
-        """Read at once what will be asked about several files."""
+        """Read several files at once for later calls."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._symbols]
         self._look_up(wanted)
         new = {path: blob for path in wanted if (blob := self._blobs[path])}
@@ -154,12 +154,12 @@ class FileView:
                 self._symbols[path].append(Symbol(*(path, qualname, name, kind, new[path].language, *rest, outer)))
 
     def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
-        """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
+        """Lines of an indexed file, from disk; from the index if it was removed or replaced by a link.
 
-        What is remembered and is no file, such as an episode, has lines too: a file of the same path comes first.
+        A memory that is not a file, such as an episode, has lines, too; a file with the same path comes first.
 
         Raises:
-            NotFoundError: the file is not in the index, or nothing holds its text any more.
+            NotFoundError: the file is not in the index, or its text no longer exists.
         """
         if path not in self._files:
             self._files[path] = self._read(path)
@@ -187,7 +187,7 @@ class FileView:
             if remembered is not None:
                 return _File(remembered.text, "markdown", source=remembered.source, time=remembered.time)
             raise NotFoundError(
-                f"{path} is not in the index.", hint="`cm skipped` lists what was left out; `cm index` looks again."
+                f"{path} is not in the index.", hint="`cm skipped` lists excluded files; `cm index` looks again."
             )
         try:
             found, data = self._contents.from_disk(path)
@@ -195,7 +195,7 @@ class FileView:
             try:
                 kept = self._contents.text(path, blob.oid)
             except ChangedError:
-                raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
+                raise NotFoundError(f"{path} no longer exists: {error.strerror}.", hint="Run `cm index`.") from error
             return _File(kept, blob.language, stale=True, kept=True)
         return _File(self._contents.decoded(path, data), blob.language, stale=found != blob.oid)
 

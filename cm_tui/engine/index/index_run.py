@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 PARSE_SECONDS = 30.0
 """Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
 PROSE_SECONDS = 10.0
-"""Seconds that a run for some paths gives to vectors of what people and agents said; a whole run makes all of them."""
+"""Time limit for vectors of prose in a run for some paths; a full run makes all of them."""
 _ROWS_A_COMMIT = 100_000
 _ATTEMPTS = 20
 
 
 class Run:
-    """One run and what it has found so far.
+    """One run and its results so far.
 
     Args:
         db: the store.
-        root: the checkout that the index shall reflect.
+        root: the checkout to index.
         config: what is indexed, and with which model.
-        sources: what passages come from.
-        open_vectors: gives the vector index, where a model is configured.
-        cancel: looked at between steps.
-        with_prose: give what people and agents said its vectors too; otherwise somebody else does.
+        sources: of the passages.
+        open_vectors: returns the vector index, if a model is configured.
+        cancel: checked between steps.
+        with_prose: also embed what people and agents said; False: another process does.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class Run:
         self._mode = "hybrid"
 
     def steps(self, *, full: bool, since: str | None, paths: Sequence[str]) -> Generator[Progress, None, IndexOutcome]:
-        """Do it; arguments and errors are those of `Indexer.run`."""
+        """Run it; arguments and errors as for `Indexer.run`."""
         yield Progress("scan", 0, 1, "Looking at files")
-        # What is remembered meanwhile is written, and found, beside it.
+        # Memories can be written and found meanwhile.
         with WriterLock.of(self._db).letting_in():
             with self._timed("scan"):
                 self._scan(full=full, since=since, paths=paths)
@@ -88,7 +88,7 @@ class Run:
         self._cancel.check()
         yield Progress("store", 0, 1, "Writing the index")
         state = self._store()
-        # What follows gives no numbers to blobs, and may take long.
+        # The rest allots no numbers to blobs, and may take long.
         WriterLock.of(self._db).end_numbering()
         yield Progress("store", 1, 1, "Keyword and symbol search answer now", searchable=True)
         yield from self._fill_vectors()
@@ -111,7 +111,7 @@ class Run:
             if "indexed_at" not in self._stored.meta:
                 raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
             chosen = path_filter(self._root, paths)
-            # Rows of another checkout cannot be mixed with files of this one, nor what other rules let in.
+            # Rows of another checkout or other rules cannot be mixed with these.
             meta = self._stored.meta
             if (meta.get("root"), meta.get("rules")) == (str(self._root), self._digest):
                 self._chosen = chosen
@@ -149,7 +149,7 @@ class Run:
         yield Progress("parse", len(unread), len(unread))
 
     def _keep(self, waiting: list[row_batches.Batch]) -> None:
-        """Commit what was parsed, so that a run that is killed goes on from here."""
+        """Commit parsed files, so that a killed run continues here."""
         if not waiting:
             return
         merged = row_batches.merge(waiting)
@@ -209,7 +209,7 @@ class Run:
         return state
 
     def _read_on(self, delta: PassageDelta) -> None:
-        """Take what sources have more of than one transaction holds, and keep no more memory for it than for one."""
+        """Read the rest of long sources in further transactions, with the memory of one."""
         from cm_tui.engine.search import passages
 
         grows = delta.more
@@ -222,7 +222,7 @@ class Run:
                 self._db.let_go_of_blocks()
             seal.write(self._db)
         if grows:
-            # Otherwise the next small change puts all of it in its place, and keeps that in memory.
+            # Otherwise the next small change rewrites all of it in memory.
             self._db.shrink()
             self._db.let_go_of_blocks()
 
@@ -283,7 +283,7 @@ class Run:
 
     def _embed(self, vectors: ProjectVectors) -> Iterator[Progress]:
         before = None
-        # Who waits for an edit does not wait for what was imported.
+        # An edit does not wait for imported sessions.
         seconds = math.inf if self._chosen is None else PROSE_SECONDS
         seconds = seconds if self._with_prose else 0.0
         for done, total in vectors.fill(self._cancel, prose_seconds=seconds):

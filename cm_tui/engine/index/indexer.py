@@ -1,4 +1,4 @@
-"""The index of one project: what a run would do, and runs, one at a time."""
+"""The index of one project: plans and runs, one at a time."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Indexer:
 
     Args:
         db: its store.
-        root: the checkout that the index shall reflect.
+        root: the checkout to index.
         config: what is indexed, and with which model.
-        vectors: the vector index in use; opened when needed if not given.
-        sources: what passages come from.
+        vectors: the vector index in use; opened on demand by default.
+        sources: of the passages.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Indexer:
         self.sources = sources
 
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
-        """Return what a run would do; reads only what differs from HEAD on disk.
+        """Return the plan of a run; reads only files that differ from HEAD on disk.
 
         Args:
             full: as for `run`.
@@ -63,21 +63,21 @@ class Indexer:
         *,
         with_prose: bool = True,
     ) -> Generator[Progress, None, IndexOutcome]:
-        """Bring the index up to the working tree.
+        """Update the index from the working tree.
 
         Args:
-            full: parse again what is stored.
-            since: a commit that must exist; content names itself, so the comparison is exact whatever it is.
-            paths: look at these alone (files, or folders with all below them), relative to the root or absolute.
-            cancel: looked at between steps; what was done is kept.
-            with_prose: give what people and agents said its vectors too; otherwise somebody else does.
+            full: parse stored files again.
+            since: a commit that must exist; the result does not depend on it, as content is compared.
+            paths: only these files or folders with all below them, relative to the root or absolute.
+            cancel: checked between steps; finished work is kept.
+            with_prose: also embed what people and agents said; False: another process does.
 
         Raises:
             CancelledError: it was cancelled.
             CmError: this store is being indexed already, or git's data cannot be read.
             NotFoundError: there is no such commit.
             NotIndexedError: paths were given, and there is no index yet.
-            RefusedError: a path lies outside the project.
+            RefusedError: a path is outside the project.
             StoreError: the store cannot be written.
         """
         with WriterLock.of(self.db).index_run():

@@ -1,4 +1,4 @@
-"""Why a file that a person names is not in the index."""
+"""Why a file that the user names is not in the index."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class LeftOut(NamedTuple):
     path: str
     reason: str
     lift: str
-    """What would bring it in; empty: nothing does."""
+    """How to include it; empty: impossible."""
 
 
 def left_out(db: Database, repository: Repository, root: Path, name: str) -> LeftOut | None:
-    """Return why a file is not in the index; None where there is no such file.
+    """Return why a file is not in the index; None: no such file.
 
     Args:
         db: the project's store.
         repository: the project's.
         root: its root.
-        name: a path or the end of one, with or without lines behind it.
+        name: a path or an ending of one, with or without lines after it.
     """
     plain = _LINES.sub("", name.strip())
     path = _inside(root, plain)
@@ -52,7 +52,7 @@ def left_out(db: Database, repository: Repository, root: Path, name: str) -> Lef
 
 
 def _inside(root: Path, name: str) -> str:
-    """The path of a name below the root; empty where it is none."""
+    """The path of a name below the root; empty: invalid."""
     try:
         path = relative(root, name) if name and "\0" not in name else ""
     except CmError:
@@ -61,7 +61,7 @@ def _inside(root: Path, name: str) -> str:
 
 
 def _unseen(db: Database, repository: Repository, path: str) -> LeftOut:
-    """What is there, and was not left out by the scan."""
+    """An existing path that the scan did not exclude."""
     if db.rows("SELECT 1 FROM now_file WHERE path = ?", [path]):
         return LeftOut(path, "it has no lines to find", "")
     if repository.ignored(path):
@@ -75,5 +75,5 @@ def _lift(reason: str) -> str:
     if reason == NOT_CHECKED_OUT:
         return "`git sparse-checkout add FOLDER` checks it out."
     setting = "index.exclude" if reason == _BY_CONFIGURATION else "index.include"
-    verb = "leaves it out" if reason == _BY_CONFIGURATION else "brings it back"
+    verb = "excludes it" if reason == _BY_CONFIGURATION else "includes it"
     return f"{setting} in .cm/config.toml {verb}."

@@ -1,4 +1,4 @@
-"""Plan of an index run: what it would do, without doing it."""
+"""Plan of an index run, without running it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     repository = Repository(root.resolve(), db.folder / "shadow")
     contents = ContentReader(repository)
     stored = load(db, EXTRACTOR_VERSION, digest_of_rules(config, EXTRACTOR_VERSION))
-    # Before the first run nothing is compared, so nothing has to be read.
+    # Before the first run there is nothing to compare.
     tree = WorkingTreeScan(repository, config, contents, stored.sizes, unread=not stored.sizes and since is None)
     scan = tree.run()
     skipped = dict(scan.skipped)
@@ -63,7 +63,7 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
 
 
 def _now(scan: ScannedFiles, stored: StoredState, rules: SkipRules, skipped: dict[str, str]) -> dict[str, str]:
-    """Object id by path; what is left out goes to `skipped`."""
+    """Object id by path; excluded files go to `skipped`."""
     merged: dict[str, str | None] = {**scan.committed, **scan.disk}
     now: dict[str, str] = {}
     for path, oid in merged.items():
@@ -106,7 +106,7 @@ def _compare(
 
 
 def _languages(now: Mapping[str, str], contents: ContentReader) -> dict[str, int]:
-    """Files by language, most first. Only a name without a suffix makes it look into the file."""
+    """Files by language, most first. Only files without a suffix are read for it."""
     counts: Counter[str] = Counter()
     for path, oid in now.items():
         counts[language_of(path, b"" if suffix_of(path) else _head(path, oid, contents))] += 1

@@ -11,7 +11,7 @@ from cm_tui.engine.scan.skip_rules import RULES_VERSION, SkipRules, suffix_of
 from cm_tui.engine.store.database import Database
 
 NEXT_BLOB = "next_blob"
-"""Key in `meta`: the number of the next blob; no number is ever given twice."""
+"""Key in `meta`: the number of the next blob; numbers are never reused."""
 
 
 class BlobAtPath(NamedTuple):
@@ -22,7 +22,7 @@ class BlobAtPath(NamedTuple):
 
 
 class ContentKey(NamedTuple):
-    """Key of a verdict on content: object id, suffix of the path, and whether the project asks for it."""
+    """Key of a verdict on content: object id, suffix of the path, and whether the project includes it explicitly."""
 
     oid: str
     suffix: str
@@ -40,7 +40,7 @@ class StoredState:
     parsed: dict[tuple[str, str], int] = field(default_factory=dict)
     """Blobs that this extractor parsed, by object id and language."""
     current: frozenset[int] = frozenset()
-    """Ids of those blobs that may be taken over by their path alone."""
+    """Ids of the blobs that may be reused by their path alone."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes by object id."""
     rejected: dict[ContentKey, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class StoredState:
         return self.overlay[path] if path in self.overlay else self.spans.get(path)
 
     def rejection(self, path: str, oid: str, rules: SkipRules) -> str | None:
-        """Return why content that was judged before is left out at a path; None when it is not."""
+        """Return why a path's known content is excluded; None: it is not."""
         return rules.verdict(path, self.rejected.get(ContentKey(oid, suffix_of(path), rules.included(path))))
 
     def paths(self) -> set[str]:
@@ -67,7 +67,7 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
     Args:
         db: the store.
         extractor: version of the extractor; blobs of another one have to be parsed again.
-        rules: digest of the rules; verdicts on content that were made by others are left out.
+        rules: digest of the rules; verdicts by other rules are dropped.
     """
     stored = StoredState(meta=dict(db.rows("SELECT key, value FROM meta")))
     stored.next_id = db.number(NEXT_BLOB, 1)
@@ -90,13 +90,13 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
             for oid, suffix, included, reason in db.rows("SELECT oid, suffix, included, reason FROM rejected")
         }
     else:
-        # Every verdict is taken anew, so no blob may be taken over by its path alone.
+        # Every verdict is renewed, so no blob may be reused by its path alone.
         stored.current = frozenset()
     return stored
 
 
 def digest_of_rules(config: IndexConfig, extractor: str) -> str:
-    """Return a digest of the rules that decide on content, so that verdicts of others are not trusted."""
+    """Return a digest of the rules for content, so that verdicts by other rules are not used."""
     patterns = (config.include, config.untrusted_include, config.exclude)
     parts = (RULES_VERSION, extractor, *map(repr, patterns), str(config.max_file_bytes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What a run did: in numbers for people, and with its paths for whoever keeps the index fresh."""
+"""Result of a run: counts for the user, and paths for keeping the index fresh."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cm_tui.model import IndexSummary, Progress
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """The end of a run: its summary, and the paths that its comparison with the disk covered."""
+    """The end of a run: its summary, and the paths that it compared with the disk."""
 
     summary: IndexSummary
     files: Collection[str]
     """Every path that the index holds now."""
     skipped: Collection[str]
-    """Every path that was looked at and left out."""
+    """Every path that was excluded."""
 
 
 def run_to_end(steps: Generator[Progress, None, IndexOutcome]) -> IndexOutcome:
@@ -44,17 +44,17 @@ def summarise(
     mode: str,
     notes: Sequence[str],
 ) -> IndexSummary:
-    """Count what the index holds now, and what differs from before the run.
+    """Count the content of the index, and the differences from before the run.
 
     Args:
         db: the store.
-        state: what the run arrived at.
-        stored: what was there before.
-        blobs: how many were parsed.
-        embedded: how many passages were embedded.
+        state: the new state.
+        stored: the previous state.
+        blobs: number of parsed files.
+        embedded: number of embedded passages.
         seconds: by stage.
-        mode: what a search would use now.
-        notes: why it is not more.
+        mode: the current search mode.
+        notes: reasons for a lesser mode.
     """
     return IndexSummary(
         files=len(state.now()),

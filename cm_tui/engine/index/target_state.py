@@ -1,4 +1,4 @@
-"""State that a run shall leave, and writing it where it differs from what is stored."""
+"""The target state of a run, and writing its differences from the stored one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cm_tui.engine.store.database import Database
 
 @dataclass(slots=True)
 class TargetState:
-    """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the mainline changes.
+    """Target rows of `head_file`, `worktree`, `skipped` and `rejected`, and changes of the mainline.
 
-    When only chosen paths were looked at, `whole` is False: HEAD's rows and the verdicts on content stay as they are.
+    In a run for some paths, `whole` is False: HEAD's rows and the verdicts on content are unchanged.
     """
 
     whole: bool = True
@@ -62,7 +62,7 @@ def build_state(scan: ScannedFiles, classified: FileClassifier) -> TargetState:
 def build_partial_state(
     scan: ScannedFiles, classified: FileClassifier, stored: StoredState, chosen: Callable[[str], bool]
 ) -> TargetState:
-    """Return a state in which only chosen paths have moved; HEAD's rows stay those of the last run."""
+    """Return a state with only some paths changed; HEAD's rows are those of the last run."""
     seen = build_state(scan, classified)
     now = seen.now()
     state = TargetState(
@@ -106,7 +106,7 @@ _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own quer
 
 
 def write(db: Database, state: TargetState) -> None:
-    """Replace the rows, and drop blobs that nothing refers to; the caller holds the transaction."""
+    """Replace the rows, and drop unreferenced blobs; the caller holds the transaction."""
     if state.whole:
         if state.line is not None:
             commits.write(db, state.line)

@@ -1,1 +1,1 @@
-"""Ingestion: what pipelines write into the memory when something happens; indexing is something else."""
+"""Ingestion: pipelines that write into the memory on events; independent of indexing."""

@@ -1,4 +1,4 @@
-"""What goes through a pipeline: items with their texts, and what processors made of them."""
+"""Data in a pipeline: items with their texts, and the processors' output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_TEXT = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What happened, or what somebody gave."""
+    """An event, or a user's input."""
 
     trigger: Trigger
     key: str
@@ -30,14 +30,14 @@ class Input:
 
 @dataclass(slots=True)
 class Batch:
-    """What a pipeline works on; plain values alone, so that it can be kept."""
+    """A pipeline's data; plain values only, so that it can be saved."""
 
     input: Item
     items: list[Item]
     made: dict[str, list[Item]] = field(default_factory=dict)
     """Chunks, records, entities and relations."""
     writes: list[tuple[str, Item]] = field(default_factory=list)
-    """What processors want written themselves: a destination and an item."""
+    """Output of processors: a destination and an item."""
 
     @classmethod
     def of(cls, given: Input) -> Batch:
@@ -46,7 +46,7 @@ class Batch:
         return cls(dict(fields), [numbered({**fields}, 0)])
 
     def collection(self, name: str) -> list[Item]:
-        """Return the items that a route goes over."""
+        """Return the items for a route."""
         if name == "input":
             return [self.input]
         return self.items if name == "items" else self.made.get(name, [])
@@ -62,7 +62,7 @@ class Batch:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Batch:
-        """Return it as it was kept."""
+        """Parse saved data."""
         return cls(plain["input"], plain["items"], plain["made"], [(str(to), item) for to, item in plain["writes"]])
 
 
@@ -72,12 +72,12 @@ def numbered(item: Item, index: int) -> Item:
 
 
 def digest_of(*parts: str) -> str:
-    """Return what is the same for the same texts."""
+    """Return the digest of the texts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 AskModel = Callable[[str, str, int], str]
-"""Asks the language model of the settings: what it is to do, with what, and how long its answer may be; raises a CmError."""
+"""Calls the configured language model with an instruction, input and length limit; raises a CmError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,31 +21,31 @@ from cm_tui.errors import UsageError
 _TYPE = re.compile(r"[A-Za-z][\w.-]{0,63}")
 _TEXT = 200_000
 _OURS = frozenset({"index", "digest", "text"})
-"""Keys of an item that its destination does not keep as fields."""
+"""Keys of an item that its destination does not store as fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """One thing that is written."""
+    """One written item."""
 
     path: str
     item: Item
     text: str
     ttl: float | None
     name: str
-    """What an earlier try would have written it as."""
+    """Its key in an earlier attempt."""
 
 
 class Destinations:
-    """Writes for one run.
+    """Writes the items of one run.
 
     Args:
         journal: the project's.
         kv: its values.
         blobs: its blobs.
-        key: of the run: with the item it names what is written.
-        origin: the events that it came from.
-        done: names of what an earlier try of the run wrote already.
+        key: of the run: together with the item it identifies the output.
+        origin: the source events.
+        done: names written by an earlier attempt of the run.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class Destinations:
         }
 
     def write(self, destination: str, item: Item, value: str = "", ttl: float | None = None) -> str:
-        """Write an item, unless an earlier try did; returns what it is called there.
+        """Write an item, unless an earlier attempt did; return its name there.
 
         Args:
-            destination: with its variables filled in.
-            item: what is written.
-            value: what is written instead of its text; empty: that.
-            ttl: seconds that a value lives.
+            destination: with variables filled in.
+            item: the item.
+            value: written instead of its text; empty: the text.
+            ttl: seconds until a value expires.
 
         Raises:
-            UsageError: the destination is none, or does not take this.
+            UsageError: the destination is invalid, or does not accept this.
             StoreError: it cannot be written.
         """
         scheme, _, path = destination.partition("://")
@@ -137,7 +137,7 @@ class Destinations:
 
 
 def _fields(item: Item) -> dict[str, Any]:
-    """Return what is kept of an item beside its text, bounded."""
+    """Return an item's data besides its text, up to a limit."""
     kept: dict[str, Any] = {}
     for name, value in item.items():
         if name not in _OURS and len(kept) < 40:
@@ -147,7 +147,7 @@ def _fields(item: Item) -> dict[str, Any]:
 
 
 def value_digest(value: Any) -> str:
-    """Return what is the same for the same value."""
+    """Return the digest of a value."""
     return digest_of(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str))
 
 

@@ -1,4 +1,4 @@
-"""Taking back what pipelines made of events that were erased: values, blobs, and what the ledger says of them."""
+"""Removing pipelines' output for erased events: values, blobs, and the ledger's data."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _BLOB = "blob://"
 
 
 def forget(root: Path, events: Collection[str]) -> tuple[str, ...]:
-    """Take it back; returns what stays, as somebody changed it since.
+    """Remove the output of erased events; return values that stay because they were changed since.
 
-    What pipelines wrote into the journal is erased with the events that it came from.
+    Output in the journal is erased with its events.
 
     Args:
         root: of the checkout.
-        events: ids of what was erased.
+        events: ids of erased events.
 
     Raises:
         StoreError: the ledger cannot be written.
@@ -42,7 +42,7 @@ def forget(root: Path, events: Collection[str]) -> tuple[str, ...]:
 
 
 def _removed(kv: KvStore, key: str, digest: str) -> bool:
-    """Remove a value where it is the one that was written; returns whether nothing of it is left."""
+    """Remove a value if it is the written one; return whether nothing of it is left."""
     try:
         found = kv.get(key)
         if found is None:

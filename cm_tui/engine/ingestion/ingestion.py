@@ -1,4 +1,4 @@
-"""Ingestion of one project: pipelines over what happened, and over what somebody gives; nothing twice."""
+"""Ingestion of one project: pipelines over events and over the user's input; nothing is ingested twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Episode, IngestRun
 
 MOST_RUNS = 200
-"""Runs of one call; what is left is done by the next."""
+"""Most runs per call; the next call continues."""
 _SHOWN = 160
 _TURNS = 500
 
@@ -40,9 +40,9 @@ class Ingestion:
 
     Args:
         root: of the checkout.
-        means: what processors may use.
-        episodes_of: gives the latest turns of a session, the newest first, without forgotten ones.
-        why_not: says why nothing of a session is to be written down now; empty: it is.
+        means: the interface for processors.
+        episodes_of: returns the latest turns of a session, the newest first, without forgotten ones.
+        why_not: returns why a session may not be recorded now; empty: it may.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Ingestion:
             return self._ingest(pipeline, Input("manual", key, redact(text).text, clean))
 
     def pending(self, library: Library) -> tuple[IngestRun, ...]:
-        """Run the pipelines over what has happened since they ran last; some of it where it is much.
+        """Run the pipelines over new events, up to a limit.
 
         Raises:
             StoreError: the journal cannot be read, or the ledger not be written.
@@ -90,18 +90,18 @@ class Ingestion:
             return tuple(self._pending(pipelines))
 
     def again(self, library: Library, name: str) -> IngestRun:
-        """Run what failed again from the step that failed.
+        """Repeat a failed run from the failed step.
 
         Raises:
-            NotFoundError: there is no such run, or its input was not kept.
-            RefusedError: it did not fail, its pipeline waits for trust, or recording is paused.
+            NotFoundError: there is no such run, or its input was not saved.
+            RefusedError: it did not fail, its pipeline is not trusted, or recording is paused.
             StoreError: the ledger cannot be written.
         """
         with self.ledger.alone():
             entry = self.ledger.named(name)
             if entry.run.outcome != "failed":
                 raise RefusedError(
-                    f"The run {entry.run.id} did not fail.", hint="`cm ingest list --failed` lists those."
+                    f"The run {entry.run.id} did not fail.", hint="`cm ingest list --failed` lists failed runs."
                 )
             pipeline = checked(library, entry.run.pipeline)
             if why := self._why_not(""):
@@ -218,9 +218,9 @@ def checked(library: Library, name: str) -> Loaded[Pipeline]:
     """Return a pipeline that may be run.
 
     Raises:
-        NotFoundError: there is none of that name.
+        NotFoundError: no pipeline has that name.
         UsageError: its file has an error.
-        RefusedError: it waits for a person's trust.
+        RefusedError: it waits for the user's trust.
     """
     found = library.pipeline(name)
     if found is None:
@@ -250,4 +250,4 @@ def _holds(trigger: TriggerWhen, given: Input) -> bool:
     try:
         return prepared(conditions_of(trigger.condition))({**spelt(dict(given.fields)), "text": given.text})
     except ValueError:
-        return False  # Told where the file is checked.
+        return False  # Reported by the check of the file.

@@ -24,11 +24,11 @@ from cm_tui.model import Episode, Trigger
 ACTIONS = frozenset({"hook.edit", "hook.git"})
 SESSION_END = "hook.session-end"
 QUIET_S = 1_800.0
-"""After so long a session without an end of its own is over."""
+"""A session without an end event counts as ended after so long."""
 
 
 def of_event(event: Event) -> Input | None:
-    """Return what an event gives to pipelines; None: nothing."""
+    """Return an event's input for pipelines; None: none."""
     if event.data.get(RESTORED):
         return None
     if event.kind in ACTIONS:
@@ -83,12 +83,12 @@ def _who(event: Event) -> dict[str, Any]:
 
 
 def of_session(session: str, episodes: Sequence[Episode], key: str) -> Input:
-    """Return what a whole session gives to pipelines.
+    """Return a whole session's input for pipelines.
 
     Args:
         session: its id.
         episodes: its turns, the oldest first.
-        key: names this end of it.
+        key: identifies this end of it.
     """
     turns = ["\n\n".join((*one.prompts, one.answer)).strip() for one in episodes]
     files = dict.fromkeys(path for one in episodes for path in one.files)

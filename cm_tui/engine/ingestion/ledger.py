@@ -1,6 +1,6 @@
-"""The ledger: which runs there were, so that nothing is ingested twice, and what failed, with its input.
+"""The ledger of runs, so that nothing is ingested twice, with the input of failed ones.
 
-A line of JSON for each beginning and each end of a run; the last line of a run counts. It lies beside the journal.
+It has a JSON line for each start and end of a run; the last line of a run counts. It is next to the journal.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,28 +21,27 @@ from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import PRIVATE, read_bounded, write_atomically
-from cm_tui.locks import locked
 from cm_tui.model import IngestRun
+from cm_tui.state_file import holding, reported
 
 MOST_RUNS = 20_000
-"""Runs that are remembered; the oldest go first, and what they ingested could be ingested again after that."""
+"""Most runs to remember; the oldest are dropped first, and their input could then be ingested again."""
 _LONG_BYTES = 8_000_000
 _MOST_BYTES = 64_000_000
 _MOST_INPUT = 8_000_000
-_LOCK_SECONDS = 10.0
 _RUN: TypeAdapter[IngestRun] = TypeAdapter(IngestRun)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run, and by what it is known."""
+    """A run, and its key."""
 
     run: IngestRun
     key: str
     began_at: str = ""
-    """Where the journal ended when it began: what it wrote stands behind."""
+    """End of the journal at its start: its output comes after that."""
     is_open: bool = False
-    """It was begun, and has not ended: whoever did it was killed, or does it now."""
+    """Begun and not ended: its process was killed, or is at work."""
     events: tuple[str, ...] = ()
     """All events that it came from."""
     values: Mapping[str, str] = field(default_factory=dict)
@@ -50,11 +49,7 @@ class Entry:
 
 
 class Ledger:
-    """The runs of one project; used from any thread and process.
-
-    Args:
-        root: of the project.
-    """
+    """The runs of one project; used from any thread and process."""
 
     def __init__(self, root: Path) -> None:
         self.folder = folder_of(root) / "ingestion"
@@ -65,19 +60,13 @@ class Ledger:
         self._read_to = 0
         self._inode = 0
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Have nobody else ingest meanwhile.
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the lock against other ingestions.
 
         Raises:
-            StoreError: somebody else does for too long, or the folder cannot be used.
+            StoreError: another process ingests for too long, or the folder cannot be used.
         """
-        try:
-            paths.private_dir(self.folder)
-            with locked(self.folder / "lock", _LOCK_SECONDS):
-                yield
-        except OSError as error:
-            raise StoreError(f"Cannot use {self.folder}: {error.strerror or error}.") from error
+        return holding(self.folder / "lock")
 
     def all(self) -> list[Entry]:
         """Return every run, the newest first."""
@@ -86,28 +75,28 @@ class Ledger:
             return list(reversed(self._entries.values()))
 
     def by_key(self, key: str) -> Entry | None:
-        """Return the run that ingested something before."""
+        """Return the earlier run for the same input."""
         with self._lock:
             self._follow()
             id_ = self._by_key.get(key)
             return self._entries.get(id_) if id_ is not None else None
 
     def named(self, name: str) -> Entry:
-        """Return a run by its id, or a beginning that no other has.
+        """Return a run by its id, or a unique prefix of it.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
+            NotFoundError: no run has that name.
+            UsageError: the name is ambiguous.
         """
         found = [one for one in self.all() if name and one.run.id.startswith(name)]
         if not found:
             raise NotFoundError(f"There is no run {name[:40]!r}.", hint="`cm ingest list` lists them.")
         if len(found) > 1:
-            raise UsageError(f"{name} is the beginning of {len(found)} runs.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(found)} runs begin with it.", hint="Give more of it.")
         return found[0]
 
     def write(self, entry: Entry) -> None:
-        """Note a run; what was noted of it before does not count any more.
+        """Record a run; replaces its earlier record.
 
         Raises:
             StoreError: it cannot be written.
@@ -120,38 +109,38 @@ class Ledger:
                 self._write_anew()
 
     def keep_input(self, run: str, plain: Mapping[str, Any]) -> None:
-        """Keep how far a failed run came.
+        """Save the progress of a failed run.
 
         Raises:
-            StoreError: it cannot be written, or is too much.
+            StoreError: it cannot be written, or is too long.
         """
         text = json.dumps(plain, ensure_ascii=True, default=str)
         if len(text) > _MOST_INPUT:
             raise StoreError(f"The input of the run {run} is too long to be kept.")
-        try:
+        with reported(self._input(run)):
             paths.private_dir(self.folder / "inputs")
             write_atomically(self._input(run), text, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._input(run)}: {error.strerror or error}.") from error
 
     def kept_input(self, run: str) -> dict[str, Any]:
-        """Return how far a failed run came.
+        """Return the progress of a failed run.
 
         Raises:
-            NotFoundError: it was not kept.
+            NotFoundError: it was not saved.
         """
         try:
             found: dict[str, Any] = json.loads(read_bounded(self._input(run), _MOST_INPUT))
         except (OSError, ValueError) as error:
-            raise NotFoundError(f"The input of the run {run} was not kept.", hint="Ingest it again by hand.") from error
+            raise NotFoundError(
+                f"The input of the run {run} was not saved.", hint="Ingest it again by hand."
+            ) from error
         return found
 
     def drop_input(self, run: str) -> None:
-        """Let go of what was kept of a run."""
+        """Drop the saved input of a run."""
         self._input(run).unlink(missing_ok=True)
 
     def forget(self, events: frozenset[str]) -> list[Entry]:
-        """Forget what runs over events that were erased took in and said; returns these runs as they were.
+        """Remove input and output of runs over erased events; return these runs.
 
         Raises:
             StoreError: it cannot be written.
@@ -164,7 +153,7 @@ class Ledger:
                 self.drop_input(one.run.id)
                 bare = replace(one.run, input="", error="", written=())
                 self._entries[one.run.id] = replace(one, run=bare, values={})
-            # What stood in the lines before goes with the file.
+            # The old lines are removed with the file.
             self._write_anew()
             return gone
 
@@ -174,7 +163,7 @@ class Ledger:
         return self.folder / "inputs" / f"{run}.json"
 
     def _append(self, line: bytes) -> None:
-        try:
+        with reported(self._file):
             paths.private_dir(self.folder)
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
             with os.fdopen(descriptor, "ab") as stream:
@@ -183,8 +172,6 @@ class Ledger:
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error
 
     def _ends_whole(self) -> bool:
         with self._file.open("rb") as stream:
@@ -192,7 +179,7 @@ class Ledger:
             return stream.read(1) == b"\n"
 
     def _follow(self) -> None:
-        """Read what was added; of a file that was replaced, all of it."""
+        """Read new lines; of a replaced file, all of them."""
         try:
             status = self._file.stat()
         except FileNotFoundError:
@@ -230,10 +217,8 @@ class Ledger:
     def _write_anew(self) -> None:
         kept = list(self._entries.values())[-MOST_RUNS:]
         text = "".join(json.dumps(_plain(one), ensure_ascii=True) + "\n" for one in kept)
-        try:
+        with reported(self._file):
             write_atomically(self._file, text, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error
         self._inode = 0
         self._follow()
 

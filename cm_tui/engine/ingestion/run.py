@@ -1,4 +1,4 @@
-"""Running a pipeline over one input: processors in their order, then routes; what fails is kept where it failed."""
+"""Running a pipeline over one input: processors in order, then routes; a failed step's input is saved."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _MOST_DESTINATIONS = 200
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: what is kept of it when it fails."""
+    """State of a run, which is saved when it fails."""
 
     batch: Batch
     processor: int = 0
-    """The first one that was not run."""
+    """The next one."""
     failed_step: str = ""
     error: str = ""
     written: Counter[str] = field(default_factory=Counter)
 
     @property
     def into(self) -> tuple[IngestedInto, ...]:
-        """Return what was written, by destination."""
+        """Return the written items by destination."""
         return tuple(IngestedInto(name, items) for name, items in self.written.most_common(_MOST_DESTINATIONS))
 
     def to_plain(self) -> dict[str, Any]:
@@ -50,18 +50,18 @@ class Progress:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Progress:
-        """Return it as it was kept."""
+        """Parse saved progress."""
         return cls(Batch.from_plain(plain["batch"]), int(plain["processor"]))
 
 
 def run(pipeline: Pipeline, progress: Progress, means: Means, to: Destinations) -> None:
-    """Go on with a run until it ends or a step fails; `progress` says which.
+    """Continue a run until it ends or a step fails; `progress` records it.
 
     Args:
-        pipeline: what is run.
-        progress: how far it is; is changed.
-        means: what processors may use.
-        to: where it is written.
+        pipeline: the pipeline.
+        progress: its state, which is changed.
+        means: the interface for processors.
+        to: the writer.
     """
     step = ""
     try:

@@ -1,1 +1,1 @@
-"""The journal: what happened, one event a line, never changed afterwards but by an erasure."""
+"""The journal: one event per line, changed afterwards only by an erasure."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 def append_whole(file: Path, line: bytes) -> int:
-    """Add a line behind what is there, and wait until the disk has it; a torn one before it is ended first.
+    """Append a line, and wait until it is on disk; a torn line before it is ended first.
 
     Args:
-        file: made where it is not there.
-        line: with its end; several may follow each other.
+        file: created if missing.
+        line: with its end; several lines are allowed.
 
     Returns:
         The size of the file afterwards.
@@ -48,7 +48,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def size_of(file: Path) -> int:
-    """Return the size of a file; 0 where there is none."""
+    """Return the size of a file; 0: no file."""
     try:
         return file.stat().st_size
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def _last_byte(fd: int, size: int) -> bytes:
 def _write_whole(fd: int, data: bytes, size: int) -> None:
     """One write; when the disk takes only a part of it, the part is removed again."""
     if os.write(fd, data) < len(data):
-        # What cannot be removed is a torn line like any other; the full disk is what the caller must hear of.
+        # A remaining part is a torn line like any other; the full disk is what the caller must learn of.
         with suppress(OSError):
             os.ftruncate(fd, size)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,8 +1,7 @@
-"""The archive of a journal: what left it by its age, in compressed files beside it, each written once.
+"""The archive of a journal: old episodes in compressed files next to it, each written once.
 
-A line of the archive is one episode: its event as the journal had it, and the events of the turn that it was made from.
-What moved leaves its name in the journal, and a hole that takes no space where the file system knows holes: every
-position stays what it is.
+A line of the archive is one episode: its event from the journal, and the events of its turn. A moved event leaves its
+id in the journal, and a hole that takes no space on file systems with sparse files: all positions stay valid.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _PIECE = 1_000_000
 
 
 class Extent(NamedTuple):
-    """Where a line of a journal stands."""
+    """Position of a line in a journal."""
 
     segment: int
     start: int
@@ -47,7 +46,7 @@ class Archive:
     """The archive of one journal.
 
     Args:
-        journal: beside which it lies.
+        journal: the journal next to it.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -73,11 +72,11 @@ class Archive:
         )
 
     def file(self, number: int) -> Path:
-        """Return the file of a number, whether it is there or not."""
+        """Return the file of a number, existing or not."""
         return self.folder / f"{number:06}{_SUFFIX}"
 
     def extent(self, event: Event) -> Extent | None:
-        """Return where an event's line stands in the journal; None where none ends there.
+        """Return the position of an event's line in the journal; None: no line ends there.
 
         Raises:
             OSError: the file cannot be read.
@@ -93,7 +92,7 @@ class Archive:
         return sum(self.file(number).stat().st_size for number in self.files())
 
     def read(self, number: int) -> Iterator[tuple[int, Event]]:
-        """Yield the episodes of a file, with their places in it; one that is gone has none.
+        """Yield the episodes of a file, with their places in it; a deleted one has no line.
 
         Raises:
             StoreError: it cannot be read, or is damaged.
@@ -116,7 +115,7 @@ class Archive:
                 yield event, [one for one in turn if one is not None]
 
     def one(self, number: int, place: int) -> Event | None:
-        """Return the episode at a place; None where there is none.
+        """Return the episode at a place; None: none there.
 
         Raises:
             StoreError: the file cannot be read, or is damaged.
@@ -125,10 +124,10 @@ class Archive:
         return _event(line, Position(number, place)) if line else None
 
     def write(self, episodes: Iterable[tuple[Extent, Sequence[Extent]]]) -> int:
-        """Write a new file of episodes, each with the lines of its turn, and wait until the disk has it.
+        """Write a new file of episodes, each with the lines of its turn, and wait until it is on disk.
 
         Returns:
-            its number.
+            Its number.
 
         Raises:
             OSError: it cannot be written.
@@ -136,7 +135,7 @@ class Archive:
         return self.add((one.id, self._text(one), [self._text(said) for said in turn]) for one, turn in episodes)
 
     def add(self, episodes: Iterable[tuple[str, str, Sequence[str]]]) -> int:
-        """Write a new file as `write` does, of ids, lines of episodes and lines of their turns."""
+        """Write a new file as `write` does, from ids, lines of episodes and lines of their turns."""
         number = max(self.files(), default=0) + 1
         paths.private_dir(self.folder)
         lines = ({"id": id_, "event": event, "turn": list(turn)} for id_, event, turn in episodes)
@@ -144,7 +143,7 @@ class Archive:
         return number
 
     def keep(self, ids: Collection[str]) -> None:
-        """Delete all episodes but these, and overwrite what the disk may still have of the others.
+        """Delete all episodes but these, and overwrite the others' remains on disk.
 
         Raises:
             OSError: a file cannot be written.
@@ -157,7 +156,7 @@ class Archive:
                 continue
             # Windows replaces no file that is open.
             old = self.file(number).open("rb+") if os.name != "nt" else None
-            # A file that holds nothing keeps its number: it is never given to another one.
+            # An empty file keeps its number, which is never reused.
             self._write(number, left)
             if old is not None:
                 with old:
@@ -216,7 +215,7 @@ def _id(line: bytes) -> str:
 
 
 def note(journal: Journal, ids: Sequence[str]) -> None:
-    """Keep on disk what is moving to the archive, until `forget_note`.
+    """Record on disk what is moving to the archive, until `forget_note`.
 
     Raises:
         OSError: it cannot be written.
@@ -225,10 +224,10 @@ def note(journal: Journal, ids: Sequence[str]) -> None:
 
 
 def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return what was moving when a process was killed.
+    """Return what a killed process was moving.
 
     Raises:
-        StoreError: the note of it cannot be read.
+        StoreError: the record of it cannot be read.
     """
     try:
         return tuple(str(one) for one in json.loads((journal.folder / _UNFINISHED).read_bytes()))
@@ -245,7 +244,7 @@ def forget_note(journal: Journal) -> None:
 
 
 def live_bytes(journal: Journal) -> int:
-    """Return the size of a journal without what was erased or moved to the archive.
+    """Return the size of a journal without erased and archived events.
 
     Raises:
         OSError: a file cannot be read.
@@ -259,7 +258,7 @@ def live_bytes(journal: Journal) -> int:
 
 
 def hollow(journal: Journal, lines: Iterable[Extent]) -> None:
-    """Leave of lines their ids and times, and a hole; for a caller that holds the journal.
+    """Reduce lines to their ids and times, and a hole; the caller holds the journal.
 
     Raises:
         OSError: the disk is full or read-only.
@@ -271,7 +270,7 @@ def hollow(journal: Journal, lines: Iterable[Extent]) -> None:
             for line in found:
                 _copy(old, new, line.start)
                 new.write(_what_is_left(line))
-                # What is stepped over is a hole. A line that its left-over fills to the end has none.
+                # The skipped part is a hole. A line filled by its remains has none.
                 new.seek(line.end - 1)
                 new.write(b"\n")
                 old.seek(line.end)

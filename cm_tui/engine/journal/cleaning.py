@@ -1,20 +1,18 @@
-"""Secrets taken out of many events that come from elsewhere, on several cores, in the order given."""
+"""Redacting secrets in many foreign events, on several cores, in the order given."""
 
 from __future__ import annotations
 
 import json
-import os
-import queue
 import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from cm_tui.engine.journal.event import clean_line, line_of
+from cm_tui.worker_process import Worker, WorkerPool
 
 BATCH_BYTES = 200_000
 SMALL_BYTES = 400_000
@@ -25,17 +23,17 @@ _START = "import cm_tui.engine.journal.cleaning as cleaning; cleaning.main()"
 
 
 class Raw(NamedTuple):
-    """An event on its way."""
+    """An event in progress."""
 
     what: Any
-    """Whatever its caller wants to have back beside its line."""
+    """The caller's own data, returned with its line."""
     fields: Mapping[str, Any]
     """Its id, time, kind, head and data."""
     is_clean: bool = False
     """Secrets were taken out of it by the rules of today: nothing is looked for in it again."""
 
 
-class Cleaner:
+class Cleaner(WorkerPool["_Worker"]):
     """Takes secrets out of events; a context manager that ends its processes.
 
     Args:
@@ -43,27 +41,21 @@ class Cleaner:
     """
 
     def __init__(self, workers: int = 0) -> None:
-        self._size = workers or os.cpu_count() or 1
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._threads: ThreadPoolExecutor | None = None
+        super().__init__(workers, "cm-clean", lambda: _Worker(_START))
         self._done_here = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for worker in self._workers:
-            worker.stop()
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
+        self.close()
 
     def clean(self, events: Iterable[Raw]) -> Iterator[tuple[Any, bytes]]:
-        """Yield what came with each event, and its line, in their order; events are taken as the work goes on."""
+        """Yield each event's own data, and its line, in order; events are read as the work goes on."""
         waiting: deque[tuple[list[Raw], Future[Sequence[bytes]]]] = deque()
         for batch, size in _batches(events):
             waiting.append((batch, self._begin(batch, size)))
-            # Enough in flight to keep every process busy, little enough to keep memory small.
+            # Enough in flight to keep every process busy, few enough to keep memory small.
             while waiting and (len(waiting) > 2 * self._size or waiting[0][1].done()):
                 yield from _with_lines(*waiting.popleft())
         while waiting:
@@ -72,44 +64,29 @@ class Cleaner:
     def _begin(self, batch: list[Raw], size: int) -> Future[Sequence[bytes]]:
         is_clean = all(raw.is_clean for raw in batch)
         if self._size > 1 and not is_clean and self._done_here + size > SMALL_BYTES:
-            return self._pool().submit(self._elsewhere, batch)
+            return self._submit(_elsewhere, batch)
         self._done_here += 0 if is_clean else size
         done: Future[Sequence[bytes]] = Future()
         done.set_result(_lines(batch))
         return done
 
-    def _pool(self) -> ThreadPoolExecutor:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="cm-clean")
-            self._workers = [_Worker() for _ in range(self._size)]
-            for worker in self._workers:
-                self._idle.put(worker)
-        return self._threads
 
-    def _elsewhere(self, batch: list[Raw]) -> Sequence[bytes]:
-        worker = self._idle.get()
-        try:
-            return worker.lines(batch)
-        except (OSError, ValueError):
-            # No process can be had, or it was ended: the same work is done here.
-            worker.stop()
-            return _lines(batch)
-        finally:
-            self._idle.put(worker)
+def _elsewhere(worker: _Worker, batch: list[Raw]) -> Sequence[bytes]:
+    try:
+        return worker.lines(batch)
+    except (OSError, ValueError):
+        # No process can be had, or it was ended: the same work is done here.
+        worker.stop()
+        return _lines(batch)
 
 
-class _Worker:
-    """One process and its pipes; used by one thread at a time."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
+class _Worker(Worker):
     def lines(self, batch: Sequence[Raw]) -> Sequence[bytes]:
         """Return the lines of a batch.
 
         Raises:
-            OSError: the process cannot be had, or was ended.
-            ValueError: the same, while something was written.
+            OSError: no process is available, or it was killed.
+            ValueError: it was killed while writing.
         """
         process = self._running()
         assert process.stdin is not None
@@ -122,38 +99,13 @@ class _Worker:
             raise BrokenPipeError
         return done
 
-    def stop(self) -> None:
-        """End the process at once."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                # What was still to be written has nobody left to read it.
-                with suppress(OSError):
-                    pipe.close() if pipe is not None else None
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            # -P: a project's own files must never be imported in place of libraries.
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        return self._process
-
 
 def main() -> None:
     """Serve batches until the other end closes, as it does when its process is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inward, outward = sys.stdin.buffer, sys.stdout.buffer
     while head := inward.readline():
-        # All of it first: whoever writes it does not read yet.
+        # Read all of it first: the writer does not read before it is done.
         batch = [json.loads(inward.readline()) for _ in range(int(head))]
         _send(outward, _lines([Raw(None, fields, is_clean) for fields, is_clean in batch]))
 

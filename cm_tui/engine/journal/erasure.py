@@ -1,8 +1,8 @@
-"""Taking the content of events out of a journal's files; every position in them stays what it is.
+"""Erasing the content of events in a journal's files; all positions stay valid.
 
-An erased line keeps its length: what is left of the event is filled up with blanks. So whoever has read up to a place goes
-on there, whatever was erased before it. A file is replaced whole by its successor, and the content of the old one is
-overwritten afterwards; a process that is killed in between leaves one of the two.
+An erased line keeps its length: the rest of the event is filled with blanks. So a reader continues at its position,
+whatever was erased before it. A file is replaced as a whole by its successor, and the content of the old one is
+overwritten afterwards; after a crash in between, one of the two is there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PIECE = 1_000_000
 
 
 class Line(NamedTuple):
-    """A line that is erased, and what is left of it."""
+    """An erased line, and its remains."""
 
     segment: int
     start: int
@@ -44,12 +44,12 @@ class Line(NamedTuple):
 
 
 def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -> None:
-    """Say in the journal that events are erased, and erase their lines; for a caller that holds the journal.
+    """Record the erasure of events, and erase their lines; the caller holds the journal.
 
     Args:
         journal: the journal, held.
-        lines: what is erased, in order.
-        names: ids of the erased events, for those who have read them.
+        lines: the erased lines, in order.
+        names: ids of the erased events, for readers that have them.
 
     Raises:
         StoreError: the disk is full or read-only.
@@ -66,10 +66,10 @@ def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -
 
 
 def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return what an erasure was asked to erase that was killed before its end.
+    """Return the request of an interrupted erasure.
 
     Raises:
-        StoreError: the note of it cannot be read.
+        StoreError: the record of it cannot be read.
     """
     try:
         names = json.loads((journal.folder / _UNFINISHED).read_bytes())["names"]
@@ -84,20 +84,20 @@ def unfinished(journal: Journal) -> tuple[str, ...]:
 
 @contextmanager
 def alone(journal: Journal) -> Iterator[None]:
-    """Keep other erasures of the same journal waiting; events are appended meanwhile.
+    """Block other erasures of the same journal; appending is not blocked.
 
     Raises:
-        StoreError: another erasure goes on.
+        StoreError: another erasure is running.
     """
     with journal.held():
-        # It is made where there is none.
+        # Create the journal if it is missing.
         pass
     with locked(journal.folder / _LOCK, _WAIT_SECONDS):
         yield
 
 
 def note(journal: Journal, names: Iterable[str]) -> None:
-    """Keep on disk what is going to be erased, until `forget_note`: `unfinished` tells of it.
+    """Record on disk what will be erased, until `forget_note`; `unfinished` returns it.
 
     Raises:
         OSError: it cannot be written.
@@ -141,8 +141,8 @@ def _copy_part(old: BinaryIO, new: BinaryIO, size: int | None) -> None:
 
 
 def _overwrite(old: BinaryIO, patches: Iterable[tuple[int, int, bytes]]) -> None:
-    """Overwrite what the disk may still have of the old file, as far as the file system writes in place."""
-    # It has no name any more: whoever still reads it finds lines where lines were.
+    """Overwrite the old file's remains on disk, as far as the file system writes in place."""
+    # It has no name any more; an open reader still finds lines where lines were.
     for start, _, text in patches:
         old.seek(start)
         old.write(text)

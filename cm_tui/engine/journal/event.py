@@ -13,25 +13,25 @@ from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import UsageError
 
 EXACT = frozenset({"root", "base", "stop", "patch_digest", "origin"})
-"""Fields that stay as they are: a folder, commits, ids of events, digests."""
+"""Fields that are never redacted: a folder, commits, ids of events, digests."""
 MAX_BYTES = 1_000_000
 """The longest line."""
 ERASED = "erased"
-"""Kind of what is left of an event whose content was erased: its id, its time and the kind that it was."""
+"""Kind of the remains of an erased event: its id, time and original kind."""
 MOVED = "archived"
-"""Kind of what is left of an event that moved to the archive: its id and its time, and a hole, which reads as zeros."""
+"""Kind of the remains of an archived event: its id and time, and a hole, which reads as zeros."""
 ERASURE = "journal.erased"
-"""Kind of the event that says, behind them, which events were erased: whoever has read them lets go of them."""
+"""Kind of the event that lists erased events: a reader that has them must drop them."""
 
 TRACES = frozenset({ERASED, ERASURE, "archived"})
-"""Kinds of what is left of events that are no longer there: another journal has no use for them."""
+"""Kinds of remains of events: another journal has no use for them."""
 RESTORED = "restored"
-"""Field of an event that came out of a backup: it tells what happened; nothing is done because of it, and it is no last
-change of a person."""
+"""Field of an event from a backup: it records the past, triggers nothing, and is not the user's last
+change."""
 
 
 class Position(NamedTuple):
-    """A place between two events, to read on from; `str` and `parse` keep it as text."""
+    """A place between two events, for reading on from there; `str` and `parse` convert it to and from text."""
 
     segment: int
     offset: int
@@ -41,10 +41,10 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Return the position that a text stands for.
+        """Parse a position.
 
         Raises:
-            UsageError: it is none.
+            UsageError: it is invalid.
         """
         segment, colon, offset = text.partition(":")
         if not (colon and segment.isdecimal() and offset.isdecimal()):
@@ -53,7 +53,7 @@ class Position(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One thing that happened."""
+    """One event."""
 
     id: str
     """Unique, and in order of time."""
@@ -61,7 +61,7 @@ class Event(NamedTuple):
     """Seconds since the epoch."""
     kind: str
     head: str | None
-    """The commit that the checkout stood at, where it matters."""
+    """The commit that was checked out, if relevant."""
     data: Mapping[str, Any]
     position: Position
     """Where the next event begins."""
@@ -75,7 +75,7 @@ class Event(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something in a journal that is no event; it stays where it is, and reading goes on behind it."""
+    """An invalid part of a journal; it stays there, and reading continues after it."""
 
     position: Position
     """Where it begins."""
@@ -84,7 +84,7 @@ class Problem(NamedTuple):
 
 
 def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict[str, Any], bytes]:
-    """Return a new event and its line; whoever writes an event, no secret that is recognised stands in it.
+    """Return a new event and its line, with recognised secrets redacted.
 
     Raises:
         UsageError: the data cannot be written as JSON, or is too much.
@@ -110,14 +110,14 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
     try:
         clean, secrets = redact_record(data, EXACT)
     except RecursionError:
-        # What holds itself is no JSON: writing it says so.
+        # A recursive structure is not JSON: writing it raises.
         return dict(data)
     known = clean.get("redacted", 0)
     return {**clean, "redacted": known + secrets} if secrets and isinstance(known, int) else clean
 
 
 def parse_line(line: bytes) -> dict[str, Any] | str:
-    """Return the fields of an event, or why the line is none."""
+    """Return the fields of an event, or why the line is invalid."""
     if len(line) > MAX_BYTES:
         return "longer than any event"
     hollow = line.endswith(b"\0\n")
@@ -151,7 +151,7 @@ def as_event(fields: Mapping[str, Any], position: Position) -> Event:
 
 
 def clean_line(fields: Mapping[str, Any]) -> bytes:
-    """Return the line of an event that comes from elsewhere, without secrets by the rules of today.
+    """Return the line of a foreign event, redacted by the current rules.
 
     Args:
         fields: its id, time, kind, head and data.
@@ -160,7 +160,7 @@ def clean_line(fields: Mapping[str, Any]) -> bytes:
 
 
 def line_of(fields: Mapping[str, Any]) -> bytes:
-    """Return the line of an event out of which secrets were taken by the rules of today."""
+    """Return the line of an event that was redacted by the current rules."""
     plain = {name: fields[name] for name in ("id", "time", "kind", "head")}
     said = {**plain, "rules": PATTERNS_VERSION, "data": fields["data"]}
     # ASCII: a name that is not UTF-8 survives, and no line breaks but ours.

@@ -19,7 +19,7 @@ def bytes_behind(journal: Journal, position: Position = START) -> int:
 
 
 def near_end(journal: Journal, size: int) -> Position:
-    """Return a place between two lines with at most so many bytes behind it, or little more than one line of them.
+    """Return a place between two lines with at most so many bytes after it, or slightly more.
 
     Raises:
         StoreError: the journal cannot be read.
@@ -42,7 +42,7 @@ def _line_end(journal: Journal, segment: int, offset: int) -> int:
                 if piece.endswith(b"\n"):
                     break
     except FileNotFoundError:
-        # It was replaced; whoever reads from there is told.
+        # It was replaced; reading from there reports that.
         return offset
     return offset
 

@@ -1,4 +1,4 @@
-"""The check of a journal: what cannot be read, told with file and line; asked often, so only what is new is looked at."""
+"""The check of a journal: unreadable lines with file and line number; cheap, as only new data is checked."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class JournalCheck:
 
     @property
     def complaint(self) -> str:
-        """Say so in one sentence; empty when all can be read."""
+        """Return a message in one sentence; empty: everything is readable."""
         if not self.problems:
             return ""
         more = f"; and {self.problems - len(self.locations):,} more" if self.problems > len(self.locations) else ""
         lines = f"{count(self.problems, 'line')} of the journal {noun(self.problems, 'is', 'are')}"
-        return f"{lines} no event and left out: {'; '.join(self.locations)}{more}."
+        return f"{lines} damaged and skipped: {'; '.join(self.locations)}{more}."
 
 
 _checked: dict[Path, _Progress] = {}
@@ -62,7 +62,7 @@ def check(root: Path) -> JournalCheck:
         progress = _checked.get(journal.folder, _Progress())
         end = journal.end()
         if end < progress.at or not journal.holds(*progress.last):
-            # It was removed, or put back to what it was earlier, or is another one.
+            # It was removed, restored to an earlier state, or replaced.
             progress = _Progress()
         if end > progress.at:
             _check_further(journal, progress)

@@ -29,11 +29,11 @@ START = Position(1, 0)
 class Journal:
     """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once.
 
-    Only an erasure changes a line, which keeps its length. An event that `append` returned is on disk. A crash in the middle of a write leaves a torn line: it is stepped over
-    by the next append and by every reader, and `problems` tells of it.
+    Only an erasure changes a line, which keeps its length. An event that `append` returned is on disk. A crash in the
+    middle of a write leaves a torn line: the next append and every reader skip it, and `problems` reports it.
 
     Args:
-        folder: where the files lie; made with the first event.
+        folder: of the files; created with the first event.
         segment_bytes: size from which a new file is begun.
         root: of the checkout that writes, which owns a journal that it begins.
     """
@@ -53,14 +53,14 @@ class Journal:
         return cls(folder_of(root), root=root)
 
     def append(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
-        """Write an event and wait until the disk has it.
+        """Write an event and wait until it is on disk.
 
-        What looks like a secret is taken out of every text of it, whoever writes: branch and file names, arguments, ids.
+        Possible secrets are redacted in every text: branch and file names, arguments, ids.
 
         Args:
-            kind: what happened, such as `hook.git`.
-            data: a mapping that JSON can hold.
-            head: the commit that the checkout stood at.
+            kind: kind of event, such as `hook.git`.
+            data: a mapping of JSON values.
+            head: the commit that is checked out.
 
         Raises:
             StoreError: the disk is full or read-only, or another process holds the journal.
@@ -70,7 +70,7 @@ class Journal:
         return as_event(fields, self.append_line(line))
 
     def append_line(self, line: bytes) -> Position:
-        """Write the line of an event and wait until the disk has it; gives where the next begins.
+        """Write the line of an event and wait until it is on disk; return the start of the next one.
 
         Raises:
             StoreError: as for `append`.
@@ -79,11 +79,11 @@ class Journal:
             return self._write(line)
 
     def append_all(self, kind: str, records: Sequence[tuple[Mapping[str, Any], str | None]]) -> list[Event]:
-        """Write several events and wait once until the disk has them; readers see them one by one, as after `append`.
+        """Write several events and wait once until they are on disk; readers see them one by one, as after `append`.
 
         Args:
-            kind: what happened.
-            records: the data of each, and the commit that the checkout stood at.
+            kind: kind of event.
+            records: the data of each, and the commit that was checked out.
 
         Raises:
             StoreError: as `append`; none of them counts as written.
@@ -101,7 +101,7 @@ class Journal:
     def append_after(
         self, cause: Event, kind: str, data: Mapping[str, Any], *, head: str | None = None
     ) -> Event | None:
-        """Write an event that was made from another one; None when that one was erased meanwhile.
+        """Write an event derived from another one; None: that one was erased meanwhile.
 
         Raises:
             StoreError: as `append`.
@@ -114,7 +114,7 @@ class Journal:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the journal: nobody else writes to it meanwhile. It is made where there is none.
+        """Hold the journal, which blocks writes by other processes; it is created if missing.
 
         Raises:
             StoreError: its folder cannot be used, or another process holds it.
@@ -132,9 +132,9 @@ class Journal:
         return as_event(fields, self._write(line))
 
     def read(self, after: Position | None = None) -> Iterator[Event]:
-        """Events in the order in which they were written; what is no event is left out.
+        """Events in the order in which they were written; invalid lines are skipped.
 
-        An event that is being written meanwhile is left for the next time.
+        An event that is being written is left for the next time.
 
         Args:
             after: an event's position, to read on behind it; None: from the beginning.
@@ -162,12 +162,12 @@ class Journal:
         """
         if not (self.folder / _LOCK).exists():
             return ()
-        # Under the lock a line without an end is torn, not on its way.
+        # Under the lock a line without an end is torn, not unfinished.
         with self._reported(), locked(self.folder / _LOCK, LOCK_SECONDS):
             return tuple(found for found in self.scan(start, torn=True) if isinstance(found, Problem))
 
     def locate(self, problem: Problem) -> str:
-        """Say where a problem is, for a person who opens the file, and what it is.
+        """Return place and kind of a problem, for a user who opens the file.
 
         Raises:
             StoreError: the file cannot be read.
@@ -181,7 +181,7 @@ class Journal:
         return f"{file}, line {line:,}: {problem.reason}"
 
     def end(self) -> Position:
-        """Return where the next event will begin: reading from here gives only what comes later."""
+        """Return where the next event will begin: reading from here yields only later events."""
         segments = self.segments()
         if not segments:
             return START
@@ -189,11 +189,11 @@ class Journal:
             return Position(segments[-1], self.file(segments[-1]).stat().st_size)
 
     def holds(self, position: Position, event_id: str) -> bool:
-        """Return whether an event ends at a position: where it does not, this is another journal than the one read.
+        """Return whether an event ends at a position: otherwise this is another journal than the one read.
 
         Args:
-            position: of the event that was read last; `START` holds in every journal.
-            event_id: of that event; empty where that is not known: any line will do.
+            position: end of the event that was read last; `START` is valid in every journal.
+            event_id: of that event; empty: unknown, accept any line.
 
         Raises:
             StoreError: a file cannot be read.
@@ -229,7 +229,7 @@ class Journal:
     # --- reading ---
 
     def scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
-        """Events, and what is none of them, from a position on.
+        """Events and invalid lines from a position on.
 
         Args:
             start: between two lines.
@@ -240,7 +240,7 @@ class Journal:
         """
         at = start
         while True:
-            # Listed before a file is read to its end: one that has a successor then is complete.
+            # Listed before a file is read to its end: a file with a successor is then complete.
             segments = self.segments()
             closed = any(segment > at.segment for segment in segments)
             if at.segment in segments:
@@ -250,7 +250,7 @@ class Journal:
             at = Position(min(segment for segment in segments if segment > at.segment), 0)
 
     def _segment(self, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
-        """Read one file; one that is replaced meanwhile is being overwritten, and read on from its successor."""
+        """Read one file; if it is replaced, it is being overwritten, and reading continues in its successor."""
         at: Position | None = start
         while at is not None:
             with self._reported(), self.file(start.segment).open("rb") as file:
@@ -276,7 +276,7 @@ class Journal:
         return sorted(int(name[:-6]) for name in names if name.endswith(".jsonl") and name[:-6].isdecimal())
 
     def file(self, segment: int) -> Path:
-        """Return the file of a number, whether it is there or not."""
+        """Return the file of a number, existing or not."""
         return self.folder / f"{segment:06}.jsonl"
 
     @contextmanager

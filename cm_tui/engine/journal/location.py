@@ -1,4 +1,4 @@
-"""The journal that belongs to a folder, by the project's identity, cached so that a hook need not work it out."""
+"""The journal of a folder, by the project's identity, cached for hooks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cm_tui.engine.git.fact_cache import get, put
 from cm_tui.engine.git.folder_mark import FolderMark, first_file
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.errors import StoreError
+from cm_tui.files import stamp_of
 
 _MAP = "roots.json"
 
@@ -22,9 +23,9 @@ def base() -> Path:
 
 
 def folder_of(root: Path) -> Path:
-    """Return the folder of the journal of the project at a root; not made here.
+    """Return the journal's folder of the project at a root; not created here.
 
-    A cached identity holds as long as git's folder, its configuration, the branch and the links stay.
+    A cached identity is valid as long as git's folder, its configuration, the branch and the links are unchanged.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -39,7 +40,7 @@ def folder_of(root: Path) -> Path:
     found = identity.identify(Path(folder))
     name: str = found.folder.name
     if found.is_indexed or (base() / name).is_dir():
-        # A memory that an earlier version made gets its mark now, before git says something new of the checkout.
+        # A memory from an earlier version gets its mark now, before git's data on the checkout changes.
         with suppress(StoreError):
             identity.claim(Path(folder))
         sign = _sign(Path(folder))
@@ -70,7 +71,7 @@ def claim(name: str, root: Path) -> None:
 
 def _sign(root: Path) -> list[Any]:
     """Return what an identity depends on, cheap to look at."""
-    folders, links = git_folders(root), _stamp(paths.links_file())
+    folders, links = git_folders(root), stamp_of(paths.links_file()) or ()
     if folders is None:
         mark = FolderMark.of(root)
         return [mark.inode, mark.born, *links] if mark is not None else []
@@ -78,21 +79,13 @@ def _sign(root: Path) -> list[Any]:
     # Another `.git` in the same place is another repository, or points at one.
     marker = (root / ".git").lstat()
     own = [marker.st_dev, marker.st_ino, *_first_file(folders.common)]
-    return [head.text, head.sha is not None, *own, *_stamp(folders.common / "config"), *links]
+    return [head.text, head.sha is not None, *own, *(stamp_of(folders.common / "config") or ()), *links]
 
 
 def _first_file(common: Path) -> tuple[int, ...]:
-    """Return what tells a git folder from the next one in its place; its birth takes longer to find out."""
+    """Return the mark of a git folder without its birth time, which takes longer to read."""
     found = first_file(common)
     if found:
         return found
     mark = FolderMark.of(common)
     return (mark.born,) if mark is not None else ()
-
-
-def _stamp(file: Path) -> list[int]:
-    try:
-        found = file.stat()
-    except OSError:
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]

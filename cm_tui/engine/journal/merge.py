@@ -7,13 +7,13 @@ from cm_tui.engine.journal.event import MOVED, clean_line
 from cm_tui.engine.journal.journal import START, Journal
 
 _OF_AN_ARCHIVE = frozenset({MOVED, ARCHIVED})
-"""Kinds of events that say where an archive has something."""
+"""Kinds of events with places in an archive."""
 
 
 def take_over(source: Journal, target: Journal) -> int:
-    """Copy the events of a journal that another one does not have, as they are; gives how many.
+    """Copy the events of a journal that another one lacks, unchanged; return how many.
 
-    Whoever is killed in between runs it again: what was copied is known by its id.
+    After a crash, run it again: copied events are recognised by their ids.
 
     Raises:
         StoreError: one of them cannot be read or written.
@@ -21,7 +21,7 @@ def take_over(source: Journal, target: Journal) -> int:
     known = {event.id for event in target.read(START)}
     copied = 0
     archive = Archive(source)
-    # What its archive holds comes back as what it was: the files of another archive bear the same numbers.
+    # Archived events are restored in their original form: the numbers of another archive's files would clash.
     archived = (
         one for number in archive.files() for episode, turn in archive.whole(number) for one in (*turn, episode)
     )

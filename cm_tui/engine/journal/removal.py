@@ -10,13 +10,13 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError
 
 BESIDE = ("assemblies", "ingestion", "blobs")
-"""Folders beside the events, of what was handed over and ingested: it holds words of them."""
+"""Folders next to the events, of assembled and ingested data, which contain their words."""
 EPISODE = "episode"
-"""Kind of the event that tells of one turn of a session."""
+"""Kind of the event for one turn of a session."""
 
 
 def count_episodes(journal: Journal) -> int:
-    """Return how many episodes a journal holds, those that are hidden or archived included.
+    """Return the number of episodes in a journal, including hidden and archived ones.
 
     Raises:
         StoreError: it cannot be read.
@@ -27,9 +27,9 @@ def count_episodes(journal: Journal) -> int:
 
 
 def remove(journal: Journal) -> None:
-    """Remove every event of a journal; who writes meanwhile begins a new one behind it.
+    """Remove every event of a journal; concurrent writers begin a new one after it.
 
-    Its folder and lock stay: another process may be waiting for them. Killed in the middle, it can be run again.
+    Its folder and lock stay: another process may be waiting for them. After a crash, it can be run again.
 
     Raises:
         StoreError: a file cannot be removed, or another process holds the journal.

@@ -12,7 +12,7 @@ _PIECE = 65_536
 
 
 def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
-    """Events and problems from a position on; a last line without an end is one of them only when `torn`."""
+    """Events and problems from a position on; a last line without an end counts only when `torn`."""
     at = start.offset
     size = os.fstat(file.fileno()).st_size
     if at > size:
@@ -37,7 +37,7 @@ def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Pr
 
 
 def _skip_line(file: BinaryIO) -> int:
-    """Step behind the end of a line, in pieces: nobody knows how long it is."""
+    """Skip to the end of a line of unknown length, in pieces."""
     skipped = 0
     while piece := file.readline(MAX_BYTES):
         skipped += len(piece)
@@ -52,7 +52,7 @@ def _ends_with_newline(file: BinaryIO) -> bool:
 
 
 def line_before(file: BinaryIO, offset: int) -> bytes:
-    """Return the line that ends at an offset; nothing where none does, or it is longer than any event."""
+    """Return the line that ends at an offset; empty: none, or longer than any event."""
     size = os.fstat(file.fileno()).st_size
     found = b""
     at = offset

@@ -1,4 +1,4 @@
-"""Texts by their content: a folder beside the journal in which each file is named by its digest."""
+"""Texts by content: a folder next to the journal with files named by their digest."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from pathlib import Path
 
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
-from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_bounded, write_atomically
+from cm_tui.state_file import reported
 
 MOST_BYTES = 4_000_000
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
 class Blobs:
-    """The blobs of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The blobs of one project."""
 
     def __init__(self, root: Path) -> None:
         self._folder = folder_of(root) / "blobs"
 
     def write(self, content: bytes) -> str:
-        """Keep content; returns its digest, the same for the same content.
+        """Store content; return its digest, the same for the same content.
 
         Raises:
             UsageError: it is too long.
@@ -36,27 +33,23 @@ class Blobs:
             raise UsageError(f"This has {len(content):,} bytes.", hint=f"A blob has at most {MOST_BYTES:,}.")
         digest = sha256(content).hexdigest()
         file = self._folder / digest[:2] / digest
-        try:
+        with reported(file):
             if not file.exists():
                 paths.private_dir(file.parent)
                 write_atomically(file, content, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error.strerror or error}.") from error
         return digest
 
     def read(self, name: str) -> bytes:
-        """Return content by its digest, or a beginning that no other has.
+        """Return content by its digest, or a unique prefix of it.
 
         Raises:
-            UsageError: the name is none, or that of several.
-            NotFoundError: there is none.
+            UsageError: the name is invalid or ambiguous.
+            NotFoundError: no such content.
             StoreError: it cannot be read.
         """
         file = self._named(name)
-        try:
+        with reported(file, "read"):
             return read_bounded(file, MOST_BYTES)
-        except OSError as error:
-            raise StoreError(f"Cannot read {file}: {error.strerror or error}.") from error
 
     def remove(self, digest: str) -> bool:
         """Remove a blob; returns whether there was one."""
@@ -73,5 +66,5 @@ class Blobs:
         if not found:
             raise NotFoundError(f"There is no blob {name}.")
         if len(found) > 1:
-            raise UsageError(f"{name} is the beginning of {len(found)} blobs.", hint="Give more of it.")
+            raise UsageError(f"{name} is ambiguous: {len(found)} blobs begin with it.", hint="Give more of it.")
         return found[0]

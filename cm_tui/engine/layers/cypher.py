@@ -1,9 +1,10 @@
 """Cypher over the project's graph, by the optional package `ladybug`: read only, in memory, bounded.
 
 The graph has `File {path}`, `Symbol {id, name, kind, path, line}` and `Entity {name, type}`; `DEFINES` from a file to its
+The graph has `File {path}`, `Symbol {id, name, kind, path, line}` and `Entity {name, type}`; `DEFINES` from a file to its
 symbols, `IMPORTS` between files, `CALLS` between symbols, `RELATES {type}` between entities. Files and imports are
-those of the project. Calls are worked out when they are asked about, so the graph has those up to three steps around
-each symbol that the query names in quotes, in both directions, as far as they are worked out within 0.8 s.
+those of the project. Calls are resolved on demand, so the graph has those up to three steps around each symbol that the
+query names in quotes, in both directions, as far as they are resolved within 0.8 s.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TIMEOUT_MS = 1_500
 _MOST_SYMBOLS = 20_000
 _DEPTH = 3
 _WALK_S = 0.8
-"""How long calls are worked out; what is further away is not in the graph."""
+"""Time limit for resolving calls; further ones are not in the graph."""
 _LONGEST = 4_000
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _APART = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`", re.DOTALL)
@@ -34,7 +35,7 @@ _NEVER = frozenset({
     "ALTER", "ATTACH", "BEGIN", "CALL", "CHECKPOINT", "COMMIT", "COPY", "CREATE", "DELETE", "DETACH", "DROP", "EXPORT",
     "EXTENSION", "IMPORT", "INSTALL", "LOAD", "MERGE", "PROFILE", "REMOVE", "ROLLBACK", "SET", "UNINSTALL", "UPDATE", "USE",
 })  # fmt: skip
-"""Words of statements that write, or reach what is no part of the graph: files, extensions, other databases."""
+"""Words of statements that write, or access files, extensions or other databases."""
 _SCHEMA = (
     "CREATE NODE TABLE File(path STRING PRIMARY KEY)",
     "CREATE NODE TABLE Symbol(id STRING PRIMARY KEY, name STRING, kind STRING, path STRING, line INT64)",
@@ -47,10 +48,10 @@ _SCHEMA = (
 
 
 def run(ports: MemoryPorts, knowledge: KnowledgeGraph, query: str) -> list[Item]:
-    """Return the rows that a query finds, at most two hundred.
+    """Return the rows of a query, at most two hundred.
 
     Raises:
-        UsageError: the package is not there, or the query is none, writes, takes too long or is wrong.
+        UsageError: the package is missing, or the query is invalid, writes, or takes too long.
     """
     names = checked(query)
     try:
@@ -58,7 +59,7 @@ def run(ports: MemoryPorts, knowledge: KnowledgeGraph, query: str) -> list[Item]
     except ImportError as error:
         raise UsageError(
             "Cypher needs the package ladybug, which is not installed.",
-            hint="Install it beside cm: pip install 'cm-tui[graph]'. The named views work without it.",
+            hint="Install it: pip install 'cm-tui[graph]'. The named views work without it.",
         ) from error
     database = ladybug.Database(buffer_pool_size=128 << 20, max_num_threads=2)
     connection = ladybug.Connection(database, num_threads=2)
@@ -76,10 +77,10 @@ def run(ports: MemoryPorts, knowledge: KnowledgeGraph, query: str) -> list[Item]
 
 
 def checked(query: str) -> list[str]:
-    """Return what a query has in quotes.
+    """Return the quoted texts of a query.
 
     Raises:
-        UsageError: it does more than read the graph.
+        UsageError: it is not a read-only query of the graph.
     """
     if len(query) > _LONGEST:
         raise UsageError(f"A query has at most {_LONGEST:,} letters.")

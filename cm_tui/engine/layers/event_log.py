@@ -1,6 +1,6 @@
-"""The event log: the newest events of the journal, followed as it grows, without what was erased or forgotten.
+"""The event log: the newest events of the journal, updated as it grows, without erased or forgotten ones.
 
-Reading begins with the last file of the journal, 16 MB at most; what is older is said to be not looked at.
+Reading begins with the last file of the journal, 16 MB at most; a note reports older events that were not read.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _SESSIONS = 1_000
 
 
 def seconds_back(since: str) -> float:
-    """Return how many seconds `-7d`, `-3h` or `-30m` is.
+    """Return the seconds of a duration such as `-7d`, `-3h` or `-30m`.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: it is invalid.
     """
     found = _SINCE.fullmatch(since)
     if found is None:
@@ -42,11 +42,11 @@ def seconds_back(since: str) -> float:
 
 
 class EventLog:
-    """The newest events of one project; used from any thread.
+    """The newest events of one project; thread-safe.
 
     Args:
         journal: its journal.
-        forgotten: gives sessions of which something was forgotten, and the ids of what was.
+        forgotten: returns sessions with forgotten episodes, and the ids of those.
     """
 
     def __init__(self, journal: Journal, forgotten: Callable[[], Collection[str]] = tuple) -> None:
@@ -59,7 +59,7 @@ class EventLog:
         self._turns: dict[str, float] = {}
 
     def turn_began(self, session: str) -> float:
-        """Return when the turn began that a session is in: its last prompt or stop; 0: nobody knows.
+        """Return when the current turn of a session began: its last prompt or stop; 0: unknown.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -71,16 +71,16 @@ class EventLog:
     def search(
         self, event_type: str = "", *, since: str = "-7d", fields: Sequence[str] = (), limit: int = 20
     ) -> tuple[list[Item], str]:
-        """Return events, the newest first, and what has to be said of them.
+        """Return events, the newest first, and messages for the user.
 
         Args:
-            event_type: an exact kind, a beginning with `*` at its end, or a type that a pipeline writes; empty: all.
+            event_type: an exact kind, a prefix with `*` at its end, or a type that a pipeline writes; empty: all.
             since: how far back.
-            fields: what is kept of each event; empty: what tells something.
+            fields: fields of each event to return; empty: the informative ones.
             limit: how many at most.
 
         Raises:
-            UsageError: the time is none.
+            UsageError: the time is invalid.
             StoreError: the journal cannot be read.
         """
         oldest = time.time() - seconds_back(since)
@@ -99,7 +99,7 @@ class EventLog:
         return found, said
 
     def _follow(self) -> bool:
-        """Read what is new; returns whether the journal has events that are not looked at."""
+        """Read new events; return whether the journal has older ones that were not read."""
         if self._at is None or not self._journal.holds(self._at, self._last):
             self._begin()
         for event in self._journal.read(self._at):

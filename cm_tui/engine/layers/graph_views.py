@@ -1,4 +1,4 @@
-"""Named views of the knowledge graph: calls, imports, what changes together, and what pipelines extracted."""
+"""Named views of the knowledge graph: calls, imports, files changed together, and pipelines' extracts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cm_tui.errors import UsageError
 from cm_tui.model import Edge, Symbol
 
 MOST = 50
-"""Rows of a view, where nothing else is asked for."""
+"""Default number of rows of a view."""
 _LEAST_TOGETHER = 2
 
 

@@ -1,4 +1,4 @@
-"""What pipelines wrote into the journal: texts of an index, entities and relations, events of a type of their own."""
+"""Pipelines' output in the journal: texts of an index, entities and relations, and custom events."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ VECTOR, GRAPH, LOG = KIND, "ingest.graph", "ingest.log"
 """Kinds of events: {index, text, metadata}, {entities, relations}, {type, fields}."""
 KINDS = frozenset((VECTOR, GRAPH, LOG))
 MOST = 200_000
-"""Entities and relations that are kept in memory."""
+"""Most entities and relations in memory."""
 
 
 class Entity(NamedTuple):
-    """Something that texts are about."""
+    """A subject of texts."""
 
     name: str
     type: str
@@ -35,7 +35,7 @@ class Relation(NamedTuple):
 def write_text(
     journal: Journal, index: str, text: str, metadata: Mapping[str, Any], *, origin: Sequence[str] = (), item: str = ""
 ) -> Event:
-    """Keep a text that is found by meaning.
+    """Write a text for semantic search.
 
     Raises:
         UsageError: it is too long.
@@ -53,10 +53,10 @@ def write_graph(
     origin: Sequence[str] = (),
     item: str = "",
 ) -> Event:
-    """Keep entities and relations.
+    """Write entities and relations.
 
     Raises:
-        UsageError: they are too many.
+        UsageError: there are too many.
         StoreError: the journal cannot be written.
     """
     return journal.append(GRAPH, {
@@ -69,7 +69,7 @@ def write_graph(
 def write_log(
     journal: Journal, type_: str, fields: Mapping[str, Any], *, origin: Sequence[str] = (), item: str = ""
 ) -> Event:
-    """Keep an event of a type that a pipeline names.
+    """Write an event of a pipeline's own type.
 
     Raises:
         UsageError: it is too long.
@@ -79,17 +79,13 @@ def write_log(
 
 
 def origins_of(event: Event) -> frozenset[str]:
-    """Return the events that what a pipeline wrote came from; none for other events."""
+    """Return the source events of a pipeline's output; empty for other events."""
     origins = event.data.get("origin_events") if event.kind in KINDS else None
     return frozenset(map(str, origins)) if isinstance(origins, list) else frozenset()
 
 
 class KnowledgeGraph:
-    """Entities and relations that pipelines wrote, followed as the journal grows; used from any thread.
-
-    Args:
-        journal: the project's.
-    """
+    """Entities and relations from pipelines, updated as the journal grows; thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

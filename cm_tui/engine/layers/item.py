@@ -9,17 +9,17 @@ from typing import Any
 from cm_tui.engine.definitions.template import plain
 
 Item = Mapping[str, Any]
-"""`text`, and as far as they are known `path`, `time` (seconds since the epoch), `score` (0 to 1) and fields of its own."""
+"""`text`, and if known `path`, `time` (seconds since the epoch), `score` (0 to 1) and further fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reference leads to."""
+    """Content of a reference."""
 
     items: tuple[Item, ...]
     title: str = ""
     value: Any = None
-    """Of layers that keep values."""
+    """For layers with values."""
     expires: float | None = None
     notes: tuple[str, ...] = ()
 
@@ -30,7 +30,7 @@ class Reading:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return what is shown, each once."""
+        """Return the shown items, each once."""
         return paths_of(self.items)
 
 

@@ -24,10 +24,10 @@ _writers = threading.Lock()
 
 
 def read(root: Path, path: str) -> Document | None:
-    """Return what a JSON file of a project holds; None where there is none.
+    """Return the content of a project's JSON file; None: no file.
 
     Raises:
-        UsageError: it is no JSON; says where.
+        UsageError: it is not JSON; the message contains the position.
         StoreError: it cannot be read.
     """
     try:
@@ -42,20 +42,20 @@ def read(root: Path, path: str) -> Document | None:
         where = error.place
         raise UsageError(
             f"{path}:{where.line}:{where.column}: {error.message}.",
-            hint=error.hint or "Mend it in an editor; nothing was changed.",
+            hint=error.hint or "Fix it in an editor; nothing was changed.",
         ) from error
 
 
 def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any, T]]) -> T:
-    """Write a JSON file anew from what it holds now; nobody else who writes so writes meanwhile.
+    """Rewrite a JSON file from its current content, while other such writes are blocked.
 
     Args:
         root: of the project.
         path: of the file, relative to the root.
-        change: gives the new content, and what is returned.
+        change: returns the new content, and the result.
 
     Raises:
-        UsageError: what is there is no JSON; it stays as it is.
+        UsageError: the current content is not JSON; it stays as it is.
         RefusedError: its folder leads out of the project.
         StoreError: it cannot be written.
     """
@@ -70,7 +70,7 @@ def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any,
             shared_dir(file.parent)
             text = json.dumps(new, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
             if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-                raise UsageError(f"{path} would have more than {MAX_BYTES:,} bytes.", hint="Remove what is old.")
+                raise UsageError(f"{path} would have more than {MAX_BYTES:,} bytes.", hint="Remove old values.")
             write_atomically(file, text, permissions=permissions_of(file), durable=True)
     except OSError as error:
         raise StoreError(f"Cannot write {path}: {error.strerror or error}.", hint="Check its folder.") from error

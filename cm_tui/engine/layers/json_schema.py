@@ -1,4 +1,4 @@
-"""JSON Schemas that a repository may have brought: nothing is fetched, and no pattern can hang."""
+"""JSON Schemas from untrusted repositories: nothing is fetched, and no pattern can hang."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNSUPPORTED = "patternProperties"
 
 
 def first_mistake(schema: Any, value: Any) -> tuple[tuple[str | int, ...], str] | None:
-    """Return where a value does not fit a schema first, and why; None: it fits.
+    """Return the first place where a value does not fit a schema, and why; None: it fits.
 
     Raises:
-        ValueError: the schema is none, refers to something that is not in it, or has a pattern that is not understood.
+        ValueError: the schema is invalid, refers to something outside of it, or has an unsupported pattern.
     """
     if _names(schema, _UNSUPPORTED):
         raise ValueError(f"{_UNSUPPORTED} is not supported")
     try:
         _CHECKER.check_schema(schema)
-        # An empty registry: a schema sends nobody anywhere.
+        # An empty registry: a schema cannot load remote references.
         checker = _CHECKER(schema, registry=Registry())
         wrong = next(iter(checker.iter_errors(value)), None)
     except jsonschema.SchemaError as error:
@@ -47,7 +47,7 @@ def _pattern(_: Any, pattern: Any, instance: Any, __: Any) -> Iterator[jsonschem
 
 
 def _names(schema: Any, key: str) -> bool:
-    """Return whether a key stands anywhere in a schema."""
+    """Return whether a key is anywhere in a schema."""
     if isinstance(schema, Mapping):
         return key in schema or any(_names(value, key) for value in schema.values())
     return isinstance(schema, list) and any(_names(value, key) for value in schema)

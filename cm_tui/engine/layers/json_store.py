@@ -16,11 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
 
 
 class JsonStore:
-    """The records of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The records of one project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -29,11 +25,11 @@ class JsonStore:
         """Return a record, or a part of it.
 
         Args:
-            path: its name; then, parted by `/`, keys and numbers that lead into it.
+            path: its name, then keys and numbers into it, separated by `/`.
 
         Raises:
-            UsageError: the name is none, or the file is no JSON or does not fit its schema.
-            NotFoundError: there is none, or nothing at that place.
+            UsageError: the name is invalid, or the file is not JSON or does not fit its schema.
+            NotFoundError: no such record, or nothing at that place.
             StoreError: it cannot be read.
         """
         name, _, inside = path.partition("/")
@@ -54,7 +50,7 @@ class JsonStore:
         """Write a record.
 
         Raises:
-            UsageError: the name is none, or the value does not fit the schema; then nothing is written.
+            UsageError: the name is invalid, or the value does not fit the schema; then nothing is written.
             StoreError: it cannot be written.
         """
         file = _file(name)
@@ -73,7 +69,7 @@ class JsonStore:
         schema = json_file.read(self._root, f"{FOLDER}/{name}.schema.json")
         if schema is None:
             return
-        # Late: only who has schemas pays for them.
+        # Late import: only users of schemas pay for it.
         from cm_tui.engine.layers.json_schema import first_mistake
 
         try:

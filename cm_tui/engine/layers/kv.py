@@ -1,7 +1,7 @@
-"""Values by key in `.cm/memory/kv.json`, some of them for a time.
+"""Values by key in `.cm/memory/kv.json`, some of them with an expiry time.
 
-The file is a plain object that a person may write by hand: `{"release": {"codename": "Ibis"}}`. When a value ends stands
-beside it, under `$expires`, in seconds since the epoch.
+The file is a plain object that the user may edit: `{"release": {"codename": "Ibis"}}`. Expiry times are in it, too,
+under `$expires`, in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -32,27 +32,23 @@ class KvValue:
 
 
 class KvStore:
-    """The values of one project.
-
-    Args:
-        root: of the project.
-    """
+    """The values of one project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def get(self, key: str, now: float | None = None) -> KvValue | None:
-        """Return a value; None where there is none, or it has ended.
+        """Return a value; None: missing or expired.
 
         Raises:
-            UsageError: the file is no JSON; says where.
+            UsageError: the file is not JSON; the message contains the position.
             StoreError: it cannot be read.
         """
         found = self.all(now)
         return found.get(key)
 
     def matching(self, pattern: str) -> list[KvValue]:
-        """Return the values whose keys a pattern with `*` and `?` fits, in order of their keys.
+        """Return the values whose keys match a pattern with `*` and `?`, sorted by key.
 
         Raises:
             UsageError: as `get`.
@@ -76,16 +72,16 @@ class KvStore:
         }
 
     def put(self, key: str, value: Any, ttl: float | None = None, now: float | None = None) -> KvValue:
-        """Keep a value, for a time or for ever; what has ended goes.
+        """Store a value, for a time or permanently; expired ones are removed.
 
         Args:
             key: its name; a `/` in it groups.
-            value: anything that JSON can hold.
-            ttl: seconds that it lives; None: for ever.
-            now: seconds since the epoch; None: this moment.
+            value: any JSON value.
+            ttl: seconds until it expires; None: never.
+            now: seconds since the epoch; None: the current time.
 
         Raises:
-            UsageError: the key is none, or the file is no JSON.
+            UsageError: the key is invalid, or the file is not JSON.
             StoreError: it cannot be written.
         """
         _check(key)

@@ -1,4 +1,4 @@
-"""Every layer of the memory through one interface: what a reference leads to, and writing what takes values."""
+"""All layers of the memory through one interface: reading references, and writing values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Layers:
 
     Args:
         ports: the engine.
-        working: what agents keep for their turns.
+        working: the agents' working memory.
     """
 
     def __init__(self, ports: MemoryPorts, working: WorkingMemory) -> None:
@@ -69,16 +69,16 @@ class Layers:
         }
 
     def read(self, text: str, *, session: str = "", prompt: str = "") -> Reading:
-        """Return what a reference leads to.
+        """Return the content of a reference.
 
         Args:
             text: the reference.
             session: of the agent.
-            prompt: what is asked, for layers that are asked by meaning.
+            prompt: for layers with semantic search.
 
         Raises:
-            UsageError: it is no reference, a parameter is wrong, or a file is no JSON.
-            NotFoundError: there is nothing.
+            UsageError: the reference is invalid, a parameter is wrong, or a file is not JSON.
+            NotFoundError: there is no such item.
             CmError: the layer cannot be read.
         """
         reference = replace(parse(text), session=session, prompt=prompt)
@@ -91,14 +91,16 @@ class Layers:
         """Write one value; an empty one removes it.
 
         Raises:
-            UsageError: the layer takes no values, or this is none that it takes.
+            UsageError: the layer has no values, or does not accept this one.
             StoreError: it cannot be written.
         """
         reference = parse(text)
         if len(value) > _LONGEST_VALUE:
-            raise UsageError(f"This value has {len(value):,} letters.", hint=f"At most {_LONGEST_VALUE:,} are kept.")
+            raise UsageError(
+                f"This value has {len(value):,} characters.", hint=f"At most {_LONGEST_VALUE:,} are stored."
+            )
         if ttl is not None and ttl <= 0:
-            raise UsageError("A value lives for more than 0 seconds.", hint="Leave the time out to keep it.")
+            raise UsageError("The time to live has to be more than 0 seconds.", hint="Omit it to keep the value.")
         if reference.scheme == "kv":
             return self._put_kv(reference.path, value, ttl)
         if reference.scheme == "working":
@@ -151,12 +153,12 @@ class Layers:
         since = self.log.turn_began(session) if session else 0.0
         found = self.working.matching(session, reference.path, since)
         if not found and not set(reference.path) & set("*?"):
-            raise NotFoundError(f"This session keeps nothing as {reference.path!r}.")
+            raise NotFoundError(f"This session has no value {reference.path!r}.")
         items: list[Item] = [{"key": one.key, "text": f"{one.key}: {one.value}", "value": one.value} for one in found]
         only = found[0] if len(found) == 1 else None
         return Reading(tuple(items), "Working memory", only.value if only else None, only.expires if only else None)
 
-    # --- what was written and done ---
+    # --- records and events ---
 
     def _note(self, reference: Reference) -> Reading:
         name = reference.path
@@ -220,7 +222,7 @@ class Layers:
         found = self._ports.episodes_of(reference.session, int(reference.number("limit", _TURNS, 1, 100)))
         return Reading(tuple(_episode_item(one) for one in reversed(found)), "This session")
 
-    # --- what is found ---
+    # --- search ---
 
     def _graph(self, reference: Reference) -> Reading:
         limit = int(reference.number("limit", 50, 1, 1_000))

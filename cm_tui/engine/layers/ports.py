@@ -22,14 +22,14 @@ from cm_tui.model import (
 
 
 class MemoryPorts(Protocol):
-    """The engine, as far as layers need it; everything is answered from the generation that the thread reads."""
+    """The engine's interface for layers; it reads the generation of the thread."""
 
     @property
     def root(self) -> Path:
         """Return the project's root folder."""
 
     def find(self, query: str, index: str, limit: int) -> SearchResult:
-        """Return what an index has that answers a question."""
+        """Return an index's matches for a query."""
 
     def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
         """Return a pack of code."""
@@ -38,10 +38,10 @@ class MemoryPorts(Protocol):
         """Return who calls a symbol."""
 
     def callees(self, name: str) -> Page[Edge]:
-        """Return what a symbol calls."""
+        """Return a symbol's callees."""
 
     def dependencies(self, path: str) -> Page[ImportEdge]:
-        """Return what a file imports."""
+        """Return a file's imports."""
 
     def importers(self, target: str) -> Page[ImportEdge]:
         """Return who imports a file."""
@@ -56,7 +56,7 @@ class MemoryPorts(Protocol):
         """Return lines of a file."""
 
     def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
-        """Return files that commits changed with this one: path, commits with both, commits with that one."""
+        """Return files often changed together with this one: path, common commits, commits with this one."""
 
     def note(self, name: str) -> NoteText:
         """Return a note."""
@@ -77,4 +77,4 @@ class MemoryPorts(Protocol):
         """Return the latest episodes of a session, the newest first."""
 
     def hidden_from_log(self) -> Collection[str]:
-        """Return ids and sessions of what was forgotten."""
+        """Return ids and sessions of forgotten episodes."""

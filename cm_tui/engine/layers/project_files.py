@@ -19,12 +19,12 @@ _MOST = 3
 
 
 def file(ports: MemoryPorts, reference: Reference) -> Reading:
-    """Return lines of a file; `#L10-L20` says which.
+    """Return lines of a file; `#L10-L20` selects them.
 
     Raises:
-        UsageError: the lines are none.
+        UsageError: the lines are invalid.
         NotFoundError: there is no such file.
-        CmError: it lies outside the project, or cannot be read.
+        CmError: it is outside the project, or cannot be read.
     """
     start, end = lines_of(reference.fragment)
     found = clean_source(ports.source, reference.path, start, end)
@@ -48,10 +48,10 @@ def lines_of(fragment: str) -> tuple[int, int | None]:
 
 
 def symbol(ports: MemoryPorts, reference: Reference) -> Reading:
-    """Return the source of a symbol, whole; of a name that several have, the first three.
+    """Return the whole source of a symbol; of an ambiguous name, the first three.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: no such symbol.
         CmError: it cannot be read.
     """
     path, separator, name = reference.path.rpartition("::")

@@ -1,4 +1,4 @@
-"""Memory references: `SCHEME://PATH?name=value`, as rules, routes and prompts name what is remembered."""
+"""Memory references: `SCHEME://PATH?name=value`, as used by rules, routes and prompts."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _MOST_PARAMETERS = 50
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What leads to something that is remembered."""
+    """A reference to something remembered."""
 
     text: str
     """As it was written."""
     scheme: str
     path: str
-    """Decoded: what stands behind `://`."""
+    """Decoded part after `://`."""
     params: Mapping[str, str] = field(default_factory=dict)
     fragment: str = ""
     session: str = ""
     """Of the agent that is asking."""
     prompt: str = ""
-    """What it is about to do."""
+    """The agent's task."""
 
     def param(self, name: str, default: str = "") -> str:
         """Return a parameter, or what holds without it."""
         return self.params.get(name, default)
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
-        """Return a parameter that is a number.
+        """Return a numeric parameter.
 
         Raises:
-            UsageError: it is none, or beyond its bounds.
+            UsageError: it is not a number, or out of range.
         """
         text = self.params.get(name)
         if text is None:
@@ -55,10 +55,10 @@ class Reference:
 
 
 def parse(text: str) -> Reference:
-    """Return what a text refers to.
+    """Parse a reference.
 
     Raises:
-        UsageError: it is no memory reference.
+        UsageError: it is not a memory reference.
     """
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST or any(ord(letter) < 32 for letter in text):

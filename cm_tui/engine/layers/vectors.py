@@ -1,4 +1,4 @@
-"""What is found by meaning and by words: passages of an index as items."""
+"""Search by meaning and by words: passages of an index as items."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from cm_tui.model import CODE, Hit
 def search_items(
     ports: MemoryPorts, query: str, index: str, limit: int, least: float
 ) -> tuple[list[Item], tuple[str, ...]]:
-    """Return passages that answer a question, the best first, and what has to be said of them.
+    """Return passages that answer a question, the best first, and messages for the user.
 
     Args:
         ports: the engine.
         query: in words or code.
         index: `code`, `episodes`, `entries`, `notes`, or one that a pipeline writes.
         limit: how many at most.
-        least: the score that each has at least, from 0 to 1: for code its relevance, how likely it is in the right place, where
-            that is known.
+        least: minimum score of each, from 0 to 1: for code its relevance (likelihood of being in the right place),
+            where that is known.
 
     Raises:
-        CmError: the index cannot be asked.
+        CmError: the index cannot be queried.
     """
     if not query.strip():
         return [], ("There was no query.",)

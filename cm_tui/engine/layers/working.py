@@ -1,17 +1,17 @@
-"""Working memory: what an agent keeps for the turn that it is in; in this process alone, never on disk."""
+"""Working memory: an agent's values for its current turn; only in this process, never on disk."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from cm_tui.errors import UsageError
+from cm_tui.lru import LRU
 
 TTL_SECONDS = 3_600.0
-"""How long a turn is thought to last at most, where nobody says that it ended."""
+"""Longest assumed duration of a turn whose end is not reported."""
 MOST_SESSIONS = 64
 MOST_KEYS = 50
 LONGEST_KEY = 200
@@ -19,7 +19,7 @@ VALUE_CHARACTERS = 20_000
 
 
 class WorkingValue(NamedTuple):
-    """A value, when it ends, and when it was kept."""
+    """A value, with its expiry and creation times."""
 
     key: str
     value: str
@@ -32,50 +32,47 @@ class WorkingMemory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sessions: OrderedDict[str, dict[str, WorkingValue]] = OrderedDict()
+        self._sessions: LRU[str, LRU[str, WorkingValue]] = LRU(MOST_SESSIONS)
 
     def put(self, session: str, key: str, value: str, ttl: float | None = None) -> WorkingValue:
-        """Keep a text for a session's turn; of more than fifty the oldest goes.
+        """Store a text for a session's turn; the oldest of more than fifty is dropped.
 
         Raises:
-            UsageError: there is no session or key, or one of them or the value is too long.
+            UsageError: the session or key is missing, or something is too long.
         """
         if not session:
-            raise UsageError("Working memory belongs to a session.", hint="Give its id.")
+            raise UsageError("Working memory needs a session.", hint="Give its id.")
         if not 0 < len(key) <= LONGEST_KEY or len(value) > VALUE_CHARACTERS or len(session) > LONGEST_KEY:
             raise UsageError(
-                f"{key[:40]!r} cannot be kept.",
+                f"{key[:40]!r} cannot be stored.",
                 hint=f"A key has 1 to {LONGEST_KEY} letters, a value at most {VALUE_CHARACTERS:,}.",
             )
         now = time.time()
         kept = WorkingValue(key, value, now + min(ttl or TTL_SECONDS, TTL_SECONDS), now)
         with self._lock:
-            values = self._sessions.setdefault(session, {})
-            self._sessions.move_to_end(session)
-            values.pop(key, None)
-            values[key] = kept
-            while len(values) > MOST_KEYS:
-                del values[next(iter(values))]
-            while len(self._sessions) > MOST_SESSIONS:
-                self._sessions.popitem(last=False)
+            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            values.put(key, kept)
+            self._sessions.put(session, values)
         return kept
 
     def matching(self, session: str, pattern: str = "*", since: float = 0.0) -> list[WorkingValue]:
-        """Return the values of a session whose keys a pattern with `*` and `?` fits, the oldest first.
+        """Return the values of a session whose keys match a pattern with `*` and `?`, the oldest first.
 
         Args:
             session: its id.
             pattern: of keys.
-            since: when its turn began: what was kept before is let go of.
+            since: when its turn began: earlier values are dropped.
         """
         now = time.time()
         with self._lock:
-            values = self._sessions.get(session, {})
-            for key in [key for key, one in values.items() if one.expires <= now or one.kept < since]:
-                del values[key]
-            return [one for one in values.values() if one.key == pattern or fnmatchcase(one.key, pattern)]
+            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            for key, one in values.items():
+                if one.expires <= now or one.kept < since:
+                    values.pop(key)
+            return [one for key, one in values.items() if key == pattern or fnmatchcase(key, pattern)]
 
     def remove(self, session: str, key: str) -> bool:
         """Remove a value; returns whether there was one."""
         with self._lock:
-            return self._sessions.get(session, {}).pop(key, None) is not None
+            values = self._sessions.get(session)
+            return values is not None and values.pop(key) is not None

@@ -1,4 +1,4 @@
-"""Mainline, HEAD's line of first parents, as it is stored: which commit has which ordinal."""
+"""The stored mainline, HEAD's line of first parents, with the ordinals of commits."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class MainlineChange:
     shift: int = 0
     """How far ordinals move: a shallow clone was deepened."""
     commits: list[CommitInfo] = field(default_factory=list)
-    """What comes after, oldest first."""
+    """Later commits, oldest first."""
     end: str = ""
     """Where the mainline ends, as it is stored."""
 
 
 def compare(db: Database, repository: Repository, head: str | None) -> MainlineChange | None:
-    """Return what has to change for the stored mainline to be that of a commit; None: nothing.
+    """Return the changes of the stored mainline for a commit; None: none.
 
-    Only the part that is not stored yet is read, unless the far end may have moved.
+    Only the missing part is read, unless the far end may have moved.
     """
     newest = db.rows("SELECT sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
     if head is None:
         return MainlineChange() if newest else None
     if not repository.has(head):
-        # Lost since it was indexed: what is stored is all that there is.
+        # Lost since it was indexed: only the stored part exists.
         return None
     if newest and end_moved(db, repository):
         return _compare_whole(db, repository, head)
@@ -64,9 +64,9 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
 
 
 def _pieces(line: Iterable[CommitInfo], former: former_commits.Known) -> Iterator[list[CommitInfo]]:
-    """Cut a line into pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
+    """Split a line into growing pieces: mostly one commit is new, and a long line need not be compared as a whole.
 
-    One ends where commits that are known from before do: the next is probably on the mainline, and nothing beyond it is read.
+    A piece ends where known commits do: the next is probably on the mainline, and nothing beyond it is read.
     """
     piece: list[CommitInfo] = []
     most = 1
@@ -81,7 +81,7 @@ def _pieces(line: Iterable[CommitInfo], former: former_commits.Known) -> Iterato
 
 
 def end_moved(db: Database, repository: Repository) -> bool:
-    """Whether the mainline may reach further back by now, or no longer as far; cheap enough for every question."""
+    """Whether the mainline may be longer or shorter now; cheap enough for every request."""
     kept = db.get_meta(_END) or ""
     now = repository.shallow_boundary()
     if (now or kept) and kept != (now or _GAP):
@@ -109,12 +109,12 @@ def _compare_whole(db: Database, repository: Repository, head: str) -> MainlineC
     shift = common - before[line[common - 1].sha] if common else 0
     if not shift and common == len(line) == len(before) and end == (db.get_meta(_END) or ""):
         return None
-    # Nothing is kept below a line that has moved: all rows are written again, while spans may stay.
+    # All rows of a moved line are written again, while spans may stay.
     return MainlineChange(keep=common, shift=shift, commits=line if shift or not common else line[common:], end=end)
 
 
 def write(db: Database, change: MainlineChange) -> None:
-    """Make the stored mainline that of HEAD, and truncate what is covered to the fork."""
+    """Set the stored mainline to that of HEAD, and truncate coverage to the fork."""
     with db.transaction():
         if not change.shift:
             covered = coverage.load(db)

@@ -1,4 +1,4 @@
-"""Coverage: how much of the mainline is stored, and keeping that true when the mainline changes."""
+"""Coverage: the stored part of the mainline, and its updates when the mainline changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Coverage:
     rules: str = ""
     """Digest of the rules by which files were chosen."""
     floor: int = 0
-    """Oldest ordinal that pruning kept; the background does not read below it again."""
+    """Oldest ordinal that pruning kept; background reading stops there."""
     missing: int = 0
     """Left by an older version, which took file versions that are not in this clone for deleted."""
     broken: str = ""
@@ -37,18 +37,18 @@ class Coverage:
     lost: str = ""
     """Object that it lacked."""
     version: int = 0
-    """Counts up whenever spans change other than by reading on."""
+    """Increased whenever spans change other than by reading on."""
 
     def covers(self, ordinal: int) -> bool:
-        """Whether the spans tell what was alive at an ordinal."""
+        """Whether the spans cover an ordinal."""
         return 0 < self.from_ord <= ordinal <= self.to_ord
 
 
 def load(db: Database) -> Coverage:
-    """What is covered.
+    """The covered part.
 
     Raises:
-        StoreDamagedError: what the store says of it cannot be read.
+        StoreDamagedError: the store's record of it cannot be read.
     """
     text = db.get_meta(_KEY)
     try:
@@ -58,23 +58,23 @@ def load(db: Database) -> Coverage:
 
 
 def save(db: Database, covered: Coverage) -> None:
-    """Remember what is stored; the caller holds the transaction in which the spans change."""
+    """Store the coverage; the caller holds the transaction in which the spans change."""
     db.set_meta(_KEY, json.dumps(asdict(covered)))
 
 
 def truncate_to(db: Database, *, keep: int, shift: int = 0) -> None:
-    """Take the spans back to an ordinal, above which the mainline has become another one.
+    """Reset the spans to an ordinal, above which the mainline has changed.
 
     Args:
         db: the store; the caller holds the transaction.
-        keep: the last ordinal that is still the same commit, counted after the shift.
+        keep: the last unchanged ordinal, after the shift.
         shift: how far ordinals move first.
     """
     covered = load(db)
     if covered.to_ord and shift:
         covered = _shift(db, covered, shift)
     if covered.floor > keep:
-        # What was vacuumed from here on was vacuumed from another mainline.
+        # Data vacuumed from here on was of another mainline.
         covered = replace(covered, floor=keep + 1 if keep else 0)
     if covered.to_ord and (db.value("SELECT max(ord) FROM line_commit") or 0) + shift > keep:
         _retain(db, keep if keep >= covered.from_ord else -1)
@@ -91,7 +91,7 @@ def truncate_to(db: Database, *, keep: int, shift: int = 0) -> None:
 
 
 def _retain(db: Database, keep: int) -> None:
-    """Retain the blobs of what lies above an ordinal, the newest of them if they are many."""
+    """Retain the blobs above an ordinal, only the newest if there are many."""
     found = db.rows(
         "SELECT blob FROM file_span WHERE from_ord > ? UNION SELECT blob FROM head_file "
         "EXCEPT SELECT blob FROM file_span WHERE from_ord <= ? ORDER BY blob DESC",
@@ -106,13 +106,13 @@ def _retain(db: Database, keep: int) -> None:
 
 
 def drop_retained(db: Database) -> None:
-    """Retain nothing of commits that have left the mainline; the caller holds the transaction."""
+    """Retain nothing of commits that left the mainline; the caller holds the transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", [RETAINED])
     former_commits.clear(db)
 
 
 def _shift(db: Database, covered: Coverage, shift: int) -> Coverage:
-    """Return the coverage after all ordinals have moved; what lies before the new beginning is cut off."""
+    """Return the coverage after moving all ordinals; the part before the new beginning is cut off."""
     start, end, floor = (
         ordinal and max(0, ordinal + shift) for ordinal in (covered.from_ord, covered.to_ord, covered.floor)
     )
@@ -122,7 +122,7 @@ def _shift(db: Database, covered: Coverage, shift: int) -> Coverage:
         [shift, shift],
     )
     if start < 1:
-        # Of the oldest commit that is left it is only known what was there.
+        # For the oldest remaining commit only its state is known, not its changes.
         db.execute("DELETE FROM file_span WHERE to_ord <= 1")
         db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord = 1")
     if not end:
@@ -133,14 +133,14 @@ def _shift(db: Database, covered: Coverage, shift: int) -> Coverage:
 
 
 def clear(db: Database) -> None:
-    """Drop all spans; what was vacuumed stays so as long as that part of the mainline does."""
+    """Drop all spans; vacuumed history stays so as long as that part of the mainline exists."""
     covered = load(db)
     db.execute("DELETE FROM file_span")
     save(db, Coverage(version=covered.version + 1, floor=covered.floor))
 
 
 def restore_floor(db: Database) -> None:
-    """Keep the background from reading what was vacuumed from the store before this one."""
+    """Keep background reading from vacuumed history of the previous store."""
     covered, sha = load(db), user_marks.read(db.folder).get("vacuumed_to")
     if covered.to_ord or covered.floor or sha is None:
         return
@@ -150,13 +150,13 @@ def restore_floor(db: Database) -> None:
 
 
 def is_current(db: Database, rules: str) -> bool:
-    """Whether the spans were chosen by these rules, or there are none."""
+    """Whether the spans were selected by these rules, or there are none."""
     covered = load(db)
     return not covered.to_ord or (covered.rules == rules and not covered.missing)
 
 
 def merge_duplicate_blobs(db: Database) -> None:
-    """Let the past name the newest of several blobs of one content: a full run has parsed it again."""
+    """Let the past use the newest of several blobs of one content: a full run has parsed it again."""
     covered = load(db)
     twice = "SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob QUALIFY newest <> id"
     if not db.value(f"SELECT count(*) FROM ({twice})"):  # noqa: S608 - our own query

@@ -1,4 +1,4 @@
-"""Commits that have left the mainline, as they do with a switch of branches: what is known of them is not read again when they come back."""
+"""Commits that left the mainline, as with a switch of branches: their changes are kept for their return."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from cm_tui.engine.git.commits import CommitInfo
 from cm_tui.engine.store.database import Database
 
 _MOST = 300_000
-"""Commits and changes of paths that are kept at most; what left longest ago goes first."""
+"""Most commits and changes of paths to keep; those that left first are dropped first."""
 _RULES = "former_rules"
-"""Key in `meta`: digest of the rules by which files were chosen in what is kept."""
+"""Key in `meta`: digest of the rules by which the kept files were selected."""
 _ABSENT = "absent"
-"""Language of a blob whose content was not in the clone: what became of such a file is looked at again."""
+"""Language of a blob with missing content: such a file is checked again."""
 
 Known = Mapping[str, tuple[CommitInfo, str | None]]
 """Commits with their first parents, by sha."""
 Changes = list[tuple[str, int | None, int | None]]
-"""Path, and the blob that was there before and after."""
+"""Path, and the blobs before and after."""
 
-# Commits above the fork, with their first parents. Those whose spans begin and end within what is covered are known,
-# unless the content of a file was not there to be read.
+# Commits above the fork, with their first parents. Those whose spans begin and end within coverage are known, unless
+# the content of a file was missing.
 _LEAVING = """
 CREATE OR REPLACE TEMP TABLE leaving AS
 SELECT l.ord, l.sha, coalesce(p.sha, '') AS parent, l.time, l.author, l.subject,
@@ -51,15 +51,15 @@ SELECT sha FROM (
 
 
 def keep_leaving(db: Database, *, keep: int, first: int, last: int, rules: str, returning: Sequence[str] = ()) -> None:
-    """Keep what is known of the commits that are about to leave the mainline.
+    """Keep the changes of commits that are about to leave the mainline.
 
     Args:
-        db: the store, whose mainline and spans are still those of before; the caller holds the transaction.
+        db: the store with its old mainline and spans; the caller holds the transaction.
         keep: the last ordinal that stays.
-        first: where the spans begin to tell what a commit changed; 0: no spans are known.
-        last: where they end.
-        rules: digest of the rules by which files were chosen in them.
-        returning: commits that come instead; what is known of them is needed first.
+        first: the first ordinal with known changes; 0: no spans.
+        last: the last one.
+        rules: digest of the rules by which files were selected in them.
+        returning: the new commits; what is known of them is needed first.
     """
     if not db.value("SELECT count(*) FROM line_commit WHERE ord > ?", [keep]):
         return
@@ -97,19 +97,19 @@ def _drop_oldest(db: Database) -> None:
 
 
 def commits(db: Database) -> Known:
-    """Return the commits that are kept with their first parents, by sha."""
+    """Return the kept commits with their first parents, by sha."""
     rows = db.rows("SELECT sha, time, author, subject, parent FROM former_commit")
     return {row[0]: (CommitInfo(*row[:4]), row[4] or None) for row in rows}
 
 
 def changes(db: Database, first: int, last: int, rules: str) -> dict[int, Changes]:
-    """Return what commits changed that are on the mainline again, by ordinal; those of which that is not known are left out.
+    """Return the changes of commits that are on the mainline again, by ordinal; those with unknown changes are omitted.
 
     Args:
         db: the store.
         first: the first ordinal.
         last: the last one.
-        rules: digest of the rules by which files are chosen.
+        rules: digest of the rules by which files are selected.
     """
     found: dict[int, Changes] = {}
     if not is_by(db, rules):
@@ -126,12 +126,12 @@ def changes(db: Database, first: int, last: int, rules: str) -> dict[int, Change
 
 
 def is_by(db: Database, rules: str) -> bool:
-    """Whether all that is kept was chosen by these rules."""
+    """Whether all kept data was selected by these rules."""
     return db.get_meta(_RULES) in (None, rules)
 
 
 def clear(db: Database) -> None:
-    """Keep nothing; the caller holds the transaction."""
+    """Drop all kept data; the caller holds the transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", [_RULES])
     db.execute("DELETE FROM former_change")
     db.execute("DELETE FROM former_commit")

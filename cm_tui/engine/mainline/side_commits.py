@@ -1,4 +1,4 @@
-"""Commits off the mainline whose files are stored: as what differs from a commit of the mainline."""
+"""Commits off the mainline with stored files: as differences from a commit of the mainline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.engine.store.database import Database
 
 _MOST_COMMITS = 100
 _MOST_FILES = 500_000
-"""Commits and paths that are kept at most; what was used longest ago goes first."""
+"""Most commits and paths to keep; the longest unused are dropped first."""
 
 SideFile = tuple[str, int | None]
 """Path and blob; None: not there."""
@@ -26,7 +26,7 @@ class Side(NamedTuple):
 
 
 def find(db: Database, sha: str, rules: str) -> Side | None:
-    """Return a commit that was read as a whole by these rules, and whose base is still covered."""
+    """Return a commit that was read completely by these rules, and whose base is still covered."""
     rows = db.rows(
         "SELECT s.id, s.base, l.ord FROM side_commit s LEFT JOIN line_commit l ON l.sha = s.base "
         "WHERE s.sha = ? AND s.whole AND s.rules = ? ORDER BY s.id DESC",
@@ -42,7 +42,7 @@ def find(db: Database, sha: str, rules: str) -> Side | None:
 
 
 def snapshot(side: Side) -> str:
-    """Return a commit's files as a relation of (path, blob), as it may stand after FROM."""
+    """Return a commit's files as a relation of (path, blob), for a FROM clause."""
     own = f"SELECT path, blob FROM side_file WHERE side = {side.number:d}"  # noqa: S608 - a number
     if not side.base:
         return f"({own} AND blob IS NOT NULL)"
@@ -56,7 +56,7 @@ def snapshot(side: Side) -> str:
 def begin(db: Database, sha: str, base: str, rules: str) -> int:
     """Begin to store a commit, and return its number; the caller holds the transaction.
 
-    Readings that were not brought to an end go once this one has, so that what they parsed is not parsed again.
+    Incomplete ones are dropped once this one is complete, so that their blobs are not parsed again.
     """
     number = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM side_commit"))
     used = int(db.value("SELECT coalesce(max(used), 0) + 1 FROM side_commit"))
@@ -71,18 +71,18 @@ def add(db: Database, number: int, files: Sequence[SideFile]) -> None:
 
 
 def complete(db: Database, number: int, used: Sequence[int]) -> bool:
-    """Let a commit be whole; return whether others were dropped. The caller holds the transaction.
+    """Mark a commit as complete; return whether others were dropped. The caller holds the transaction.
 
     Args:
         db: the store.
-        number: which one.
+        number: of the commit.
         used: others that were used meanwhile, the latest last.
     """
     db.execute("UPDATE side_commit SET whole = true WHERE id = ?", [number])
     newest = int(db.value("SELECT max(used) FROM side_commit"))
     for later, one in enumerate([*used, number], 1):
         db.execute("UPDATE side_commit SET used = ? WHERE id = ?", [newest + later, one])
-    # Nobody else reads meanwhile: what is not whole was left by someone who was stopped.
+    # Other readers are blocked: an incomplete one was left by a stopped process.
     gone = db.rows(
         """
         SELECT s.id FROM (
@@ -104,7 +104,7 @@ def are_by(db: Database, rules: str) -> bool:
 
 
 def drop_others(db: Database, rules: str) -> None:
-    """Drop what was read by other rules; the caller holds the transaction."""
+    """Drop commits read by other rules; the caller holds the transaction."""
     _drop(db, [row[0] for row in db.rows("SELECT id FROM side_commit WHERE rules <> ?", [rules])])
 
 

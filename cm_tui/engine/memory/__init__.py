@@ -1,1 +1,1 @@
-"""What agents did: journal consumer, turns, the record of an episode, and the list of sources."""
+"""Agents' work: journal consumer, turns, the record of an episode, and the list of sources."""

@@ -14,18 +14,14 @@ from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, Entry
 
 _STAMP = "entry_stamp"
-"""Key in `meta`: what the files were like when they were read last."""
+"""Key in `meta`: stamps of the files when they were last read."""
 _LATEST = 2**40
 _NOT_IN_A_PATH = re.compile(r"[^\w-]")
 _HELD = "SELECT id, path, start_line, end_line, title, text, time FROM passage WHERE source = ?"
 
 
 class EntrySource:
-    """Passages of entries; the files are small, and read whole when one of them has changed.
-
-    Args:
-        context: says whose project it is.
-    """
+    """Passages of entries; the files are small, and read completely when one of them has changed."""
 
     name = ENTRIES
 
@@ -33,24 +29,24 @@ class EntrySource:
         self._root = context.root
 
     def has_changed(self, db: Database) -> bool:
-        """Return whether a file of entries, or what is trusted of it, is another than when it was read last."""
+        """Return whether a file of entries, or the ledger, has changed since it was last read."""
         try:
             return db.get_meta(_STAMP) != Entries(self._root).stamp()
         except CmError:
             return True
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Compare all entries that may be in an answer with the passages that there are."""
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        """Compare all recallable entries with the stored passages."""
         try:
             entries = Entries(self._root)
-            # Taken before they are read: what changes meanwhile is read again next time.
+            # Stamped before reading, so that a concurrent change is read next time.
             stamp = entries.stamp()
             found = entries.all()
         except CmError as error:
             db.set_meta(_STAMP, "")
             return Changes([], [], [f"Entries are as they were: {error.message}"])
         wanted = {_key(one): one for entry in found.recalled for one in passages_of(entry)}
-        held = {} if anew else {tuple(row[1:]): row[0] for row in db.rows(_HELD, [self.name])}
+        held = {} if rebuild else {tuple(row[1:]): row[0] for row in db.rows(_HELD, [self.name])}
         db.set_meta(_STAMP, stamp)
         gone = [id_ for key, id_ in held.items() if key not in wanted]
         return Changes(gone, [one for key, one in wanted.items() if key not in held])
@@ -62,7 +58,7 @@ def path_of(entry: str) -> str:
 
 
 def passages_of(entry: Entry) -> Iterator[SourcePassage]:
-    """Yield the passages of an entry: what it says, under its category, its title, and keywords that stand nowhere else."""
+    """Yield the passages of an entry: its content, under category, title, and keywords missing in the content."""
     # Once more by the rules of today: the file of a project is not ours alone.
     said = f"{entry.title}\n{entry.content}".lower()
     more = [word for word in entry.keywords if word.lower() not in said]

@@ -1,4 +1,4 @@
-"""The journal's record of an episode: its fields, and both ways between them and an event."""
+"""The journal's record of an episode: its fields, and conversion to and from an event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KIND = "episode"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
 _LATEST = 2.0**40
-"""Times beyond are damage: a journal can be edited by hand, and a transcript says what it likes."""
+"""Times beyond are invalid: a journal can be edited by hand, and a transcript may contain anything."""
 _MOST = 2**53
 """Counts beyond are damage too."""
 _FIRST_VERSION = (
@@ -28,7 +28,7 @@ _FIRST_VERSION = (
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecord:
-    """The record of one turn of a session; the event around it has its id, its time and HEAD when it stopped."""
+    """The record of one turn of a session; its event has the id, the time and HEAD when it stopped."""
 
     type: EpisodeType = "task"
     agent: str = ""
@@ -66,7 +66,7 @@ class EpisodeRecord:
     tags: tuple[str, ...] = ()
 
     def to_event_data(self) -> dict[str, Any]:
-        """Return the data of its event, which JSON can hold; what later versions added is left out where it is empty."""
+        """Return the event data as JSON values; empty fields of later versions are omitted."""
         data: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -78,7 +78,7 @@ class EpisodeRecord:
 
     @classmethod
     def from_event(cls, event: Event) -> Self:
-        """Read an event's data; what is not as expected is left out."""
+        """Read an event's data; unexpected values are skipped."""
         data = event.data
         return cls(
             type=_one_of(data, "type", get_args(EpisodeType), "task"),
@@ -113,17 +113,17 @@ class EpisodeRecord:
 
 
 def origin_of(event: Event) -> str:
-    """Return the digest that names a turn in the transcript that it was read from; empty: it was read from none."""
+    """Return the digest of the turn in its transcript; empty: not from a transcript."""
     origin = _text(event.data, "origin")
     return origin if _DIGEST.fullmatch(origin) else ""
 
 
 def read_episode(event: Event, *, patch: bool) -> Episode:
-    """Return the episode that an event holds, not yet laid on the mainline, as it was recorded.
+    """Return the episode of an event as recorded, not yet placed on the mainline.
 
     Args:
         event: one of kind `episode`.
-        patch: whether its patch and its steps come along; how many there are always does.
+        patch: include its patch and its steps; the number of steps is always included.
     """
     record, head = EpisodeRecord.from_event(event), _sha(event.head)
     return Episode(

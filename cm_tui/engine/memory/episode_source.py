@@ -1,4 +1,4 @@
-"""The source of episodes: what agents were asked and answered, as passages."""
+"""The source of episodes: agents' prompts and answers, as passages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cm_tui.model import EPISODES
 _POSITION = "episode_position"
 """Key in `meta`: how far the journal was read."""
 _EVENT = "episode_event"
-"""Key in `meta`: id of the event that was read last, by which another journal is told."""
+"""Key in `meta`: id of the last event read, which identifies the journal."""
 MOST = 2_000
 """Turns that become searchable in one transaction: ten thousand take 300 MB for a while, two thousand 100 MB."""
 _TITLE_CHARS = 300
@@ -33,7 +33,7 @@ class EpisodeSource:
     """Passages of episodes; each new event of the journal is read once.
 
     Args:
-        context: says whose journal it is.
+        context: of the journal's project.
     """
 
     name = EPISODES
@@ -52,29 +52,29 @@ class EpisodeSource:
         except CmError:
             return True
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Read on from where the journal was left; one that does not have what was read last is another one."""
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        """Read on from the stored position; without the last event read, it is another journal."""
         try:
-            return self._read(Journal.of(self._root), db, anew=anew)
+            return self._read(Journal.of(self._root), db, rebuild=rebuild)
         except CmError as error:
-            if anew:
-                # The passages that there are go all the same: they are read again next time.
+            if rebuild:
+                # The existing passages are removed anyway: they are read again next time.
                 _keep(db, START, "")
             return Changes([], [], [f"Episodes are as they were: {error.message}"])
 
-    def _read(self, journal: Journal, db: Database, *, anew: bool) -> Changes:
+    def _read(self, journal: Journal, db: Database, *, rebuild: bool) -> Changes:
         before = _position(db)
-        whole = anew or not journal.holds(before, _event(db))
+        whole = rebuild or not journal.holds(before, _event(db))
         read = None if whole else self._ahead
         if read is None or read.place != before:
             read = _Reading(journal, START if whole else before, self._most)
         restored = frozenset[str]() if whole else frozenset(read.seen.restored)
         if restored:
-            # What was hidden stands before the place: of what is there, it alone is read again.
+            # Episodes hidden before the position: only these are read again.
             read = _Reading(journal, START, self._most)
             read.known_to, read.again = before, restored
         self._ahead = read
-        # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
+        # Indexed passages stay until all are read again; new ones may be added step by step.
         new = read.passages(len(read.ends) if whole or restored else 1, self._check)
         _keep(db, read.place, read.event or _event(db))
         gone = _ids(db) if whole else _ids_at(db, read.seen.hidden | restored)
@@ -82,7 +82,7 @@ class EpisodeSource:
 
 
 class _Reading:
-    """What a journal has behind a place: which of it is shown, and its episodes, some at a time.
+    """The part of a journal after a position: visibility, and episodes in pieces.
 
     Raises:
         StoreError: it cannot be read.
@@ -91,7 +91,7 @@ class _Reading:
     def __init__(self, journal: Journal, start: Position, most: int) -> None:
         self._journal = journal
         self.place, self.event = start, ""
-        """Up to where passages were asked for, and the event there."""
+        """End of the part returned as passages, and the event there."""
         self.seen = Visibility()
         self.ends: list[tuple[Position, str]] = []
         """Places that so many episodes lie between, and the last event before each."""
@@ -109,7 +109,7 @@ class _Reading:
             self.ends.append(last)
 
     def passages(self, pieces: int, check: Callable[[], None]) -> Iterator[SourcePassage]:
-        """Go on by so many pieces, and return the passages of what is shown there."""
+        """Read the next pieces, and return the passages of visible episodes in them."""
         start = self.place
         taken, self.ends = self.ends[:pieces], self.ends[pieces:]
         if taken:
@@ -120,7 +120,7 @@ class _Reading:
         # Read again one by one: all at once they do not fit in memory.
         for event in self._journal.read(start) if start < end else ():
             if event.position > end:
-                # What was added since is not counted as read.
+                # Later additions do not count as read.
                 return
             if event.kind == episode_record.KIND:
                 check()
@@ -151,7 +151,7 @@ def path_of(episode: str) -> str:
 
 
 def passages_of(event: Event) -> Iterator[SourcePassage]:
-    """Yield the passages of an episode: the turn as it was said, in pieces, each under what its session is called."""
+    """Yield the passages of an episode: the turn's text in pieces, each under the session's title."""
     record = EpisodeRecord.from_event(event)
     # Once more where it was recorded by earlier rules than today's: it becomes searchable here.
     clean = str if event.is_clean else _without_secrets
@@ -161,7 +161,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
     name = _storable(clean(turn_text.session_name(record)))[:_TITLE_CHARS]
     at = event.time if record.at is None else record.at
     for chunk in chunk_lines(lines):
-        # A later piece does not say by itself what was asked.
+        # A later piece does not contain the prompt.
         title = name if chunk.start_line == 1 else f"{name} {first}".strip()
         yield SourcePassage(
             path=path_of(event.id),
@@ -181,7 +181,7 @@ def _without_secrets(text: str) -> str:
 
 
 def _storable(line: str) -> str:
-    """Return a line without what the store cannot hold: journals may have lone surrogates and zero bytes."""
+    """Return a line that the store can hold: journals may have lone surrogates and zero bytes."""
     return line.encode("utf-8", "replace").decode("utf-8").replace("\0", " ").removesuffix("\r")
 
 

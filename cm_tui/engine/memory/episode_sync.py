@@ -1,4 +1,4 @@
-"""Bringing the passages of episodes, entries and notes up to the journal and their files, outside an index run."""
+"""Updating the passages of episodes, entries and notes from the journal and files, outside an index run."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
-"""Sources that grow beside the files of a project."""
+"""Sources that grow independently of a project's files."""
 WAIT_S = 1.5
-"""How long a question about what was remembered waits for it to become searchable."""
+"""How long a question about the memory waits for this update."""
 CHANGE_S = 0.3
-"""How long a change of it waits for that: it is kept in the journal, which lists are made from."""
+"""How long a change waits for this update; lists come from the journal, and show it anyway."""
 _PIECE = 200
-"""Turns that become searchable in one transaction: who asks waits for no more than one such piece."""
-LATER = "What was recorded last is searchable when the index run that is under way has ended."
+"""Turns per transaction: a request waits for one such piece at most."""
+LATER = "The latest episodes are searchable when the current index run has ended."
 
-PARTLY = "Only a part of what was recorded is searchable so far: ask again, or run `cm index`, for the rest of it."
+PARTLY = "Only part of the memory is searchable so far: ask again, or run `cm index`, for the rest."
 
 
 def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bool:
-    """Bring them up to the journal, after whoever writes to the store; False where the index is to be made again as a whole.
+    """Update them from the journal, after any other writer; False where the whole index must be rebuilt.
 
     Args:
         db: the store.
-        root: whose journal it is.
+        root: the checkout whose journal it is.
         read: reads a file of the project.
-        again: all of them, by the rules of today.
+        again: read all of them again, by the current rules.
     """
     lock, sources = WriterLock.of(db), _sources(root, read)
     more = True
     while more:
-        # What a user asks for goes between two pieces.
+        # The user's requests run between two pieces.
         with lock.batch(Cancel()):
             delta = _sync(db, sources, again=again)
         if delta is None:
@@ -52,22 +52,22 @@ def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bo
 
 
 def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
-    """Bring them up to what is written down, unless somebody writes to the store; returns whether that was done."""
+    """Update them from the journal, unless another process writes to the store; return whether it was done."""
     return sync_before_question(db, root, read) != LATER
 
 
 def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: float = 0.0) -> str:
-    """Bring them up to what is written down, unless somebody writes to the store for longer than a question can wait.
+    """Update them from the journal, unless another process writes for longer than a request can wait.
 
     Args:
         db: the store.
-        root: whose journal it is.
+        root: the checkout whose journal it is.
         read: reads a file of the project.
-        wait: seconds. Readers of history let go of the store at once when somebody waits, so that what was
-            remembered a moment ago is in the answer; an index run that writes files does not.
+        wait: seconds. Readers of history release the store at once for a waiting request, so that it sees what was
+            remembered a moment ago; an index run that writes files does not.
 
     Returns:
-        What has to be said with the answer.
+        A message for the response.
     """
     changed = [one for one in _sources(root, read) if one.has_changed(db)]
     if not changed or db.is_read_only:
@@ -90,7 +90,7 @@ def _sources(root: Path, read: ReadText) -> list[Source]:
 
 
 def _sync(db: Database, sources: Sequence[Source], *, again: bool = False) -> PassageDelta | None:
-    """What changed; None where the index is to be made again as a whole."""
+    """The changes; None: the whole index must be rebuilt."""
     with db.generations.changing(), db.transaction():
         if not passages.is_current(db) and db.get_meta("indexed_at"):
             return None

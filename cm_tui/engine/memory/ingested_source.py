@@ -1,4 +1,4 @@
-"""The source of ingested texts: what pipelines wrote to be found by meaning, one event of the journal each."""
+"""The source of ingested texts: pipelines' output for semantic search, one event of the journal each."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ INDEX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MOST = 2_000
 """Texts that become searchable in one transaction."""
 _POSITION, _EVENT = "ingested_position", "ingested_event"
-"""Keys in `meta`: how far the journal was read, and the event there, by which another journal is told."""
+"""Keys in `meta`: position in the journal, and the id of the event there, which identifies the journal."""
 _TITLE = 200
 _ROW = "SELECT id FROM passage WHERE source = ?"
 
 
 class IngestedSource:
-    """Passages of what pipelines wrote; each new event of the journal is read once.
+    """Passages of pipelines' output; each new event of the journal is read once.
 
     Args:
-        context: says whose journal it is.
+        context: of the journal's project.
     """
 
     name = INGESTED
@@ -45,11 +45,11 @@ class IngestedSource:
         except CmError:
             return True
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
         """Read on from where the journal was left."""
         try:
             journal, at = Journal.of(self._root), _position(db)
-            whole = anew or not journal.holds(at, db.get_meta(_EVENT) or "")
+            whole = rebuild or not journal.holds(at, db.get_meta(_EVENT) or "")
             return self._read(db, journal, START if whole else at, whole=whole)
         except CmError as error:
             return Changes([], [], [f"What pipelines wrote is as it was: {error.message}"])

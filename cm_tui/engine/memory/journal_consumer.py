@@ -1,4 +1,4 @@
-"""What the daemon makes of a journal: edits and git's moves become one index run, a stop becomes an episode."""
+"""The daemon's processing of a journal: edits and git events start one index run, a stop becomes an episode."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SEVERAL = 500
 _log = logging.getLogger(__name__)
 
 Source = Literal["agent hooks", "git hooks"]
-"""Who told of it."""
+"""Sender of the notice."""
 Index = Callable[[Path, Sequence[str], Source], None]
-"""Told that a root's index is to be brought up to date: these paths, or all that changed when there are none."""
+"""Called to update a root's index: these paths, or all changes if empty."""
 
 
 Detail = Callable[[EpisodeRecord], EpisodeRecord]
@@ -40,8 +40,8 @@ class JournalConsumer:
     """Reads the journals of projects as they grow.
 
     Args:
-        index: told what to index, once for each checkout that a nudge is about; the scheduler behind it waits for more.
-        detail: given each turn before it is recorded.
+        index: called once per checkout; the scheduler behind it collects further calls.
+        detail: called with each turn before it is recorded.
     """
 
     def __init__(self, index: Index, detail: Detail = lambda record: record) -> None:
@@ -52,7 +52,7 @@ class JournalConsumer:
         self._closed = False
 
     def on_nudge(self, root: Path) -> None:
-        """Read what a project's journal holds since last time, and pass on what is to be indexed.
+        """Read a project's new events, and request index updates.
 
         Raises:
             CmError: the journal cannot be read.
@@ -62,11 +62,11 @@ class JournalConsumer:
                 return
             journal = Journal.of(root)
             reader = self._readers.setdefault(journal.folder, _Reader(journal, self._detail))
-        # Before an agent goes on after a pause: what was changed in it is told from what it changes now.
+        # Before an agent goes on after a pause: separates changes made during it from the agent's own.
         settle_or_tell(root)
         pending: dict[Path, _Pending] = {}
         for event, turn in reader.news():
-            # Clones and worktrees share a journal: an event says which of them it is about.
+            # Clones and worktrees share a journal: an event names its checkout.
             about = Path(str(event.data.get("root") or root))
             if event.kind == "hook.edit":
                 pending.setdefault(about, _Pending()).add_files(map(str, event.data.get("paths", ())))
@@ -80,7 +80,7 @@ class JournalConsumer:
             self._pass_on(about, what)
 
     def close(self) -> None:
-        """Finish what is under way; what is not indexed yet is found again by the next check of the project."""
+        """Finish running work; the project's next check finds what is not indexed yet."""
         with self._lock:
             self._closed = True
         for reader in self._readers.values():
@@ -93,13 +93,13 @@ class JournalConsumer:
             self._index(root, what.files, what.source)
         except CmError as error:
             _log.warning("indexing %s after a hook: %s", root, error.message)
-        except Exception:  # noqa: BLE001 - kept in the log
-            # Other checkouts are to have their run whatever became of this one.
+        except Exception:  # noqa: BLE001 - logged
+            # A failure must not block the runs of other checkouts.
             _log.exception("indexing %s after a hook", root)
 
 
 class _Pending:
-    """What of one checkout is to be indexed."""
+    """Index updates for one checkout."""
 
     def __init__(self) -> None:
         self._files: dict[str, None] = {}
@@ -118,15 +118,15 @@ class _Pending:
     def add_all(self, source: Source) -> None:
         """Ask for everything that changed."""
         self._all = True
-        # Of several it is git that asks for most.
+        # A git event covers all others.
         self.source = source if source == "git hooks" else self.source
 
 
 class _Reader:
-    """Where the daemon stands in one journal, kept on disk: what is past is not read again, and nothing is done twice.
+    """The daemon's position in one journal, on disk, so that nothing is processed twice.
 
-    A stop counts as past once its episode is written. A daemon that is killed before leaves it to the next, which also
-    reads again how the session came to it.
+    A stop counts as processed once its episode is written. If the daemon is killed before, the next one reads the stop
+    and the session's earlier events again.
     """
 
     def __init__(self, journal: Journal, detail: Detail) -> None:
@@ -144,7 +144,7 @@ class _Reader:
         self._recording: list[threading.Thread] = []
 
     def news(self) -> list[tuple[Event, Turn | None]]:
-        """Events since last time, which are then past; a stop comes with the turn that it ended."""
+        """New events, which then count as read; a stop comes with the turn that it ended."""
         with self._lock:
             if self._at is not None and not self._journal.holds(self._at, self._event):
                 # The journal was replaced: nothing that was read of the other one counts.
@@ -153,10 +153,10 @@ class _Reader:
             try:
                 found = list(self._follow(at))
             except CmError:
-                # What was read before it is not done: next time it is read again.
+                # Unfinished work: it is read again next time.
                 self._at = None
                 raise
-            # The episode of a stop stands behind it: only now is known which of them there are already.
+            # The episode of a stop comes after it: only now are the existing ones known.
             news = [(event, None if self._turns.is_recorded(event) else turn, at) for event, turn, at in found]
             self._stops |= {event.id: (before, turn) for event, turn, before in news if turn is not None}
             if self._at != begun:
@@ -164,7 +164,7 @@ class _Reader:
         return [(event, turn) for event, turn, _ in news]
 
     def _follow(self, at: Position) -> Iterator[tuple[Event, Turn | None, Position]]:
-        """What is not done yet behind a place: events, turns that they ended, and the place before each."""
+        """Unprocessed data after a position: events, turns that they ended, and the position before each."""
         self._at = at
         for event in self._journal.read(at):
             before, self._at, self._event = self._at, event.position, event.id
@@ -175,19 +175,19 @@ class _Reader:
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
             if event.kind.startswith("hook.") and event.data.get(RESTORED) is True:
-                # It tells of another machine, or another day: its folder may be anything by now.
+                # From another machine or time: its folder may be anything now.
                 continue
             if event.position > self._past or turn is not None:
                 yield event, turn, before
 
     def stopped(self, root: Path, stop: Event, turn: Turn) -> None:
-        """Record an episode on a thread of its own: git may take its time."""
+        """Record an episode in a separate thread: git may be slow."""
         thread = threading.Thread(target=self._record, args=(root, stop, turn), name="cm-episode", daemon=True)
         self._recording = [*(one for one in self._recording if one.is_alive()), thread]
         thread.start()
 
     def close(self) -> None:
-        """Wait for episodes that are being recorded; git is given up before this is."""
+        """Wait for running recordings, longer than git's own time limit."""
         for thread in self._recording:
             thread.join(LEAVE_SECONDS)
 
@@ -195,7 +195,7 @@ class _Reader:
         try:
             found = record_turn(root, turn, stop, now=time.time())
             if found is not None:
-                # Whoever erased the stop meanwhile has erased what the episode would say.
+                # If the stop was erased meanwhile, the episode must not repeat it.
                 self._append(found, stop)
         except UsageError as error:
             # It would be too long for the journal the next time too.
@@ -208,7 +208,7 @@ class _Reader:
             self._keep()
 
     def _append(self, found: EpisodeRecord, stop: Event) -> None:
-        """Write an episode with its details; without them where they cannot be had, or make it too long."""
+        """Write an episode with its details; without them if they are unavailable, or make it too long."""
         try:
             data = self._detail(found).to_event_data()
             self._journal.append_after(stop, episode_record.KIND, data, head=stop.head)
@@ -216,7 +216,7 @@ class _Reader:
             if not isinstance(error, UsageError):
                 raise
             _log.warning("recording a session without its details: %s", error)
-        except Exception:  # noqa: BLE001 - kept in the log
+        except Exception:  # noqa: BLE001 - logged
             _log.warning("recording a session without its details", exc_info=True)
         else:
             return

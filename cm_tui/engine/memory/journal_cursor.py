@@ -1,8 +1,7 @@
-"""Where a daemon stands in a journal, in a small file that the next daemon reads."""
+"""A daemon's position in a journal, in a small file for the next daemon."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,8 +9,8 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import START
-from cm_tui.errors import UsageError
-from cm_tui.files import write_atomically
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.state_file import read_object, write_json
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ class CursorPosition(NamedTuple):
     patches: Mapping[tuple[str, str], str] = {}
     """Digests of the patches that were recorded last, by root and session."""
     event: str = ""
-    """Id of the event that ends at `past`, by which another journal is told; empty: an earlier version kept none."""
+    """Id of the event that ends at `past`, which identifies the journal; empty: written by an earlier version."""
 
 
 class JournalCursor:
@@ -42,26 +41,26 @@ class JournalCursor:
         self._file = paths.state_dir() / "hook" / f"{name}.json"
 
     def read(self) -> CursorPosition:
-        """Return the position that was kept last; the beginning where none was, or the file is damaged.
+        """Return the stored position; the beginning if the file is missing or damaged.
 
-        A journal that is followed from the beginning costs an index run more, and no stop is recorded twice.
+        Reading from the beginning costs an additional index run, and no stop is recorded twice.
         """
         try:
-            kept = json.loads(self._file.read_bytes())
+            kept = read_object(self._file)
             past = Position.parse(kept["position"])
             return CursorPosition(
-                # An earlier version kept nothing else, and read all of it again.
+                # An earlier version stored only that, and read everything again.
                 Position.parse(kept.get("start", str(START))),
                 Position.parse(kept.get("settled", str(past))),
                 past,
                 {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
                 str(kept.get("event", "")),
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
             return CursorPosition()
 
     def write(self, kept: CursorPosition) -> None:
-        """Keep a position; on a full disk the one that was kept before stays, and something is done twice at worst."""
+        """Store a position; on a full disk the previous one stays, and at worst something is done twice."""
         fields = {
             "position": str(kept.past),
             "event": kept.event,
@@ -70,7 +69,6 @@ class JournalCursor:
             "patches": [[*who, digest] for who, digest in kept.patches.items()],
         }
         try:
-            paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
-            write_atomically(self._file, json.dumps(fields))
-        except OSError as error:
+            write_json(self._file, fields, durable=False)
+        except StoreError as error:
             _log.warning("cannot remember a place in the journal: %s", error)

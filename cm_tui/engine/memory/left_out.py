@@ -1,4 +1,4 @@
-"""What of a turn is not remembered: agents' own settings in its list of files, the content of files with credentials."""
+"""Exclusions from a turn's memory: agents' own settings files, and the content of credential files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = re.compile(
 
 
 def is_agent_settings(path: str) -> bool:
-    """Return whether a path is a coding agent's own settings file: what wires it is no work of a turn.
+    """Return whether a path is a coding agent's own settings file, which is not a turn's work.
 
     Args:
         path: below the project's root, with `/`.
@@ -29,20 +29,20 @@ def is_agent_settings(path: str) -> bool:
 
 
 def without_credentials(patch: str) -> str:
-    """Return a patch in which a line stands for what changed in files that are made for credentials.
+    """Return a patch in which a line replaces the changes of credential files.
 
     Args:
-        patch: as git writes it.
+        patch: from git.
     """
     return without_files(patch, _is_for_credentials)
 
 
 def without_files(patch: str, why: Callable[[str], str]) -> str:
-    """Return a patch in which a line stands for what changed in some files.
+    """Return a patch in which a line replaces the changes of some files.
 
     Args:
         patch: as git writes it.
-        why: says of a path why it is left out; empty: it stays.
+        why: returns why a path is excluded; empty: it is included.
     """
     return "".join(_section(piece, why) for piece in _sections(patch))
 
@@ -62,4 +62,4 @@ def _sections(patch: str) -> Iterator[str]:
 def _section(section: str, why: Callable[[str], str]) -> str:
     head = section.partition("\n@@")[0]
     told = next((f"{name} {reason}" for name in _NAMES.findall(head) if (reason := why(name))), "")
-    return f"{section.partition(chr(10))[0]}\n[left out: {told}]\n" if told else section
+    return f"{section.partition(chr(10))[0]}\n[omitted: {told}]\n" if told else section

@@ -11,28 +11,24 @@ from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_chunks import chunk_note
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
+from cm_tui.files import Stamp
 from cm_tui.model import NOTES, Note
 
 _STAMP = "note_stamp"
-"""Key in `meta`: what the files were like when all of them had been read."""
+"""Key in `meta`: stamp of the files when all of them had been read."""
 MOST = 1_000
 """Notes that become searchable in one transaction."""
 
 
 _read: dict[Path, tuple[str, Mapping[str, tuple[Found, Stamp]]]] = {}
-"""The notes of each store as this process read them last: of ten thousands, the store takes long to tell."""
+"""The notes of each store as last read by this process: with ten thousands, the store is slow to list them."""
 
 
 class NoteSource:
-    """Passages of notes; each file is read when it has changed.
-
-    Args:
-        context: says whose project it is.
-    """
+    """Passages of notes; a file is read when it has changed."""
 
     name = NOTES
 
@@ -44,10 +40,10 @@ class NoteSource:
         """Return whether a file is another than when it was read last."""
         return db.get_meta(_STAMP) != known_notes(places_of(self._root)).sign
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Compare the files with those that were read, some at a time."""
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        """Compare the files with their stored state, some at a time."""
         known = known_notes(places_of(self._root))
-        if anew:
+        if rebuild:
             note_table.clear(db)
         before = _before(db)
         found = known.found
@@ -66,11 +62,11 @@ class NoteSource:
             db.set_meta(_STAMP, known.sign)
             _read[db.file] = (known.sign, known.found)
         new = (passage for note, _ in read for passage in passages_of(note, self._check))
-        return Changes([] if anew else _ids_at(db, old), new, [*known.folders.notes], more=more)
+        return Changes([] if rebuild else _ids_at(db, old), new, [*known.folders.notes], more=more)
 
 
 def _before(db: Database) -> Mapping[str, Stamp]:
-    """Return what each file was like when it was read, without asking the store what this process knows."""
+    """Return the stored state of each file, from memory if possible."""
     sign, found = _read.get(db.file, ("", {}))
     if sign and db.get_meta(_STAMP) == sign:
         return {id_: stamp for id_, (_, stamp) in found.items()}
@@ -83,8 +79,8 @@ def path_of(id_: str) -> str:
 
 
 def passages_of(read: ReadNote, check: Callable[[], None] = lambda: None) -> Iterator[SourcePassage]:
-    """Yield the passages of a note: its lines, under its title and the headings that they stand below."""
-    # As a whole: a secret may reach over a cut; and lines keep their numbers.
+    """Yield the passages of a note: its lines, under its title and headings."""
+    # As a whole: a secret may span two pieces; and lines keep their numbers.
     lines = redact("\n".join(read.lines)).text.split("\n")
     title = redact(read.note.title).text
     named = " ".join((title, _words_of(read.note), *read.note.tags))
@@ -104,7 +100,7 @@ def passages_of(read: ReadNote, check: Callable[[], None] = lambda: None) -> Ite
 
 
 def _words_of(note: Note) -> str:
-    """Return what its name says, where that is not its title already."""
+    """Return the words of its name, unless they are its title."""
     name = note.id.rpartition("/")[2].rpartition(":")[2].rpartition(".")[0]
     return "" if name == note.title else name
 

@@ -21,9 +21,9 @@ from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.errors import CmError
 
 PATCH_BYTES = 64_000
-"""What is kept of a patch."""
+"""Most characters of a patch."""
 ANSWER_CHARACTERS = 8_000
-"""What is kept of the answer."""
+"""Most characters of an answer."""
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _FILES = 200
 _SECONDS = 10.0
@@ -31,9 +31,9 @@ _LATE = "recorded late, without a patch"
 _FOREIGN = "without a patch: the `.git` leads to a repository that knows nothing of this folder"
 _SAME = "the patch is that of the episode before"
 _PAUSED = "without a patch: it cannot be told from what happened while recording was paused"
-_LEFT_OUT = "left out of the patch, as recording was paused when they were changed, or they are never recorded"
+_LEFT_OUT = "excluded from the patch, as recording was paused when they were changed, or they are never recorded"
 _EXCLUDED = 1_000
-"""More files than this are not left out one by one."""
+"""Beyond this number, files are not excluded one by one."""
 LATE_SECONDS = 120.0
 """A stop that is read later than this is recorded without a patch: the files may have moved on."""
 
@@ -57,7 +57,7 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
     if not turn.prompts and (same or not patch):
         return None
     shown = "" if same else without_credentials(patch)
-    # What was read beyond the cut stays beyond it: a secret there is seen whole.
+    # Text read beyond the cut stays beyond it, so that a secret at the cut is complete.
     clean = redact(shown, max(0, len(shown) - (len(patch) - kept)))
     files = [path for path in dict.fromkeys([*turn.files, *files]) if not is_agent_settings(path)]
     left_out = f"{count(len(hidden), 'file')} {_LEFT_OUT}" if hidden else _PAUSED if hidden is None else ""
@@ -79,7 +79,7 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
 
 
 def _hidden(root: Path, base: str | None, began: float, now: float) -> frozenset[str] | None:
-    """Return the files that the patch may not show; None where that cannot be told."""
+    """Return the files to exclude from the patch; None: unknown."""
     if not _is_commit(root, base) or not changes.may_be_left_out():
         return frozenset()
     # Both names of a file that was moved.
@@ -95,12 +95,12 @@ def _hidden(root: Path, base: str | None, began: float, now: float) -> frozenset
 
 
 def _is_commit(root: Path, base: str | None) -> bool:
-    # What the journal says is a commit must be one: it is an argument of git.
+    # The journal's value must be a commit: it is an argument of git.
     return (root / ".git").exists() and (not base or _SHA.fullmatch(base) is not None)
 
 
 def _patch(root: Path, base: str | None, hidden: Collection[str]) -> tuple[str, int, list[str]]:
-    """Return the difference to a commit, how many characters of it are kept, and the files in it and new ones."""
+    """Return the difference to a commit, the number of characters to keep, and the files in it and new ones."""
     if not _is_commit(root, base):
         return "", 0, []
     start = [base] if base else []

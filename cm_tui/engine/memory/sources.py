@@ -1,4 +1,4 @@
-"""The sources of passages, in the order in which they are read. To add one: a file of its own, and a line here."""
+"""The sources of passages, in reading order. To add one: a file of its own, and a line here."""
 
 from __future__ import annotations
 

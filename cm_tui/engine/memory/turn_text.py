@@ -1,4 +1,4 @@
-"""The text of a turn as it is searched and read: who said what, what was planned and done, and what came of it."""
+"""The text of a turn for search and display: dialogue, plan, steps, and result."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _MACHINE_NAME = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{4,40}|[0-9a-fA-F_-]{16,
 
 
 def of(record: EpisodeRecord) -> str:
-    """Return the turn as text: prompts and answer each after its speaker, then plan, steps in short, files and verdict."""
+    """Return the turn as text: prompts and answer with their speakers, then plan, short steps, files and verdict."""
     return "\n\n".join(part for part in _parts(record) if part)
 
 
 def session_name(record: EpisodeRecord) -> str:
-    """Return what its session is called: its title, else its id where that is a name that somebody gave."""
+    """Return the session's title, else its id unless that is machine-made."""
     return record.title or ("" if _MACHINE_NAME.search(record.session) else record.session)
 
 
 def _parts(record: EpisodeRecord) -> Iterator[str]:
-    # Without an agent nobody is known to have answered.
+    # Without an agent the author of the answer is unknown.
     asked, answered = ("User: ", f"{record.agent}: ") if record.agent else ("", "")
     for prompt in record.prompts:
         yield f"{asked}{prompt}" if prompt else ""
@@ -40,7 +40,7 @@ def _parts(record: EpisodeRecord) -> Iterator[str]:
 
 
 def _step(step: Step) -> str:
-    """One line of what was done; what an agent only thought is not told."""
+    """One line of a step; an agent's thoughts are excluded."""
     if step.kind == "thought":
         return ""
     if step.kind != "tool":

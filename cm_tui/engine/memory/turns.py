@@ -1,4 +1,4 @@
-"""The turns of agents' sessions: which is under way, what began it, which stop ended it, and which has its episode."""
+"""Turns of agents' sessions: the current one, its first event, its stop, and its episode."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import ids_of
 
 PROMPT_CHARACTERS = 8_000
-"""What is kept of each prompt."""
+"""Most characters of each prompt."""
 FORGOTTEN_SECONDS = 86_400.0
-"""A session that was silent for so long before something else happened is not waited for any more."""
+"""A session silent for so long is given up when another event comes."""
 _PROMPTS = 20
 _FILES = 200
 _SESSIONS = 500
@@ -27,7 +27,7 @@ class Turn:
     """Prompts and edits of a session since it last stopped."""
 
     begin: Position
-    """Behind the event before its first one: whoever reads on from here sees all of it."""
+    """Behind the event before its first one: reading on from here yields all of it."""
     prompts: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     base: str | None = None
@@ -35,9 +35,9 @@ class Turn:
     patch_before: str = ""
     """Digest of the patch that the session's episode before recorded."""
     first: float = 0.0
-    """When something happened first."""
+    """Time of the first event."""
     last: float = 0.0
-    """When something happened last."""
+    """Time of the last event."""
     events: list[str] = field(default_factory=list)
     """Ids of its prompts and edits."""
 
@@ -117,7 +117,7 @@ class Turns:
         return None
 
     def is_recorded(self, stop: Event) -> bool:
-        """Return whether an episode for a stop was among the events, or the stop was erased."""
+        """Return whether a stop's episode was among the events, or the stop was erased."""
         return stop.id in self._recorded
 
     def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:
@@ -134,7 +134,7 @@ class Turns:
         self._patches[session] = record.patch_digest or before_this
 
     def _erase(self, ids: frozenset[str]) -> None:
-        """Let go of turns that are erased, each of which is erased whole; a stop that is gone gets no episode."""
+        """Drop erased turns, each of which is erased whole; an erased stop gets no episode."""
         self._recorded |= ids
         self._unrecorded -= ids
         self._under_way = {session: turn for session, turn in self._under_way.items() if ids.isdisjoint(turn.events)}

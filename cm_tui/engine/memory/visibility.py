@@ -1,4 +1,4 @@
-"""Which events of a journal are erased, which episodes are hidden: what later events say about earlier ones."""
+"""Erased events and hidden episodes of a journal, from later events."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ PURGED = "episode.purged"
 UNDONE = "change.undone"
 """Kind of the event that takes a change back: it names the change, and what that was about."""
 _OF_NO_EPISODE = frozenset({"entry.changed", "note.changed"})
-"""Changes of these kinds hide no episode, so taking one back shows none."""
+"""Changes of these kinds hide no episode, so undoing one shows none."""
 
 
 def ids_of(event: Event) -> frozenset[str]:
-    """Return the ids that an event speaks of; what is not as expected is left out."""
+    """Return the ids in an event; unexpected values are skipped."""
     ids = event.data.get("ids")
     return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
 
 
 def change_of(event: Event) -> str:
-    """Return the change that an event is a part of, or takes back; by itself it is one of its own."""
+    """Return the change that an event belongs to, or undoes; by default its own."""
     change = event.data.get("change")
     return change if isinstance(change, str) and change else event.id
 
@@ -36,17 +36,17 @@ class Visibility:
 
     def __init__(self) -> None:
         self.erased: set[str] = set()
-        """Those that the journal no longer has."""
+        """Events missing in the journal."""
         self.restored: set[str] = set()
-        """Those that may have been hidden before, perhaps before the first event that was followed."""
+        """Episodes that may have been hidden before, perhaps before the first event read."""
         self._said: list[tuple[str, bool, frozenset[str]]] = []
-        """What was hidden (or shown again), by which change."""
+        """Episodes hidden or shown again, by change."""
         self._undone: set[str] = set()
         self._forgotten: set[str] | None = set()
 
     @property
     def forgotten(self) -> set[str]:
-        """Return the ids that are hidden by what was not undone."""
+        """Return the hidden ids, without undone changes."""
         if self._forgotten is None:
             self._forgotten = set()
             for change, hides, ids in self._said:
@@ -62,7 +62,7 @@ class Visibility:
             self._say(change_of(event), event.kind == FORGOTTEN, ids_of(event))
         elif event.kind == UNDONE:
             self._undone.add(change_of(event))
-            # What was recorded by hand is undone by its own name, and hidden by that.
+            # A recording by hand is undone, and so hidden, by its own id.
             self._say(event.id, True, frozenset({change_of(event)}))
             if event.data.get("kind") not in _OF_NO_EPISODE:
                 self.restored |= ids_of(event)

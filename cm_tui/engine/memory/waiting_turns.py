@@ -1,4 +1,4 @@
-"""Turns of sessions that ended and have no episode yet, kept with how far the journal was read."""
+"""Ended turns without an episode so far, stored with the position in the journal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WaitingTurns:
 
     @property
     def note(self) -> str:
-        """Say how many wait; nothing where none does."""
+        """Return a note on their number; empty: none."""
         waiting = len(self._stops)
         if not waiting:
             return ""

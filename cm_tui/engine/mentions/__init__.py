@@ -1,1 +1,1 @@
-"""Mentions: names of the code in what is remembered, and whether they are still true of it."""
+"""Mentions: names of the code in the memory, and whether they are still valid."""

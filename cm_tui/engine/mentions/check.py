@@ -1,4 +1,4 @@
-"""What became of names: a function of them and of what the store and git know now, whatever was found before."""
+"""Checking names: depends only on the names and the current store and git, not on earlier results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.model.stale import MentionKind
 
 NOWHERE = Finding("unknown", ordinal=0)
-"""Of what is no name of this project, with no kind beside it."""
+"""For a name that is not of this project, without a kind."""
 _THERE = ("alive", "changed")
 
 
@@ -32,10 +32,10 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a name is, and what became of it."""
+    """Kind of a name, and what became of it."""
 
     kind: MentionKind | None
-    """None: no name of this project, as far as is known."""
+    """None: not a known name of this project."""
     finding: Finding
 
 
@@ -45,8 +45,8 @@ class Checker:
     Args:
         db: the store.
         repository: the checkout.
-        read_now: reads a file of now by path and object id.
-        seconds: after which no more of earlier contents is read: what needs that is left for later.
+        read_now: reads a current file by path and object id.
+        seconds: time limit for reading earlier contents; names that need more are left for later.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Checker:
         }
 
     def check(self, asked: Collection[Asked]) -> dict[Asked, Answer]:
-        """Return what each name is and what became of it."""
+        """Return kind and result for each name."""
         wanted: dict[MentionKind, dict[Asked, Wanted]] = defaultdict(dict)
         for one in asked:
             for kind in one.kinds:

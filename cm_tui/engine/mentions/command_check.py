@@ -1,4 +1,4 @@
-"""Commands that texts name: those that the project's files defined when a text was written, beside those of now."""
+"""Commands that texts mention: those defined when a text was written, compared with the current ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CommandCheck:
 
     Args:
         contents: reads those files.
-        known: how far history tells.
+        known: the known part of history.
     """
 
     def __init__(self, contents: Contents, known: Known) -> None:
@@ -29,7 +29,7 @@ class CommandCheck:
         self._then: dict[int, list[File]] = {}
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
-        """Return what became of each command; one that was not defined then, nor is now, is left out."""
+        """Return a finding for each command; one that was defined neither then nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
@@ -48,7 +48,7 @@ class CommandCheck:
 
     @cached_property
     def _now(self) -> dict[str, tuple[str, str]]:
-        """Commands of now: the file that defines each, and what it does."""
+        """Current commands: the defining file of each, and what it does."""
         found: dict[str, tuple[str, str]] = {}
         files = self._contents.now()
         for file in _shallowest(files):
@@ -73,7 +73,7 @@ class CommandCheck:
         return self._read[key]
 
     def _gone(self, name: str, file: File, body: str) -> Finding:
-        """A command that nothing defines any more: which version of its file was the last to have it."""
+        """A removed command: the last version of its file that had it."""
         versions = self._contents.versions(file.path)
         having = [one for one in versions if name in self._commands(File(file.path, one.oid, ""))]
         last = having[-1] if having else None

@@ -1,4 +1,4 @@
-"""Commands of a project: the targets and scripts that its files define, and which of them a text names."""
+"""Commands of a project: targets and scripts in its files, and finding them in a text."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _ALIAS = re.compile(r"^alias\s+([\w-]+)\s*:=\s*([\w-]+)", re.MULTILINE)
 _RULE = re.compile(r"^([A-Za-z0-9_./%-]+(?:[ \t]+[A-Za-z0-9_./%-]+)*)[ \t]*:(?![=:])")
 
 Defined = Mapping[str, str]
-"""Commands by name, each with what it does, as text."""
+"""Commands by name, each with its definition as text."""
 
 
 def named_command(code: str) -> str:
-    """Return the command that a line of a shell runs, as `make test`; empty where it runs none that a project could define."""
+    """Return the project command that a shell line runs, such as `make test`; empty: none."""
     words = code.strip().removeprefix("sudo ")
     for pattern, runner in _RUNNERS:
         found = pattern.match(words)
@@ -43,7 +43,7 @@ def named_command(code: str) -> str:
 
 
 def is_definer(path: str) -> bool:
-    """Return whether a file is one that defines commands, by its name."""
+    """Return whether a file defines commands, by its name."""
     return definer_of(path) is not None
 
 
@@ -60,11 +60,11 @@ def definer_of(path: str) -> Callable[[str], dict[str, str]] | None:
 
 
 def commands_of(path: str, data: bytes) -> Defined:
-    """Return the commands that a file defines, under the words by which they are run.
+    """Return the commands that a file defines, by the words that run them.
 
     Args:
-        path: says which kind of file it is.
-        data: its content; what is too long, or cannot be read, defines nothing.
+        path: determines the kind of file.
+        data: its content; if too long or unreadable, there are none.
     """
     read = definer_of(path)
     if read is None or len(data) > _MOST_BYTES:
@@ -89,7 +89,7 @@ def _of_make(text: str) -> dict[str, str]:
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Names with what stands behind them and in the indented lines below."""
+    """Names with the rest of their line and the indented lines below."""
     found: list[tuple[str, list[str]]] = []
     for line in text.split("\n"):
         if line.startswith((" ", "\t")):

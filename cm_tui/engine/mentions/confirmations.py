@@ -1,4 +1,4 @@
-"""What a person said is true all the same: events of the journal, which `undo` takes back."""
+"""The user's confirmations that stale items are true: events of the journal, which `undo` undoes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cm_tui.engine.journal.event import Position
 from cm_tui.errors import CmError
 
 Confirmed = frozenset[tuple[str, str]]
-"""Path of an item, and what was so of one of its names then."""
+"""Path of an item, and the confirmed state of one of its names."""
 
 
 class Confirmations:
     """The confirmations of one project.
 
     Args:
-        episodes: those of the project, whose tables know the changes that were not taken back.
+        episodes: of the project; their tables exclude undone changes.
     """
 
     def __init__(self, episodes: Episodes) -> None:
@@ -25,7 +25,7 @@ class Confirmations:
         self._read: tuple[list[tuple[int, int]], Confirmed] = ([], frozenset())
 
     def all(self) -> Confirmed:
-        """Return all that count; of a journal that cannot be read those of before."""
+        """Return all current ones; if the journal is unreadable, the previous ones."""
         try:
             self._episodes.index.follow()
             sql = "SELECT segment, place FROM change WHERE kind = ? AND NOT undone ORDER BY event"
@@ -37,12 +37,12 @@ class Confirmations:
         return self._read[1]
 
     def add(self, path: str, fates: Sequence[str], head: str | None) -> str:
-        """Write down that what an item says is true all the same; returns the id of the change.
+        """Record that an item is still true; return the id of the change.
 
         Args:
             path: of the item.
-            fates: what is so of its names.
-            head: the commit that the checkout stands at.
+            fates: the states of its names.
+            head: the commit that is checked out.
 
         Raises:
             StoreError: the journal cannot be written.

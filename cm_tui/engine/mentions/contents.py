@@ -1,4 +1,4 @@
-"""Contents of files of now and of earlier commits, within a budget: what commands and settings are looked up in."""
+"""Contents of current files and of earlier commits, within a budget, for looking up commands and settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
 
 BUDGET = 96_000_000
-"""Bytes of earlier contents that are read at once; what is left over is looked up the next time."""
+"""Bytes of earlier contents to read at once; the rest is looked up the next time."""
 _MOST_OF_FILE = 2_000_000
 _FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = f.blob"
 _VERSIONS = """
@@ -55,8 +55,8 @@ class Contents:
     Args:
         db: the store.
         repository: where content is.
-        read_now: reads a file of now by path and object id.
-        seconds: after which no more of earlier contents is read.
+        read_now: reads a current file by path and object id.
+        seconds: time limit for reading earlier contents.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Contents:
         return self._left <= 0 or time.monotonic() > self._until
 
     def now(self) -> list[File]:
-        """Return the files of now."""
+        """Return the current files."""
         return [File(*row) for row in self._db.rows(_FILES.format(files="now_file"))]
 
     def at(self, ordinal: int) -> list[File]:
@@ -93,14 +93,14 @@ class Contents:
         return [Version(*row) for row in self._db.rows(_VERSIONS, [path])]
 
     def text_now(self, file: File) -> bytes:
-        """Return a file of now; nothing where it cannot be read."""
+        """Return the content of a current file; empty where it cannot be read."""
         try:
             return self._read_now(file.path, file.oid).encode("utf-8", "replace")
         except CmError:
             return b""
 
     def then(self, oid: str) -> bytes | None:
-        """Return an earlier content; None where the budget is spent, nothing where it is not in this clone or too long."""
+        """Return an earlier content; None: the budget is spent; empty: not in this clone, or too long."""
         if self._left <= 0:
             return None
         size = self._repository.size(oid) if self._repository.git else None

@@ -1,4 +1,4 @@
-"""What is looked for, what is found of it, and how far history tells: shared by the kinds of mentions."""
+"""Common parts of the kinds of mentions: request, result, and the known part of history."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from cm_tui.model.stale import MentionState
 EVER = 2**31 - 1
 """Ordinal beyond all."""
 SOON = 10
-"""Commits after the one that an item was written at within which a name may still come: what is worked on is written
-down before it is committed."""
+"""Number of commits after an item's commit in which a name may still be added: work in progress is described before
+it is committed."""
 UNCOMMITTED = -1
 """In place of an ordinal: the files on disk differ from HEAD, and no commit did it."""
 
 
 class Wanted(NamedTuple):
-    """A name, and the stretch of the mainline in one commit of which it must have been there."""
+    """A name, and the stretch of the mainline with a commit that must have it."""
 
     name: str
     since: int
-    """First ordinal; -1: from the beginning of what is known."""
+    """First ordinal; -1: from the beginning of known history."""
     until: int
     """Last ordinal."""
     plain: bool = False
-    """It reads like a word: only what is defined once and outermost is meant by it."""
+    """It looks like a word: only a unique, outermost definition matches."""
 
 
 class Finding(NamedTuple):
-    """What became of a name that is the project's."""
+    """What became of a name of the project."""
 
     state: MentionState
     path: str = ""
@@ -41,36 +41,36 @@ class Finding(NamedTuple):
 
 
 class Known(NamedTuple):
-    """How far the store knows the mainline."""
+    """The known part of the mainline."""
 
     first: int
     """Oldest ordinal whose files are known; 0: none is."""
     last: int
     """Newest one."""
     head: int
-    """Ordinal of the indexed commit; 0: there is none."""
+    """Ordinal of the indexed commit; 0: none."""
 
     @classmethod
     def of(cls, db: Database) -> Known:
-        """Return what a store knows."""
+        """Return the part known to a store."""
         covered = coverage.load(db)
         head = int(db.value("SELECT coalesce(max(ord), 0) FROM line_commit"))
         return cls(covered.from_ord if covered.to_ord else 0, covered.to_ord, head)
 
     def stretch(self, since: int, until: int) -> tuple[int, int]:
-        """Return a stretch of the mainline as far as it is known."""
+        """Return the known part of a stretch of the mainline."""
         return min(max(since, self.first), self.last), min(max(until, self.first), self.last)
 
     def tells(self, since: int) -> bool:
-        """Return whether all is known from an ordinal on: what is nowhere since then was not there."""
+        """Return whether history is complete from an ordinal on: a name missing since then did not exist."""
         return bool(self.first) and self.first <= max(since, 1) and self.last <= self.head
 
     def gone_at(self, last_end: int, *, is_committed: bool) -> int:
-        """Return the ordinal of the commit that took away what is not there now.
+        """Return the ordinal of the commit that removed something.
 
         Args:
-            last_end: where the last span that had it ends; `EVER`: it does not end.
-            is_committed: HEAD has it: the files on disk alone lack it.
+            last_end: end of the last span with it; `EVER`: none.
+            is_committed: HEAD has it: only the files on disk lack it.
         """
         if last_end != EVER:
             return last_end

@@ -1,4 +1,4 @@
-"""The new name in the place of an old one, in a text, wherever the old one stands by itself."""
+"""Replacing old names by new ones in a text, wherever an old one is a separate word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def replacements(mentions: Iterable[Mention]) -> dict[str, str]:
 
 
 def replaced(text: str, names: dict[str, str]) -> str:
-    """Return a text with old names replaced; where one is a part of another, the longer one goes first."""
+    """Return a text with old names replaced; longer names come first, as they may contain shorter ones."""
     if not names:
         return text
     longest = sorted(names, key=len, reverse=True)

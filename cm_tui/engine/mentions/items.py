@@ -1,4 +1,4 @@
-"""What is remembered, as the mentions room sees it: a text with a time and, where it says one, a commit."""
+"""Memories as items for checking mentions: a text with a time and, if known, a commit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHERE source <> ? AND path IN (SELECT unnest(?::VARCHAR[])) ORDER BY path, start
 
 
 class MemoryItem(NamedTuple):
-    """Something that is remembered."""
+    """A memory."""
 
     kind: str
     """Its source: `entry`, `note`, `episode`."""
@@ -33,7 +33,7 @@ class MemoryItem(NamedTuple):
     title: str
     text: str
     commit: str = ""
-    """Sha of the commit that it was written at; empty: it does not say."""
+    """Sha of its commit; empty: unknown."""
     time: int | None = None
     """When it was written, seconds since the epoch; None: not known."""
 
@@ -44,7 +44,7 @@ class MemoryItem(NamedTuple):
 
 
 CommitsOf = Callable[[Sequence[str]], Mapping[str, str]]
-"""Gives the commits at which items of some paths were written, as far as their source says so."""
+"""Returns the known commits at which items of some paths were written."""
 
 
 def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[MemoryItem]:
@@ -52,8 +52,8 @@ def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[Memo
 
     Args:
         db: the store.
-        paths: those of passages that are no code.
-        commits_of: gives their commits.
+        paths: of passages that are not code.
+        commits_of: returns their commits.
     """
     commits = commits_of(paths)
     found = []
@@ -62,7 +62,7 @@ def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[Memo
         kind, title, time = "", "", None
         for _, source, named, written, start, text in rows:
             kind, title, time = kind or source, title or named, written
-            # Blank lines between two passages belong to none of them; one that overlaps begins where it says.
+            # Blank lines between two passages belong to neither; an overlapping one begins at its stated line.
             lines += [""] * (start - 1 - len(lines))
             lines[start - 1 :] = text.split("\n")
         found.append(MemoryItem(kind, path, title, "\n".join(lines), commits.get(path, ""), time))
@@ -86,7 +86,7 @@ class WrittenAt:
         self._placed: dict[str, int | None] = {}
 
     def ordinal(self, commit: str, time: int | None) -> int:
-        """Return the ordinal that counts for a commit, or for a time; -1: neither is known."""
+        """Return the ordinal for a commit, or for a time; -1: neither is known."""
         if commit and (found := self._of_commit(commit)) is not None:
             return found
         if time is None or not len(self._times):

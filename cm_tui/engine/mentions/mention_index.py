@@ -1,4 +1,4 @@
-"""The mentions of a project, kept up: what changed is looked at again, and only what that may concern."""
+"""The mentions of a project, updated incrementally."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _VERSION = 2
 """Counted up when names are recognised or checked in another way: all items are read again then."""
 _STATE = "mentions"
 _PIECE, _FEW = 100, 25
-"""Items that are read in one transaction: by what has time, and by a question, which a user waits for."""
+"""Items to read in one transaction: by background work, and by a request, for which the user waits."""
 _READING_S, _LEAST_S = 5.0, 1.0
-"""Seconds of one step for reading earlier contents; with less than the second, names that need it are left out."""
+"""Seconds per step for reading earlier contents; with less than the second value, names that need it are skipped."""
 _PRINT = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage WHERE source <> 'code'"
-"""Ids are never given twice: other passages have another sum."""
+"""Ids are never reused: other passages have another sum."""
 
 
 class _State(NamedTuple):
-    """What the mentions were compared with."""
+    """The state that the mentions were compared with."""
 
     version: int = 0
     passages: str = ""
@@ -45,7 +45,7 @@ class _State(NamedTuple):
     head: int = 0
     sha: str = ""
     confirmed: str = ""
-    """Digest of what a person said is true all the same."""
+    """Digest of the user's confirmations."""
 
     @property
     def history(self) -> tuple[int, int, int, int, str]:
@@ -60,9 +60,9 @@ class MentionIndex:
         db: the store.
         repository: the checkout.
         revisions: places commits.
-        read_now: reads a file of now by path and object id.
-        commits_of: gives the commits at which items were written.
-        confirmed: gives what a person said is true all the same.
+        read_now: reads a current file by path and object id.
+        commits_of: returns the commits at which items were written.
+        confirmed: returns what the user confirmed as still true.
     """
 
     def __init__(
@@ -77,17 +77,17 @@ class MentionIndex:
         self._confirmed = confirmed
 
     def has_changed(self) -> bool:
-        """Return whether there may be something to be looked at."""
+        """Return whether there may be something to update."""
         return self._now() != self._stored()
 
     def sync(self, seconds: float | None = None) -> bool:
-        """Bring the mentions up to what is remembered, the files and the history; the caller holds the writer lock.
+        """Update the mentions from the memory, the files and the history; the caller holds the writer lock.
 
         Args:
-            seconds: what is not done by then is left for the next time; without it, all is done.
+            seconds: time limit, after which the rest is left for the next time; by default, everything is done.
 
         Returns:
-            Whether all of it is done.
+            Whether everything is done.
         """
         until = None if seconds is None else time.monotonic() + seconds
         reading = _READING_S if seconds is None else min(_READING_S, seconds / 2)
@@ -98,22 +98,22 @@ class MentionIndex:
                 return is_whole
 
     def sync_some(self) -> bool:
-        """Look at some of what is due, for work that gives way to others; returns whether all is done."""
+        """Do part of the update, for background work; return whether everything is done."""
         with self._db.generations.changing(), self._db.transaction():
             return self._step(_READING_S, _PIECE)
 
     def clear(self) -> None:
-        """Remove all mentions: the next comparison reads every item again; the caller holds the transaction."""
+        """Remove all mentions: the next update reads every item again; the caller holds the transaction."""
         for table in ("mention", "mention_item", "mention_file"):
             self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
         self._db.set_meta(_STATE, "")
 
     def _step(self, reading: float, piece: int) -> bool:
-        """Look at some of what is due; returns whether all is done.
+        """Do part of the update; return whether everything is done.
 
         Args:
-            reading: seconds for earlier contents of files, which some names are looked up in.
-            piece: items that are read at most.
+            reading: seconds for earlier contents of files, which some names need.
+            piece: most items to read.
         """
         before, now = self._stored(), self._now()
         if before == now:
@@ -133,13 +133,13 @@ class MentionIndex:
         kept = now if is_whole else now._replace(passages="")
         self._db.set_meta(_STATE, json.dumps(kept))
         if different or gone:
-            # What is said of a hit is a part of the answer, which is kept for as long as the passages are the same.
+            # Flags of hits are part of responses, which are cached as long as the passages are the same.
             self._db.set_meta(PASSAGE_GENERATION, str(self._db.number(PASSAGE_GENERATION) + 1))
-        # What a short question cannot do is left for whoever has more time.
+        # What a short request cannot do is left for one with more time.
         return is_whole or (len(changed) <= piece and reading < _LEAST_S)
 
     def _again(self, before: _State, now: _State, *, with_postponed: bool) -> list[int]:
-        """The names that have to be looked up again."""
+        """The names to look up again."""
         if before.history != now.history and not self._goes_on(before, now):
             self._place_again()
             return mention_rows.every(self._db)
@@ -151,7 +151,7 @@ class MentionIndex:
         return sorted(found)
 
     def _goes_on(self, before: _State, now: _State) -> bool:
-        """Whether the mainline is the one of before with more commits at its end, all of them newer than what was written."""
+        """Whether the mainline only has additional commits at its end, all of them newer than the items."""
         if (before.first, before.spans) != (now.first, now.spans) or not before.sha:
             return False
         rows = self._db.rows("SELECT sha FROM line_commit WHERE ord = ?", [before.head])
@@ -163,7 +163,7 @@ class MentionIndex:
         return (oldest is None or not self._db.value(late, [oldest])) and not self._db.value(soon, [before.head])
 
     def _place_again(self) -> None:
-        """Give all items their ordinals on the mainline of now."""
+        """Update the ordinals of all items on the current mainline."""
         placed = WrittenAt(self._db, self._revisions)
         rows = self._db.rows("SELECT id, sha, time, ord FROM mention_item")
         moved = [(id_, at) for id_, sha, when, old in rows if (at := placed.ordinal(sha, when)) != old]
@@ -173,14 +173,14 @@ class MentionIndex:
             self._db.execute(sql, [ids, ordinals])
 
     def _read(self, changed: Sequence[Changed]) -> list[Row]:
-        """Read items that are new or changed, and keep their names."""
+        """Read new and changed items, and store their names."""
         if not changed:
             return []
         by_path = {one.path: one for one in changed}
         placed = WrittenAt(self._db, self._revisions)
         found = items.read(self._db, list(by_path), self._commits_of)
         kept = [(by_path[item.path], item, placed.ordinal(item.commit, item.time)) for item in found]
-        # A session tells of much that is not the project's: of it, only files are looked up.
+        # A session mentions much that is not the project's: only its files are looked up.
         names = [named_in(item.text, files_only=item.kind == EPISODES) for item in found]
         return mention_rows.write_items(self._db, kept, names)
 
@@ -191,7 +191,7 @@ class MentionIndex:
         return mention_rows.write_answers(self._db, rows, answers)
 
     def _keep_confirmed(self) -> int:
-        """Keep what a person said is true; returns how many of these are others than before."""
+        """Store the user's confirmations; return the number of changes."""
         now, before = self._confirmed(), frozenset(self._db.rows("SELECT path, fate FROM mention_confirmed"))
         if now == before:
             return 0

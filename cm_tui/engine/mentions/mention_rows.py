@@ -1,4 +1,4 @@
-"""Rows of mentions: what is written of items and their names, and what of them has to be looked at again."""
+"""Rows of mentions: writing items and names, and selecting those to look up again."""
 
 from __future__ import annotations
 
@@ -58,42 +58,42 @@ class Changed(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A name as it is kept, to be looked up again."""
+    """A stored name, to look up again."""
 
     id: int
     asked: Asked
 
 
 def changed_items(db: Database) -> list[Changed]:
-    """Return the items that are new or changed, those written last first."""
+    """Return new and changed items, the last written first."""
     return [Changed(*row) for row in db.rows(_ITEMS, [CODE])]
 
 
 def drop_gone(db: Database) -> int:
-    """Remove what is remembered no more; returns how many items that were."""
+    """Remove items that are no longer remembered; return their number."""
     gone = [row[0] for row in db.rows(_GONE, [CODE])]
     _drop_items(db, gone)
     return len(gone)
 
 
 def touched(db: Database) -> list[int]:
-    """Return the names that what changed of the files since the last comparison may concern."""
+    """Return the names that file changes since the last comparison may affect."""
     return [*(row[0] for row in db.rows(_TOUCHED)), *_said_now(db)]
 
 
 def _said_now(db: Database) -> list[int]:
-    """The settings that stood nowhere, of which a file that changed says every part."""
+    """Unknown settings all of whose parts are in a changed file."""
     words = {word for (text,) in db.rows(_CHANGED_TEXTS, [CODE]) for word in _WORDS.findall(text)}
     rows = db.rows(_SETTINGS, [sorted(words)]) if words else []
     return [id_ for id_, text in rows if words.issuperset(text.split("."))]
 
 
 def waiting(db: Database, last: int) -> list[int]:
-    """Return the names of which more may be told once history was read on.
+    """Return the names for which further history may give more.
 
     Args:
         db: the store.
-        last: the newest ordinal that was known when they were looked up.
+        last: the newest known ordinal at their last lookup.
     """
     sql = f"""
     SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
@@ -103,7 +103,7 @@ def waiting(db: Database, last: int) -> list[int]:
 
 
 def postponed(db: Database) -> list[int]:
-    """Return the names that were not looked up yet, as that would have taken too long at once."""
+    """Return the names that were postponed for lack of time."""
     return [row[0] for row in db.rows("SELECT id FROM mention WHERE ord = ?", [WAITS])]
 
 
@@ -113,7 +113,7 @@ def every(db: Database) -> list[int]:
 
 
 def asked(db: Database, ids: Collection[int]) -> list[Row]:
-    """Return names as they are to be looked up."""
+    """Return names for the lookup."""
     sql = (
         "SELECT m.id, m.kinds, m.text, m.plain, i.ord FROM mention m JOIN mention_item i ON i.id = m.item "
         "WHERE m.id IN (SELECT unnest(?::INTEGER[]))"
@@ -125,11 +125,11 @@ def asked(db: Database, ids: Collection[int]) -> list[Row]:
 def write_items(
     db: Database, items: Sequence[tuple[Changed, MemoryItem, int]], names: Sequence[Sequence[Named]]
 ) -> list[Row]:
-    """Put items and their names in the place of what was there of them; the names are still to be looked up.
+    """Replace items and their names; the names are not looked up yet.
 
     Args:
         db: the store; the caller holds the transaction.
-        items: each with its passages and the ordinal that it counts as written at.
+        items: each with its passages and its ordinal.
         names: those of each.
     """
     sql = "SELECT id FROM mention_item WHERE path IN (SELECT unnest(?::VARCHAR[]))"
@@ -157,12 +157,12 @@ def write_items(
 
 
 def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer]) -> int:
-    """Keep what became of names; returns how many are another than before.
+    """Store the results for names; return the number of changes.
 
     Args:
         db: the store; the caller holds the transaction.
         rows: the names.
-        answers: what became of each.
+        answers: the result for each.
     """
     told = [(row.id, answers[row.asked]) for row in rows]
     if not told:
@@ -189,7 +189,7 @@ def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer
 
 
 def remember_files(db: Database) -> None:
-    """Note the files of now as those with which all names were compared; the caller holds the transaction."""
+    """Record the current files as those that all names were compared with; the caller holds the transaction."""
     both = "SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file"
     gone = "SELECT path FROM (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file)"
     db.execute(f"DELETE FROM mention_file WHERE path IN ({gone})")  # noqa: S608 - our own query
@@ -213,7 +213,7 @@ def _item_columns(items: Sequence[tuple[Changed, MemoryItem, int]], first: int) 
 
 
 def _word(one: Named) -> str:
-    """What a name is looked up by: the last part of a symbol, the last name of a path."""
+    """Key for looking up a name: the last part of a symbol, the last name of a path."""
     if one.kinds[0] == "path":
         return one.text.rstrip("/").rpartition("/")[2]
     return next(iter(QualifiedName(one.text).ends), one.text)

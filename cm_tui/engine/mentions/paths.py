@@ -1,4 +1,4 @@
-"""Paths that texts name: files and folders that were there when a text was written, beside those of now."""
+"""Paths that texts mention: files and folders that existed when a text was written, compared with the current ones."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ WITH gone AS (SELECT path, blob FROM head_file WHERE path NOT IN (SELECT path FR
 SELECT n.path, (SELECT count(*) FROM gone g WHERE g.blob = n.blob) FROM now_file n
 WHERE n.blob = (SELECT blob FROM gone WHERE path = ?) AND n.path NOT IN (SELECT path FROM head_file)
 """
-"""New files on disk with the content of one that is gone there, and how many that are gone have this content."""
+"""New files on disk with the content of a removed one, and the number of removed ones with that content."""
 
 
 class _Life(NamedTuple):
-    """A path's first commit, and the one that took it away at last."""
+    """A path's first commit, and the last one that removed it."""
 
     since: int
     until: int
 
 
 class PathCheck:
-    """Checks paths against one store, and against git's trees where a file is not one that is indexed.
+    """Checks paths against one store, and against git's trees for files that are not indexed.
 
     Args:
         db: the store.
         repository: the checkout.
-        known: how far its history tells.
+        known: the known part of its history.
     """
 
     def __init__(self, db: Database, repository: Repository, known: Known) -> None:
@@ -51,7 +51,7 @@ class PathCheck:
         self._renamed: dict[int, dict[str, str]] = {}
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
-        """Return what became of each path; one that no commit of its stretch had, nor now is, is left out."""
+        """Return a finding for each path; one that exists neither in its commits nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
@@ -83,7 +83,7 @@ class PathCheck:
         return bool(path) and ".." not in path.split("/") and os.path.lexists(self._repository.root / path)
 
     def _now_named(self, name: str) -> str:
-        """The file or folder of now whose path ends so; the shortest of several."""
+        """The current file or folder whose path ends in a name; the shortest of several."""
         by_last = self._now_by_last.get(name.rpartition("/")[2], ())
         fitting = [path for path in by_last if path == name or path.endswith(f"/{name}")]
         return min(fitting, key=lambda path: (len(path), path), default="")
@@ -143,7 +143,7 @@ class PathCheck:
         life = self._folder_lives[folder]
         return life.since <= until and life.until > since
 
-    # --- what is not there any more ---
+    # --- removed paths ---
 
     def _gone(self, then: list[str], now: str) -> Finding:
         last = max(then, key=lambda path: (self._ended(path), path))
@@ -157,7 +157,7 @@ class PathCheck:
         return self._known.gone_at(self._lives[path].until, is_committed=path in self._committed)
 
     def _followed(self, path: str) -> str:
-        """Where git's renames lead from a file that is gone; empty: nowhere that is there."""
+        """The current path of a removed file by git's renames; empty: none."""
         for _ in range(_MOST_STEPS):
             life = self._lives.get(path)
             if life is None or life.until == EVER:
@@ -171,7 +171,7 @@ class PathCheck:
         return ""
 
     def _renamed_on_disk(self, path: str) -> str:
-        """The one new file of the same content, where only the files on disk lack a path; empty: there is no such one."""
+        """The only new file with the same content, if a path is missing only on disk; empty: none."""
         rows = self._db.rows(_SAME_CONTENT, [path]) if path in self._committed else []
         return str(rows[0][0]) if len(rows) == 1 and rows[0][1] == 1 else ""
 
@@ -200,7 +200,7 @@ class PathCheck:
             return Finding("moved", best, 0, f"{best}/", ordinal)
         return Finding("gone", last, 0, "", ordinal)
 
-    # --- what is not indexed ---
+    # --- files that are not indexed ---
 
     def _of_trees(self, name: str, since: int, until: int) -> Finding | None:
         """A file that is not indexed, such as a picture: looked up in git's trees by its whole path."""

@@ -1,7 +1,7 @@
-"""What a text of Markdown or plain words may name: paths, symbols, commands and settings, before anything is looked up.
+"""Candidate names in a text of Markdown or plain words: paths, symbols, commands and settings.
 
-Nothing here says that a project has what is named: whatever no revision of it ever had is dropped later. So a name that
-cannot be taken for anything else counts wherever it stands, and one that reads like a word only in backticks.
+Names unknown in all revisions of the project are dropped later. So a name that cannot be anything else counts anywhere,
+and one that looks like a word only in backticks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cm_tui.engine.mentions.commands import named_command
 from cm_tui.model.stale import MentionKind
 
 _MOST_CHARACTERS = 200_000
-"""Of one text: what is longer is read so far."""
+"""Most characters to read of a text."""
 _MOST = 500
 """Names of one text."""
 _LONGEST = 200
@@ -202,20 +202,20 @@ class Named(NamedTuple):
     """A name in a text that may be one of the project's."""
 
     kinds: tuple[MentionKind, ...]
-    """What it may be, the likeliest first."""
+    """Its possible kinds, the likeliest first."""
     text: str
-    """As it is written, without what stands around it."""
+    """As written, without surrounding characters."""
     line: int
     plain: bool = False
-    """It reads like a word of English: only what is defined once and outermost is meant by it."""
+    """It looks like an English word: only a unique, outermost definition matches."""
 
 
 def named_in(text: str, *, files_only: bool = False) -> list[Named]:
-    """Return what a text may name, each once, in the order of its lines.
+    """Return the candidate names of a text, each once, in the order of its lines.
 
     Args:
-        text: as it is stored; what is too long is read up to a limit.
-        files_only: only paths are looked for.
+        text: as stored; a long one is read up to a limit.
+        files_only: only return paths.
     """
     found: dict[tuple[MentionKind, str], Named] = {}
     for one in _all(text[:_MOST_CHARACTERS]):
@@ -265,7 +265,7 @@ def _of_line(line: str) -> Iterator[Named]:
 
 
 def _of_block(line: str) -> Iterator[Named]:
-    """A line of a fenced block: a command, or code, in which only what cannot be mistaken counts."""
+    """A line of a fenced block: a command, or code, in which only unmistakable names count."""
     prompt = _PROMPT.match(line)
     if command := named_command((prompt[1] if prompt else line).strip()):
         yield Named(("command",), command, 0)
@@ -274,7 +274,7 @@ def _of_block(line: str) -> Iterator[Named]:
 
 
 def _of_code(code: str) -> Iterator[Named]:
-    """What stands in backticks."""
+    """Text in backticks."""
     if "." in code and code in _PRODUCTS:
         return
     if command := named_command(code):
@@ -296,13 +296,13 @@ def _of_code(code: str) -> Iterator[Named]:
 
 
 def _key(key: str) -> Iterator[Named]:
-    """A key of settings; one that is a single plain word could be anything."""
+    """A key of settings; a single plain word could be anything."""
     if not key.isalpha() or (key.isupper() and "_" in key):
         yield Named(("setting",), key, 0)
 
 
 def _of_words(words: str) -> Iterator[Named]:
-    """What stands among words, where only what cannot be mistaken counts."""
+    """Text among words, where only unmistakable names count."""
     words = _URL.sub(" ", words)
     for found in _BARE_PATH.finditer(words):
         path = found[1].rstrip(".")
@@ -329,7 +329,7 @@ def _is_unmistakable(name: str, *, called: bool) -> bool:
     if "::" in name or "->" in name:
         return True
     if "." in name:
-        # Two words with a dot between them may be the end of one sentence and the beginning of the next.
+        # Two words with a dot between them may be the end and beginning of sentences.
         first, _, rest = name.partition(".")
         return (
             called

@@ -1,4 +1,4 @@
-"""What is stale, as records: items with their names, what became of each, and the commit that did it."""
+"""Stale items as records: their names, what became of each, and the responsible commit."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _SEVERITY = {"gone": 1.0, "renamed": 0.5, "moved": 0.25}
 
 
 def count_stale(db: Database) -> int:
-    """Return how many entries and notes name what is gone or renamed, and were not confirmed."""
+    """Return the number of entries and notes that name something gone or renamed, and are not confirmed."""
     return int(db.value(_COUNT))
 
 
 def fate_of(mention: Mention) -> str:
-    """Return what identifies a state of affairs that a person confirmed: another one is told again."""
+    """Return the id of a state that the user confirmed: a different one is reported again."""
     since = "" if mention.uncommitted or mention.commit is None else mention.commit.sha
     return f"{mention.kind}\t{mention.text}\t{mention.state}\t{mention.became}\t{since}"
 
 
 class StaleReport:
-    """Tells what is stale in one store.
+    """Reports stale items of one store.
 
     Args:
         db: the store.
@@ -57,12 +57,12 @@ class StaleReport:
         self._commits = commits
 
     def items(self, states: Collection[MentionState], kinds: Collection[str], limit: int) -> Page[StaleItem]:
-        """Return what names something that is not as it was, the worst first, then what was written last.
+        """Return items that name something changed, the worst first, then the latest.
 
         Args:
             states: of at least one of its names.
-            kinds: sources that are looked at.
-            limit: how many at most; the total counts all.
+            kinds: sources to search.
+            limit: the most to return; the total counts all.
         """
         sql = (
             "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
@@ -75,10 +75,10 @@ class StaleReport:
         return Page(shown, len(found), self._note())
 
     def of(self, path: str) -> StaleItem:
-        """Return one item with all names of the project that it says.
+        """Return one item with all names of the project in it.
 
         Raises:
-            NotFoundError: nothing of that path is remembered.
+            NotFoundError: there is no item with that path.
         """
         rows = self._db.rows("SELECT id, source, path, title, time, ord FROM mention_item WHERE path = ?", [path])
         if not rows:
@@ -92,7 +92,7 @@ class StaleReport:
         return StaleItem(source, path.partition("/")[2], path, title, (), time, self._commits.at(at), self._note())
 
     def flags(self, paths: Iterable[str]) -> Mapping[str, Flag]:
-        """Return what is to be said of those items that are stale, by path."""
+        """Return notes on stale items by path."""
         sql = (
             "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
             "WHERE m.kind <> '' AND m.state IN (SELECT unnest(?::VARCHAR[])) AND i.path IN (SELECT unnest(?::VARCHAR[]))"
@@ -120,19 +120,19 @@ class StaleReport:
         return any(one.state in states and not one.confirmed for one in item.mentions)
 
     def _note(self) -> str:
-        """Say what cannot be told."""
+        """Return a note on what is unknown."""
         known = Known.of(self._db)
         if not known.head:
-            return "there is no history here: what was there before is not known"
+            return "there is no history here: earlier names are unknown"
         if not known.first:
-            return "history has not been read yet: what was there before is not known; `cm history backfill` reads it"
+            return "history has not been read yet, so earlier names are unknown; `cm history backfill` reads it"
         unread = known.head - known.last
         if unread > 0:
-            return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet: which of them took something away is not known"
+            return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet: which of them removed something is unknown"
         return (
             ""
             if known.first == 1
-            else f"history is known back to #{known.first}: what was written before cannot be told of"
+            else f"history is known back to #{known.first}: text from before that cannot be checked"
         )
 
 

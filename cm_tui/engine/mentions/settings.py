@@ -1,4 +1,4 @@
-"""Settings that texts name: keys and variables, alive as long as the word stands in a file that is no prose."""
+"""Settings that texts mention: keys and variables, valid as long as the word is in a file other than prose."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ QUALIFY row_number() OVER (PARTITION BY t.termid ORDER BY p.path, p.id) <= {_MOS
 
 
 class SettingCheck:
-    """Checks words of settings against the project's files.
+    """Checks settings against the project's files.
 
     Args:
         db: the store.
         contents: reads files of earlier commits.
-        known: how far history tells.
+        known: the known part of history.
     """
 
     def __init__(self, db: Database, contents: Contents, known: Known) -> None:
@@ -52,10 +52,10 @@ class SettingCheck:
         self._contents = contents
         self._known = known
         self._said: dict[str, frozenset[str]] = {}
-        """The words that each content says."""
+        """The words in each content."""
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
-        """Return what became of each setting; a word that stood nowhere then, nor does now, is left out."""
+        """Return a finding for each setting; a word that was found neither then nor now is omitted."""
         asked = list(dict.fromkeys(wanted))
         now = self._now(sorted({one.name for one in asked}))
         found = {one: Finding("alive", now[one.name]) for one in asked if one.name in now}
@@ -68,7 +68,7 @@ class SettingCheck:
         return found
 
     def _now(self, words: Sequence[str]) -> dict[str, str]:
-        """The file in which each word stands now."""
+        """The current file with each word."""
         pairs = [(word, term) for word in words for piece in tokens.words(word) for term in tokens.split(piece)[:1]]
         if not pairs:
             return {}
@@ -85,7 +85,7 @@ class SettingCheck:
         return found
 
     def _then(self, wanted: Wanted) -> Finding | None:
-        """What became of a word that stands nowhere now: the last commit that took it out of a file that had it then."""
+        """What became of a missing word: the last commit that removed it from a file that had it then."""
         since, until = self._known.stretch(wanted.since, wanted.until)
         is_variable = _VARIABLE.fullmatch(wanted.name) is not None
         having = set[str]()
@@ -110,7 +110,7 @@ class SettingCheck:
         return Finding("gone", where, 0, "", last)
 
     def _versions(self, is_variable: bool) -> list[PathVersion]:
-        """All contents of the files in which a variable, or another key, may stand."""
+        """All contents of the files that may contain a variable, or another key."""
         return self._all if is_variable else self._of_settings
 
     @cached_property
@@ -122,7 +122,7 @@ class SettingCheck:
         return [one for one in self._all if _kind_of(one.path)[1]]
 
     def _words_of(self, oid: str) -> frozenset[str] | None:
-        """The words that a content says; None where the budget is spent."""
+        """The words in a content; None: the budget is spent."""
         if oid not in self._said:
             data = self._contents.then(oid)
             if data is None:
@@ -143,7 +143,7 @@ def _kind_of(path: str) -> tuple[bool, bool]:
 
 
 def _says(path: str, text: str, word: str) -> bool:
-    """Whether a file says a variable, or, of a file of settings, a key: in one piece or part by part."""
+    """Whether a file contains a variable, or, if it is a settings file, a key: in one piece or part by part."""
     if _VARIABLE.fullmatch(word):
         return _stands(text, word)
     if not _kind_of(path)[1]:

@@ -1,4 +1,4 @@
-"""Symbols that texts name: those that were there when a text was written, beside those of now."""
+"""Symbols that texts mention: those that existed when a text was written, compared with the current ones."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_STEPS = 20
 _TRACED = 400
 """Symbols that are traced together: their versions are in memory at once."""
 _MOST_KEYS = 8
-"""Symbols of one name that are traced: what so many were is no one thing."""
+"""Most symbols of one name to trace: more are not one thing."""
 _FEW = 3
-"""Symbols that may bear a single word which is called, for one of them to be meant."""
+"""Most symbols with a single called word for it to match one of them."""
 _OUTERMOST = frozenset(
     {"class", "struct", "interface", "trait", "enum", "function", "type", "module", "macro", "record", "protocol"}
 )
@@ -30,7 +30,7 @@ _ENDING = re.compile(r"\.[^./]+$")
 _HOLDERS = frozenset(
     {"class", "struct", "interface", "trait", "enum", "type", "module", "record", "protocol", "union", "namespace"}
 )
-"""Kinds whose own lines are little beside those of what stands in them."""
+"""Kinds with few lines of their own compared with their members."""
 _FIELDS = "f.path, s.qualname, s.kind, s.overload"
 _THEN = f"""
 SELECT w.id, {_FIELDS}, arg_min(coalesce(s.body, 0), f.from_ord), arg_min(s.start_line, f.from_ord)
@@ -85,7 +85,7 @@ class SymbolCheck:
 
     Args:
         db: the store.
-        known: how far its history tells.
+        known: the known part of its history.
     """
 
     def __init__(self, db: Database, known: Known) -> None:
@@ -93,7 +93,7 @@ class SymbolCheck:
         self._known = known
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
-        """Return what became of each name; one that no commit of its stretch had, nor now has, is left out."""
+        """Return a finding for each name; one that exists neither in its commits nor now is omitted."""
         asked = {one: QualifiedName(one.name) for one in wanted}
         asked = {one: name for one, name in asked.items() if name.ends}
         now = self._now(sorted({name.ends[0] for name in asked.values()}), "now_file")
@@ -111,7 +111,7 @@ class SymbolCheck:
         found |= self._left(left)
         return found
 
-    # --- what was there ---
+    # --- existing symbols ---
 
     def _then(self, asked: dict[Wanted, QualifiedName]) -> dict[Wanted, list[_Standing]]:
         if not self._known.first:
@@ -135,10 +135,10 @@ class SymbolCheck:
             found[name].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
         return found
 
-    # --- what is not there any more ---
+    # --- removed symbols ---
 
     def _left(self, cases: Sequence[_Case]) -> dict[Wanted, Finding]:
-        """Return what became of names whose symbols are not where they were."""
+        """Return what became of names whose symbols are missing at their place."""
         found: dict[Wanted, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
@@ -182,7 +182,7 @@ class SymbolCheck:
         return {key: self._known.gone_at(end, is_committed=key in committed) for key, end in ends.items()}
 
     def _traced(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
-        """Return where symbols went that are not there: what has the same body and came by the commit that took each away."""
+        """Return the destinations of removed symbols: the same body, added by the commit that removed them."""
         found: dict[SymbolKey, _Standing] = {}
         ordered = sorted(keys, key=_order)
         for start in range(0, len(ordered), _TRACED):
@@ -207,7 +207,7 @@ class SymbolCheck:
         return found
 
     def _of_same_body(self, lost: Sequence[_Standing]) -> dict[SymbolKey, _Standing]:
-        """Return what has the very body now that a symbol had, where exactly one has."""
+        """Return the only current symbol with a symbol's exact body."""
         bodies = sorted({one.body for one in lost})
         found: dict[tuple[str, int], list[_Standing]] = defaultdict(list)
         for path, qualname, kind, overload, body, line in self._db.rows(_SAME_NOW, [bodies]) if bodies else ():
@@ -216,7 +216,7 @@ class SymbolCheck:
         return {key: there[0] for key, there in heirs if len(there) == 1}
 
     def _holds_the_same(self, old: SymbolKey, new: SymbolKey) -> bool:
-        """Return whether two types of the same lines have members in common: without those, most types are alike."""
+        """Return whether two types with the same lines have common members: without members, most types are alike."""
         before = {row[0] for row in self._db.rows(_MEMBERS_THEN, [old.path, old.qualname, old.kind])}
         now = {row[0] for row in self._db.rows(_MEMBERS_NOW, [new.path, new.qualname, new.kind])}
         if old.kind not in _HOLDERS or not (before or now):
@@ -238,7 +238,7 @@ def _fitting(name: QualifiedName, standing: Iterable[_Standing]) -> list[_Standi
 
 
 def _is_below(name: QualifiedName, key: SymbolKey) -> bool:
-    """Whether a name is a whole qualified name behind folders and modules that it lies in: `requests.get`, `crate::net::Server`."""
+    """Whether a name is a qualified name with its folders and modules: `requests.get`, `crate::net::Server`."""
     own = QualifiedName(key.qualname).parts
     if len(name.parts) <= len(own) or name.parts[-len(own) :] != own:
         return False
@@ -247,20 +247,20 @@ def _is_below(name: QualifiedName, key: SymbolKey) -> bool:
 
 
 def _outermost(case: _Case) -> _Case:
-    """Of a plain word only what is defined once and outermost is meant."""
+    """For a plain word, only a unique, outermost definition matches."""
     then = [one for one in case.then if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
     now = [one for one in case.now if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
     return _Case(case.wanted, then if len(then) == 1 else [], now if len(then) == 1 or len(now) == 1 else [])
 
 
 def _of_few(case: _Case) -> _Case:
-    """Of a single word, such as `run()`, nothing is meant where many things are called so: it may be another library's."""
+    """For a single word such as `run()`, nothing matches if many symbols have the name: it may be another library's."""
     single = case.wanted.name.isalpha() and case.wanted.name.islower()
     return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
 
 
 def _standing(case: _Case) -> Finding:
-    """What is to be said of a name that something bears now."""
+    """The result for a name that exists now."""
     then = {one.key: one for one in case.then}
     same = next((one for one in case.now if one.key in then), None)
     if case.then and same is None:
@@ -272,7 +272,7 @@ def _standing(case: _Case) -> Finding:
 
 
 def _best_now(case: _Case) -> _Standing:
-    """The symbol that is meant now, of several: with the same qualified name, of the same kind, first by path."""
+    """The current match of several: with the same qualified name, of the same kind, first by path."""
     names, kinds = {one.key.qualname for one in case.then}, {one.key.kind for one in case.then}
     return min(case.now, key=lambda one: (one.key.qualname not in names, one.key.kind not in kinds, _order(one.key)))
 
@@ -282,7 +282,7 @@ def _place(one: _Standing) -> str:
 
 
 def _as_written(name: str, key: SymbolKey) -> str:
-    """A symbol's qualified name with as many parts as the name that it takes the place of."""
+    """A symbol's qualified name with as many parts as the name to replace."""
     parts, own = QualifiedName(name).parts, QualifiedName(key.qualname).parts
     separator = next((mark for mark in ("::", "->", "#", ".") if mark in name), ".")
     return separator.join(own[-len(parts) :])

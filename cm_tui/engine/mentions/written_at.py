@@ -1,4 +1,4 @@
-"""The commits at which entries and episodes were written, as far as they say so themselves."""
+"""Known commits at which entries and episodes were written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cm_tui.model import ENTRIES, EPISODES
 
 
 class WrittenCommits:
-    """Commits of what is remembered in one project, by the path of its passages.
+    """Commits of one project's memories, by the path of their passages.
 
     Args:
-        db: the store, which knows the episodes.
-        root: whose entries they are.
+        db: the store with the episodes.
+        root: of the entries' project.
     """
 
     def __init__(self, db: Database, root: Path) -> None:
@@ -25,7 +25,7 @@ class WrittenCommits:
         self._root = root
 
     def of(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Return the sha that each was written at; what says none is left out."""
+        """Return the sha at which each was written; those without one are omitted."""
         wanted = set(paths)
         found: dict[str, str] = {}
         if any(path.startswith(f"{ENTRIES}/") for path in wanted):
@@ -40,5 +40,5 @@ class WrittenCommits:
             entries = Entries(self._root).all().entries
         except CmError:
             return {}
-        # One that was changed since is as true as when that was: its time says when.
+        # A changed entry is as recent as its change: use that time.
         return {entry_source.path_of(one.id): one.commit for one in entries if one.commit and not one.changed_by}

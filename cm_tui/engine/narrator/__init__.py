@@ -1,1 +1,1 @@
-"""The narrator: what sessions teach, found in episodes and proposed to a person."""
+"""The narrator: lessons of sessions, found in episodes and proposed to the user."""

@@ -1,4 +1,4 @@
-"""Whether what an agent did was taken: the turn was answered, neither failed nor was interrupted, and the next prompt does not reject it."""
+"""Whether an agent's work was accepted: the turn was answered, did not fail, and the next prompt does not reject it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _REJECTS = re.compile(
 
 
 def is_accepted(record: EpisodeRecord) -> bool:
-    """Return whether a turn ended well, as far as its record tells."""
+    """Return whether a turn ended well, by its record."""
     return record.outcome not in ("failed", "interrupted", "unanswered")
 
 
 def rejects(turn: Turn) -> bool:
-    """Return whether a turn begins with a rejection of what the one before it did."""
+    """Return whether a turn begins with a rejection of the previous one's work."""
     if turn.before is None or not is_accepted(turn.before.record):
         return False
     first = turn.record.prompts[0][:200] if turn.record.prompts else ""

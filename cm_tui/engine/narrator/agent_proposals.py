@@ -1,8 +1,8 @@
-"""What agents propose to write down: events of the journal, read back as proposals that a person decides on.
+"""Agents' proposals: events of the journal, read back as proposals for the user to decide on.
 
-They are an agent's word and nothing else: no miner looks at them, no policy approves them, and how sure they are is below what
-the narrator itself would propose. The same text for the same scope is one proposal, whoever says it again. An event names the
-episodes that it stands on, and goes with any of them that is erased.
+They are only an agent's claim: no miner reads them, no policy approves them, and their confidence is below that of the
+narrator's own proposals. The same text for the same scope is one proposal, however often it is proposed. An event names
+the episodes that it is based on, and is erased with any of them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import ConfidencePart, Evidence, NarratedProposal, Topic
 
 MOST_WAITING = 200
-"""More are not taken: nobody would read them."""
+"""Further proposals are rejected: no user would read them."""
 WORD = 0.3
-"""How sure an agent's word makes a fact: nothing was counted, and it is below what the narrator proposes by itself."""
+"""Confidence of an agent's claim: it has no counts, and is below the narrator's own proposals."""
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _ID_LETTERS = 7
-"""One more than what the narrator finds has: none of them is called like another."""
+"""One more than in the narrator's ids, so that they never collide."""
 _EVIDENCE = 8
 _QUOTE = 200
 _NO_WORDS = "an agent"
@@ -39,7 +39,7 @@ _NO_WORDS = "an agent"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What an agent wants to have written down, and who it is."""
+    """An agent's proposal, and its author."""
 
     text: str
     why: str = ""
@@ -47,27 +47,27 @@ class Wish:
     topic: str = ""
     """Name of the topic that it belongs to."""
     episodes: tuple[str, ...] = ()
-    """Names of those that it stands on."""
+    """Names of its evidence."""
     agent: str = ""
     session: str = ""
 
 
 class _Seen(NamedTuple):
-    """An episode that something stands on."""
+    """An episode that serves as evidence."""
 
     time: float
     session: str
 
 
 class AgentProposals:
-    """What agents proposed in a project.
+    """Agents' proposals in a project.
 
     Args:
         root: of the checkout.
         episodes: the project's.
-        topics: gives those of the project and its user.
-        is_decided: tells of a proposal whether a person decided on it: it does not wait any more.
-        known: gives what is proposed or decided already: what an agent says in the same words is that.
+        topics: returns those of the project and its user.
+        is_decided: returns whether the user decided on a proposal, which then does not wait any more.
+        known: returns proposed and decided ones: an agent's proposal in the same words is the same one.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class AgentProposals:
         self._read: tuple[str, list[NarratedProposal]] | None = None
 
     def all(self) -> list[NarratedProposal]:
-        """Return what agents proposed, whatever was decided, the oldest first; without digests.
+        """Return agents' proposals, decided or not, the oldest first; without digests.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -99,7 +99,7 @@ class AgentProposals:
         return list(self._read[1])
 
     def waiting(self) -> list[NarratedProposal]:
-        """Return those that nobody decided on, the oldest first.
+        """Return the undecided ones, the oldest first.
 
         Raises:
             StoreError: the journal cannot be read.
@@ -107,7 +107,7 @@ class AgentProposals:
         return [one for one in self.all() if not self._is_decided(one)]
 
     def evidence(self, proposal: NarratedProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
-        """Return the newest episodes that an agent's proposal stands on, by what they were about."""
+        """Return the newest episodes of a proposal's evidence, with their subjects."""
         sql = (
             f"SELECT id, time, session, actor, title, prompt FROM episode WHERE {VISIBLE} "  # noqa: S608 - our own words
             "AND id IN (SELECT unnest(?::VARCHAR[])) ORDER BY time DESC, id LIMIT ?"
@@ -119,16 +119,16 @@ class AgentProposals:
         )
 
     def propose(self, wish: Wish) -> NarratedProposal:
-        """Propose something; the same that was proposed before is that proposal, whatever became of it.
+        """Propose something; a repeated proposal is the earlier one, decided or not.
 
         Raises:
-            UsageError: there is nothing to propose, or it is more than a line of Markdown, or too many wait already.
-            NotFoundError: there is no such episode, or no such topic.
-            RefusedError: nothing is to be recorded now, or the topic lies outside the folders of topics.
+            UsageError: the text is empty, or longer than a line of Markdown, or too many proposals wait.
+            NotFoundError: there is no such episode or topic.
+            RefusedError: recording is off, or the topic is outside the folders of topics.
             StoreError: it cannot be written.
         """
         if reason := why_not(self._root, wish.session):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
         self._episodes.index.follow()
         data = self._data(wish)
         key = agent_words.key_of(data["text"])
@@ -137,8 +137,8 @@ class AgentProposals:
                 return one
         if (many := len(self.waiting())) >= MOST_WAITING:
             raise UsageError(
-                f"{many:,} proposals of agents wait for a person already.",
-                hint="A person decides on some first: `cm proposals list --kind agent`.",
+                f"{many:,} proposals of agents wait for the user already.",
+                hint="The user has to decide on some first: `cm proposals list --kind agent`.",
             )
         event = self._episodes.journal.append(PROPOSED, data)
         self._episodes.index.follow()
@@ -153,7 +153,7 @@ class AgentProposals:
         agent_words.check_count(names)
         text = agent_words.line(wish.text)
         return {
-            # By this it is erased; what it is called is always told by its text.
+            # The key for erasing it; its id always depends on its text.
             "proposal": _id_of(scope, text),
             "text": text,
             "why": agent_words.reason(wish.why),
@@ -185,7 +185,7 @@ class AgentProposals:
 
 
 def candidate_of(proposal: NarratedProposal) -> Candidate:
-    """Return an agent's proposal as what is compared with what is known."""
+    """Return an agent's proposal in a form for comparison with known facts."""
     one = proposal
     tally = Tally(one.support, one.sessions, 0, one.first, one.last, 0.0, WORD)
     terms = keywords_of("", one.text)
@@ -217,7 +217,7 @@ def _proposal(
 
 
 def _target(one: NarratedProposal, topic: str, topics: Sequence[Topic]) -> targets.Target:
-    """Return where it would be written: into the topic that the agent named, where that is still there."""
+    """Return its target: the topic that the agent named, if it still exists."""
     named = next((each for each in topics if each.id == topic and not each.retired), None)
     found = targets.target_of(candidate_of(one), (), topics)
     if named is None:

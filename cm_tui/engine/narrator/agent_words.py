@@ -1,6 +1,6 @@
-"""The words of an agent that proposes something: one plain line, without secrets, for a scope and a topic that there are.
+"""Validating an agent's proposal: one plain, redacted line, for an existing scope and topic.
 
-What an event says is looked at once more when it is read: a journal may have come out of anybody's backup.
+An event is validated again when it is read: a journal may contain anyone's backup.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.text import one_line, visible
 
 LINE_CHARACTERS = 500
-"""What is longer is no line of a note."""
+"""A longer text is not a line of a note."""
 MOST_EPISODES = 50
 _MARKS = re.compile(r"(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
-"""What stands before a line of a list, which it gets when it is written."""
+"""List marks, which are added when the line is written."""
 _COMMENT = re.compile(r"<!--|-->")
 _BLOCK = re.compile(r"#{1,6}(?:\s|$)|```|~~~|>|\[[^\]]*\]:")
-"""What would be more than a line of a list: a heading, a fence, a quotation, the address of a link."""
+"""Markup beyond a list item: a heading, a fence, a quotation, a link's address."""
 _NEEDLESS = re.compile(r"[\s.!?,;:]+$")
 
 
@@ -40,7 +40,7 @@ def line(text: str) -> str:
     """
     plain = visible(text).strip()
     found = redact(plain[marks.end() :] if (marks := _MARKS.match(plain)) else plain).text
-    hint = "Say one thing, in one sentence."
+    hint = "Write one sentence about one thing."
     if not found:
         raise UsageError("There is nothing to propose.", hint=hint)
     if not found.isprintable():
@@ -52,13 +52,13 @@ def line(text: str) -> str:
     if len(found) > LINE_CHARACTERS:
         raise UsageError(
             f"A proposal takes at most {LINE_CHARACTERS:,} characters; this has {len(found):,}.",
-            hint="What is longer belongs into a file of the project: say where it is.",
+            hint="Put longer texts into a file of the project, and name that.",
         )
     return found
 
 
 def reason(text: str) -> str:
-    """Return in one line why something is proposed, without secrets."""
+    """Return the reason for a proposal in one redacted line."""
     return redact(" ".join(one_line(visible(storable(text))).split())).text[:REASON_CHARACTERS]
 
 
@@ -68,7 +68,7 @@ def name(text: str) -> str:
 
 
 def key_of(text: str) -> str:
-    """Return what texts are the same by: their words, however they are capitalised and spaced."""
+    """Return the normal form of a text: its words, ignoring case and spacing."""
     return _NEEDLESS.sub("", " ".join(text.casefold().split()))
 
 
@@ -93,20 +93,20 @@ def scope_and_topic(root: Path, scope: str, topic: str) -> tuple[str, str]:
 
 
 def check_count(names: Sequence[str]) -> None:
-    """Let so many names of episodes pass as anybody looks at.
+    """Check the number of named episodes.
 
     Raises:
-        UsageError: there are more.
+        UsageError: there are too many.
     """
     if len(names) > MOST_EPISODES:
         raise UsageError(
             f"{count(len(names), 'episode')} are named; {MOST_EPISODES} are the most.",
-            hint="Name those that say it best.",
+            hint="Name the most relevant ones.",
         )
 
 
 def sound(data: Any) -> dict[str, Any] | None:
-    """Return what an event says, as it would be proposed today; None: nobody would take it."""
+    """Return an event's proposal by the current rules; None: it would be rejected."""
     if not isinstance(data, Mapping):
         return None
     said = {key: data.get(key, "") for key in ("text", "why", "scope", "topic", "agent", "session")}

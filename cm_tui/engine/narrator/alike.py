@@ -1,20 +1,20 @@
-"""Which wordings say the same, and which say otherwise.
+"""Which wordings mean the same, and which contradict each other.
 
-How much alike two wordings are is told by
+The similarity of two wordings is
 
     z = 10.3 · cosine + 9.9 · |both| / |either| + 1.3 · |both| / |fewer| - 8.5
 
-where the cosine is that of the vectors of both, and the sets are their words (`wording.py`), of which those that are common among
-developers count 0.35. Where one is about the person and the other about the project, 1 less; where no word is the same, 1 less; where both have other names in backticks,
-4 less. Without a model
-`z = 14.6 · |both| / |either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers are those of logistic regressions over
-pairs of wordings of the made-up sessions for development. A wording joins, of the facts that were said before it, the one for which
-`0.4 · best z + 0.6 · mean z` is largest, and at least -0.4; one that says otherwise joins none. From -2.9 on two are near: what was said
-once and is near another fact is kept back. From -1.5 on one can contradict the other.
+where the cosine is that of the vectors of both, and the sets are their words (`wording.py`), of which those that are
+common among developers count 0.35. It is 1 less if one is about the user and the other about the project, 1 less
+without common words, and 4 less if both have different names in backticks. Without a model `z = 14.6 · |both| /
+|either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers come from logistic regressions over pairs of
+wordings of synthetic sessions. A wording joins the earlier fact with the largest `0.4 · best z + 0.6 · mean z`, if that
+is at least -0.4; a contradicting one joins none. From -2.9 on two are near: a fact that was said only once and is near
+another is held back. From -1.5 on one can contradict the other.
 
-Two wordings say otherwise when one affirms most of what the other denies (`never rebase`, `always rebase`), when they are
-nearly the same and name other numbers, or one of two rivals each (single and double, tabs and spaces). Of two people it is enough that
-one denies something and the other nothing.
+Two wordings contradict each other when one affirms most of what the other denies (`never rebase`, `always rebase`),
+when they are nearly the same except for numbers, or for one of two rivals each (single and double, tabs and spaces).
+Between two people, a denial in only one of them is enough.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _COSINE, _SHARE, _HELD, _BIAS = 10.3, 9.9, 1.3, -8.5
 _ALONE_SHARE, _ALONE_HELD, _ALONE_EACH, _ALONE_BIAS = 14.6, 1.9, 1.1, -6.9
 _OTHER_SCOPE, _NOTHING_SHARED, _OTHER_CODE = 1.0, 1.0, 4.0
 SAME = -0.4
-"""Of z: one that joins a fact."""
+"""Least z for joining a fact."""
 NEAR = -2.9
-"""Of z: what is near another fact may be one more wording of it, that cannot be told."""
+"""Least z for being near another fact, and possibly another wording of it."""
 _OF_ONE_THING = -1.5
-"""Of z: only what is at least so much alike can contradict."""
+"""Least z for a contradiction."""
 _BEST_SHARE = 0.4
 """How much the wording that is most alike counts; the mean of all counts the rest."""
 _ALONE_COSINE = (NEAR - _BIAS) / _COSINE
@@ -45,23 +45,23 @@ _DENIED = 0.75
 _LEAST_DENIED = 0.9
 """Of the weight of words that are denied."""
 _SWITCHED = 1.0
-"""Of the weight of words that something said before shares with what came in its place."""
+"""Share of the weight of an earlier statement's words in its replacement."""
 _FRAME, _FRAME_REVERSED = 0.7, 0.5
 _RIVALS = (
     ("singl", "doubl"), ("tab", "space"), ("lowercas", "uppercas"), ("camelcas", "snake_cas"), ("camelcas", "kebab-cas"),
     ("snake_cas", "kebab-cas"), ("rebas", "merg"), ("squash", "rebas"), ("sync", "async"),
 )  # fmt: skip
-"""Stems of words of which only one can be so."""
+"""Stems of mutually exclusive words."""
 
 
 class Wording(NamedTuple):
-    """One way in which something was said.
+    """One wording of a statement.
 
     Attributes:
-        number: names it.
+        number: its id.
         text: the words.
-        terms: what they are compared by.
-        time: when it was said first.
+        terms: for comparison.
+        time: of its first mention.
     """
 
     number: int
@@ -71,32 +71,32 @@ class Wording(NamedTuple):
     is_users: bool = False
     """It is about the person, wherever they work."""
     code: frozenset[str] = frozenset()
-    """What stands in backticks."""
+    """Text in backticks."""
     speakers: frozenset[str] = frozenset()
-    """Who said it, as far as it is signed."""
+    """The author, if known."""
 
 
 @dataclass
 class Group:
-    """Wordings that say the same."""
+    """Wordings with the same meaning."""
 
     rows: list[int] = field(default_factory=list)
-    """Places of its wordings, the one that was said first before all."""
+    """Indexes of its wordings, the first mention first."""
     topic: int = 0
-    """Names what it is about, where others say otherwise of that; 0: none do."""
+    """Id of its subject, if others contradict it; else 0."""
     near: set[int] = field(default_factory=set)
-    """Places of groups that may say the same."""
+    """Indexes of groups that may mean the same."""
 
 
 def grouped(
     wordings: Sequence[Wording], vectors: Any, known: Sequence[int] = (), topics: Sequence[int] = ()
 ) -> list[Group]:
-    """Return the groups of wordings, in the order in which they were said first.
+    """Group wordings, in the order of their first mentions.
 
     Args:
-        wordings: in the order in which they were said first.
-        vectors: of them, a row each, of unit length; None: there are none.
-        known: groups of the first wordings, from before: what comes later changes none of them.
+        wordings: in the order of their first mentions.
+        vectors: of them, a unit row each; None: no model.
+        known: earlier groups of the first wordings, which later ones do not change.
         topics: of the known groups.
     """
     groups = [Group(topic=topic) for topic in topics]
@@ -123,7 +123,7 @@ def grouped(
 
 
 def _best(groups: Sequence[Group], by_group: dict[int, list[float]], opposed: set[int]) -> int:
-    """Return the group that a wording joins, by the z of those of its wordings that are near; below 0: none."""
+    """Return the group that a wording joins, by the z of its near wordings; below 0: none."""
     best, most = -1, SAME
     for group, found in by_group.items():
         size = len(groups[group].rows)
@@ -135,7 +135,7 @@ def _best(groups: Sequence[Group], by_group: dict[int, list[float]], opposed: se
 
 
 def _oppose(groups: list[Group], wordings: Sequence[Wording], one: int, other: int) -> None:
-    """Have two groups stand under one topic, together with those that either stood with."""
+    """Put two groups under one topic, together with all of either topic."""
     topics = {groups[one].topic, groups[other].topic} - {0}
     topic = min(topics) if topics else wordings[groups[min(one, other)].rows[0]].number
     if topics:
@@ -146,7 +146,7 @@ def _oppose(groups: list[Group], wordings: Sequence[Wording], one: int, other: i
 
 
 def says_otherwise(one: Wording, other: Wording) -> bool:
-    """Return whether a wording contradicts one that was said before it, of the same thing."""
+    """Return whether a wording contradicts an earlier one on the same thing."""
     (yes, no), (other_yes, other_no) = sides(one.text), sides(other.text)
     if no & other_no:
         return False
@@ -161,13 +161,13 @@ def says_otherwise(one: Wording, other: Wording) -> bool:
 
 
 def _denies(wording: Wording, no: frozenset[str], yes: frozenset[str]) -> bool:
-    """Return whether most of what a wording denies is affirmed elsewhere, and is no mere word that stands everywhere."""
+    """Return whether most of what a wording denies is affirmed elsewhere, and is more than a common word."""
     weight = weight_of(no)
     return weight >= _LEAST_DENIED and weight_of(no & yes) >= _DENIED * weight and not is_conditional(wording.text)
 
 
 def _differs(yes: frozenset[str], other: frozenset[str], frame: float) -> bool:
-    """Return whether two texts of one frame name other numbers, or one of two rivals each."""
+    """Return whether two otherwise equal texts have different numbers, or one of two rivals each."""
     numbers, others = ({term for term in terms if term.isdigit()} for terms in (yes, other))
     plain, plain_other = yes - numbers, other - others
     either = weight_of(plain | plain_other)
@@ -181,12 +181,12 @@ def _differs(yes: frozenset[str], other: frozenset[str], frame: float) -> bool:
 
 
 class _Finder:
-    """Finds earlier wordings that may say the same as one, or otherwise.
+    """Finds earlier wordings that may mean the same as one, or contradict it.
 
     Args:
-        wordings: in the order in which they were said first.
+        wordings: in the order of their first mentions.
         vectors: of them.
-        start: the first one that others are looked for.
+        start: the first one to compare.
     """
 
     def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int) -> None:
@@ -221,7 +221,7 @@ class _Finder:
         if cosines is None:
             pairs = ((other, self._z(row, other, None)) for other in others)
         else:
-            # What shares no rare word has to be very near.
+            # Without a common rare word, it has to be very near.
             others.update(np.flatnonzero(cosines >= _ALONE_COSINE).tolist())
             chosen = [(other, float(cosines[other])) for other in others if cosines[other] >= _LEAST_COSINE]
             pairs = ((other, self._z(row, other, cosine)) for other, cosine in chosen)

@@ -1,4 +1,4 @@
-"""Facts that observations add up to, before they are compared with what is known."""
+"""Facts as sums of observations, before they are compared with known ones."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class Tally:
     """Episodes."""
     sessions: int
     opposed: int
-    """Episodes that say otherwise: of the same claim, or of another claim of the same subject."""
+    """Contradicting episodes: of the same claim, or of another claim on the same subject."""
     first: float
     last: float
     last_opposed: float
-    """Time of the last one that says otherwise; 0: none."""
+    """Time of the last contradiction; 0: none."""
     weight: float
     """The plainest of them, from 0 to 1."""
     speakers: int = 1
-    """People who say so."""
+    """Its authors."""
     speakers_opposed: int = 0
     is_alike: bool = False
-    """It was said in one session, and is much like another fact: it may be one more wording of that."""
+    """It was said in one session, and is similar to another fact, of which it may be a wording."""
     occasions: int = 0
-    """Sessions, of which those with the same long prompt count once; 0: all of them count."""
+    """Sessions, counting those with the same long prompt once; 0: count all of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Candidates for proposals: facts, how often and by whom each was said or shown, and how sure that makes it."""
+"""Candidates for proposals: facts with their counts, authors and confidence."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from cm_tui.engine.narrator.tables import NarratorTables, number_of
 from cm_tui.model import Cancel, ConfidencePart, FactKind
 
 MOST = 1_000
-"""Facts that are proposed at once: those that are surest. Whoever has decided on them sees the next ones."""
+"""The most facts to propose at once, the surest first. The next ones follow once these are decided."""
 _ALONE = 0.5
-"""What one session alone says is weighed from this plainness on; what one alone shows is no habit."""
+"""Least plainness of a statement from a single session; a habit needs more than one."""
 _COMPETING = ", ".join(f"'{kind}'" for kind in sorted(WORDED))
-"""Kinds of which another claim of the same subject speaks against a claim."""
+"""Kinds in which another claim on the same subject counts against a claim."""
 _COUNTED = "'cochange', 'convention', 'fix', 'workflow'"
-"""Kinds of which observations without a claim count how often a subject comes up at all: each time that a claim does not go
-with it speaks against the claim. A subject may have several parts, each of them on a line."""
+"""Kinds in which observations without a claim count the occurrences of a subject: each one without a claim counts against
+it. A subject may have several parts, one per line."""
 _PLAIN = 0.6
-"""What was said once and is much like something that was said so plainly is kept back."""
+"""A fact said once and similar to one said this plainly is held back."""
 _TALLY = f"""
 WITH chosen AS MATERIALIZED (SELECT * FROM narrator_group WHERE {{where}}),
 subjects AS (
@@ -77,7 +77,7 @@ UPDATE narrator_group SET rated = false WHERE rated AND grp IN (
     SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM {table})
 )
 """
-"""Whether something that was said once is kept back depends on what it is much like."""
+"""Whether a fact said once is held back depends on the similar ones."""
 _WORDINGS = f"""
 SELECT f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, max({PLAIN}), min(t.time), f.fact
 FROM narrator_fact f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
@@ -100,22 +100,22 @@ def how_sure(kind: FactKind, tally: Tally, now: float) -> tuple[float, tuple[Con
 
 
 def touch_competitors(tables: NarratorTables, table: str) -> None:
-    """Have those rated again that compete with the facts of a table, or are much like them; the caller writes."""
+    """Mark for rating again the facts that compete with, or are similar to, those of a table; the caller writes."""
     tables.cursor.execute(_COMPETITORS.format(table=table))
     tables.cursor.execute(_WITHOUT.format(table=table))
     tables.cursor.execute(_NEAR.format(table=table))
 
 
 def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
-    """Say how sure facts are of which something changed, or which compete with such a one.
+    """Compute the confidence of changed facts and of those that compete with them.
 
     Raises:
-        ReadAnewError: the journal was read anew meanwhile.
+        ReadAnewError: the journal was reread meanwhile.
         StoreError: the store cannot be written.
     """
     import numpy as np
 
-    # What is said may be sure when it was said once; what is only shown, and in fewer sessions, never is.
+    # A statement may be certain after one mention; a habit shown in few sessions never is.
     may_be = f"(sessions > 2 OR (kind IN ({_COMPETING}) AND (occasions > 1 OR weight >= {_ALONE})))"
     found = tables.rows(_TALLY.format(where=f"NOT rated AND claim <> '' AND {may_be}"))
     rated: dict[int, float] = {}
@@ -134,11 +134,11 @@ def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> No
 
 
 def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
-    """Return the facts that were at least so sure when they were weighed last, without evidence.
+    """Return the facts with a minimum confidence at their last weighing, without evidence.
 
     Args:
-        tables: what was seen.
-        least: confidence.
+        tables: the observations.
+        least: the minimum.
     """
     where = "confidence >= ? AND claim <> '' ORDER BY confidence DESC, grp LIMIT ?"
     rows = tables.rows(_TALLY.format(where=where), [least, MOST])
@@ -158,7 +158,7 @@ def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
 
 def _candidate(wordings: Sequence[tuple[Any, ...]], tally: Tally, episodes: tuple[str, ...]) -> Candidate:
     kind, subject, claim, *_ = wordings[0]
-    # The plainest words; of equally plain ones those that were said first.
+    # The plainest wordings; of equally plain ones the first.
     _, _, _, text, terms, scope, *_ = max(wordings, key=lambda one: one[6])
     claims = tuple(dict.fromkeys(claim_digest(one[0], one[1], one[2]) for one in wordings))[:_MOST_CLAIMS]
     words = tuple(terms.split())
@@ -176,7 +176,7 @@ def key_of(candidate: Candidate) -> int:
 
 
 def seen_in(tables: NarratorTables, group: int) -> tuple[frozenset[int], list[int]]:
-    """Return the wordings of a fact, and the seq of the episodes that say it, the newest first."""
+    """Return the wordings of a fact, and the seqs of its episodes, the newest first."""
     rows = tables.rows(
         "SELECT DISTINCT s.fact, s.seq, t.time FROM narrator_fact f JOIN narrator_seen s USING (fact) "
         "JOIN narrator_turn t USING (seq) WHERE f.grp = ? AND NOT s.opposes ORDER BY t.time DESC, s.seq DESC",

@@ -1,4 +1,4 @@
-"""The files that a turn changed, and those that it made, by its record and its patch."""
+"""Files changed or created by a turn, from its record and patch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NewFile(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What a turn changed."""
+    """Changes of a turn."""
 
     files: tuple[str, ...] = ()
     new: tuple[NewFile, ...] = ()
@@ -45,11 +45,11 @@ class _Section(NamedTuple):
 
 
 def changes_of(record: EpisodeRecord, earlier: EpisodeRecord | None) -> Changes:
-    """Return what a turn changed: what its working tree showed before already is none of it.
+    """Return the changes of a turn, without earlier ones in the working tree.
 
     Args:
         record: of the turn.
-        earlier: of the one before it in its session.
+        earlier: of the previous one in its session.
     """
     files = [path for name in record.files[:_FILES] if (path := _path(name, record.root))]
     if not files:

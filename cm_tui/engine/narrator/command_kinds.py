@@ -1,7 +1,7 @@
-"""What commands are for: looking around, work that is the same in every project, or something of this project.
+"""Purpose of commands: looking around, work that is the same in every project, or this project's own.
 
-Tables of tools, none of them of any one project: what only looks teaches nothing however often it is run, and what is done
-everywhere (a folder made, a branch pushed, a package added) is no habit of a project, though it may mend an error.
+The tables of tools are independent of projects: looking around teaches nothing however often it is done, and universal
+work (creating a folder, pushing a branch, adding a package) is not a project's habit, though it may fix an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["looking", "general", "inline", "own"]
-"""`inline`: a program given with the command, which nobody runs twice; `own`: all that is of none of the others."""
+"""`inline`: a program given with the command, never run twice; `own`: all other commands."""
 _LOOKING = frozenset(["ls", "ll", "la", "cat", "bat", "head", "tail", "wc", "grep", "rg", "egrep", "fgrep", "zgrep", "ag", "ack", "find", "fd", "fdfind", "pwd", "cd", "pushd", "popd", "dirs", "echo", "printf", "sed", "awk", "gawk", "cut", "sort", "uniq", "tr", "less", "more", "file", "stat", "du", "df", "tree", "which", "whereis", "type", "hash", "command", "env", "printenv", "true", "false", "test", "[", "[[", ":", "date", "cal", "sleep", "wait", "ps", "top", "htop", "lsof", "netstat", "ss", "jobs", "fg", "bg", "diff", "cmp", "comm", "xxd", "hexdump", "od", "strings", "basename", "dirname", "realpath", "readlink", "id", "whoami", "groups", "uname", "hostname", "uptime", "free", "history", "clear", "reset", "man", "info", "help", "exit", "return", "read", "xargs", "seq", "yes", "jq", "yq", "column", "nl", "rev", "tac", "paste", "join", "fold", "fmt", "split", "expand", "open", "xdg-open", "start", "code", "cursor", "vim", "vi", "nvim", "nano", "emacs", "less", "most", "curl", "wget", "http", "https", "xh", "grpcurl", "websocat", "ping", "dig", "nslookup", "nc", "telnet", "traceroute", "md5sum", "md5", "shasum", "cksum", "b2sum", "gh", "glab", "hub", "tput", "stty", "tty", "cloc", "tokei", "scc", "ctags", "pbcopy", "pbpaste", "screencapture", "say", "watch", "pgrep", "pidof", "w", "who", "last", "dmesg", "journalctl", "lscpu", "nproc", "lsblk", "mount", "sw_vers", "arch", "locale", "getent", "javap", "jcmd", "jps", "jstack", "jmap", "jshell", "c++filt", "addr2line", "dot", "tmux", "screen", "alias", "unalias", "trap", "shift", "local", "declare", "typeset", "let", "eval", "set", "unset", "export", "source", ".", "umask", "ulimit-a", "ast-grep", "sg", "apply_patch", "applypatch", "begin", "rtk", "fzf"])  # fmt: skip
 _GENERAL = frozenset(["mkdir", "rmdir", "rm", "mv", "cp", "touch", "ln", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "fuser", "tee", "tar", "zip", "unzip", "gzip", "gunzip", "xz", "dd", "truncate", "install", "rsync", "scp", "ssh", "sftp", "patch", "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "apk", "pacman", "brew", "port", "snap", "choco", "winget", "scoop", "sdk", "nvm", "fnm", "volta", "asdf", "mise", "rbenv", "pyenv", "rustup", "ulimit", "systemctl", "service", "launchctl", "sysctl", "kill-port", "pip", "pip3", "pipx", "gem", "corepack", "crontab", "xattr", "defaults", "redis-cli", "git", "svn", "hg", "su", "ldd", "nm", "objdump", "readelf", "otool", "size"])  # fmt: skip
 _OWN_OF_GENERAL = {"git": ("submodule", "lfs", "subtree", "crypt")}
@@ -47,7 +47,7 @@ _ADDING = {
     "docker": ("pull", "rm", "rmi", "kill", "stop", "start", "exec", "cp", "network", "volume", "system"), "kubectl": ("exec", "port-forward"),
     "mix": ("archive.install",), "rails": ("generate", "g", "destroy"),
 }  # fmt: skip
-"""Sub-commands that are given what the task at hand needs: a package, a container."""
+"""Sub-commands with arguments of the task at hand: a package, a container."""
 _CODE = {
     "python": ("-c", "-"), "node": ("-e", "-p", "-pe", "--eval", "--print", "-"), "ruby": ("-e", "-"), "perl": ("-e", "-ne", "-pe", "-pi"),
     "php": ("-r",), "bash": ("-c", "-lc", "-s"), "sh": ("-c", "-lc"), "zsh": ("-c", "-lc"), "fish": ("-c",), "deno": ("eval",),
@@ -57,7 +57,7 @@ _CODE = {
     "pwsh": ("-c", "-Command"), "swift": ("-e",), "scala": ("-e",), "groovy": ("-e",), "sqlcmd": ("-Q",), "cqlsh": ("-e",), "jshell": ("",),
     "ts-node": ("-e",), "tsx": ("-e",), "timeit": ("",),
 }  # fmt: skip
-"""Programs with what makes the next word, or all, a program of its own; empty: whatever they are given."""
+"""Programs, with the options that make the next word, or all of them, a program; empty: always."""
 _RUNNERS: dict[str, tuple[str, ...]] = {
     "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
     "bundle": ("exec",), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "npm": ("exec", "x"), "npx": ("",), "bunx": ("",),
@@ -74,7 +74,7 @@ _TELLING = frozenset(("--version", "--help", "-V", "help", "version", "-help", "
 
 @lru_cache(maxsize=8_192)
 def core_of(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a command without what only finds its program: `uv run`, `npx`, `.venv/bin/`, `python -m`."""
+    """Return a command without its launcher: `uv run`, `npx`, `.venv/bin/`, `python -m`."""
     for _ in range(4):
         before = words
         words = _unwrapped(words)
@@ -97,7 +97,7 @@ def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _behind(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a runner runs; the command as it is where it runs nothing."""
+    """Return the command that a runner runs, or the command itself."""
     at = 1
     if subs != ("",):
         if len(words) < 2 or words[1] not in subs:
@@ -111,7 +111,7 @@ def _behind(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8_192)
 def kind_of(words: tuple[str, ...]) -> Kind:
-    """Return what a command is for."""
+    """Return the purpose of a command."""
     core = core_of(words)
     program, rest = (core[0].rpartition("/")[2], core[1:]) if core else ("", ())
     sub = next((word for word in rest if not word.startswith(("-", "+"))), "")

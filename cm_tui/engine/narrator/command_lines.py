@@ -1,7 +1,7 @@
-"""Lines of a shell, taken apart into the simple commands that they run.
+"""Shell lines, split into the simple commands that they run.
 
-A line may be anything: cut off in the middle, with quotes that nobody closes, a whole script. What is certain is taken,
-what is a program of its own (loops, conditions, functions) is no command that anybody would repeat, and gives none.
+A line may be anything: truncated, with unclosed quotes, a whole script. Only what is certain is taken. A program of
+its own (loops, conditions, functions) is not a command to repeat, and yields none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MOST_CHARACTERS = 2_000
-"""Of a line: what is longer is a script."""
+"""Characters of a line: a longer one is a script."""
 _MOST_COMMANDS = 20
 _TOKEN = re.compile(
     r"""
@@ -47,9 +47,9 @@ class Simple(NamedTuple):
 
     Attributes:
         words: program and arguments, without quotes, redirections and assignments.
-        env: assignments that stand before it.
-        joined: what stands between it and the one before: nothing, `&&`, `||`, `;`, `|` or `&`.
-        is_inner: it runs in a shell of its own, between parentheses.
+        env: assignments before it.
+        joined: separator from the one before: empty, `&&`, `||`, `;`, `|` or `&`.
+        is_inner: it runs in a subshell, between parentheses.
     """
 
     words: tuple[str, ...]
@@ -60,10 +60,10 @@ class Simple(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def simple_commands(line: str) -> tuple[Simple, ...]:
-    """Return the simple commands of a line, in their order; nothing for a script, and for what cannot be read.
+    """Return the simple commands of a line in order; empty for a script, or if unreadable.
 
     Args:
-        line: what was given to a shell, which may have several lines.
+        line: input of a shell, which may have several lines.
     """
     if len(line) > MOST_CHARACTERS or "\0" in line:
         return ()
@@ -97,7 +97,7 @@ def _commands(text: str) -> Iterator[Simple]:
             depth += (piece == "(") - (piece == ")")
             joined = piece if piece in _JOINING else joined if piece in "()" else ";"
         elif kind == "stray":
-            # A quote that nobody closes: what follows is not known.
+            # An unclosed quote: the rest is unknown.
             return
     if words:
         yield Simple(tuple(words), tuple(env), joined, depth > 0)
@@ -118,7 +118,7 @@ def _inside(match: re.Match[str]) -> str:
 
 
 def _without_heredocs(text: str) -> str:
-    """Take out texts that are given to commands; of one that stands for an argument, its first line stays."""
+    """Remove here-documents; of one that is an argument, the first line stays."""
     for _ in range(_MOST_COMMANDS):
         found = _HEREDOC.search(text)
         if found is None:

@@ -32,7 +32,7 @@ class Form(NamedTuple):
 
 
 def messages_in(record: EpisodeRecord) -> list[str]:
-    """Return the first lines of the messages of commits that a turn made; those that failed are left out."""
+    """Return the subjects of a turn's commits; failed ones are skipped."""
     found: list[str] = []
     for step in record.steps[:MOST_STEPS]:
         if not step.failed and "commit" in step.text and len(found) < _MOST and is_shell(step):
@@ -58,7 +58,7 @@ def _is_commit(words: tuple[str, ...]) -> bool:
 
 
 def _given(word: str, following: str) -> str:
-    """Return the message that an option is given."""
+    """Return the message in an option."""
     if word in ("-m", "--message", "-am", "-sm", "-asm", "-sam"):
         return following
     return following.partition("=")[2] if following.startswith("--message=") else ""

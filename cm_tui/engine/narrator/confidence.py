@@ -1,4 +1,4 @@
-"""How sure a fact is: the product of named parts, each from 0 to 1.
+"""Confidence of a fact: the product of named parts, each from 0 to 1.
 
 | part | what is said | what is shown |
 |---|---|---|
@@ -31,7 +31,7 @@ _SHOWN: dict[FactKind, tuple[float, ...]] = {
 }
 _DISPUTED, _OVERRULED, _OTHER_VOICE, _ALIKE = 0.3, 0.15, 0.4, 0.45
 _VOICES = 0.9
-"""Whether people who say much the same mean the same is for a person to tell."""
+"""Whether similar statements of several people mean the same is for the user to decide."""
 _YEAR_S = 365.25 * 86_400
 
 

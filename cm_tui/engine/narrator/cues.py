@@ -1,13 +1,13 @@
-"""Cues of a sentence: what makes it sound like something that stays true, and what makes it sound like an order of the moment.
+"""Cues of a sentence: signs that it is lasting, or an order of the moment.
 
-Each cue is a list of patterns (`cues.toml`). How plainly a sentence says something lasting is a logistic regression over its cues and
-its vector by the bundled static model (`sound`):
+Each cue is a list of patterns (`cues.toml`). The plainness of a lasting statement is a logistic regression over its
+cues and its vector by the bundled static model (`sound`):
 
     plainness = 1 / (1 + e^-(bias + sum of the weights of its cues + sound · vector))
 
-What sounds lasting at all is looked at a second time, with its vector by the model of prose: `sense · vector` and its bias are added.
-The numbers (`lasting.json`) are learned from made-up sentences, and from ordinary ones of real sessions, by
-`python -m tests.narrator_histories.learn`; cues keep the sign that they are known to have. Without the model, cues alone count.
+Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
+are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
+by `python -m tests.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PACKAGE = "cm_tui.engine.narrator"
 STRONG = frozenset(
     ("always", "never", "memo", "lasting", "rule named", "i prefer", "i am", "decision", "turned down", "treat as")
 )
-"""Cues by which somebody says that something is to last."""
+"""Cues that the user wants something to last."""
 WEAK = frozenset(
     (
         "whole project",
@@ -42,14 +42,14 @@ WEAK = frozenset(
         "not wanted",
     )
 )
-"""Cues of what lasts, and of what is said of the moment too."""
+"""Cues of lasting statements that also occur in momentary ones."""
 AGAINST = frozenset((
     "question", "asks", "perhaps", "one-off", "this one thing", "of the product", "order", "names code", "trouble", "sarcasm",
     "somebody else's", "supposed", "past", "of the moment", "address", "suggests", "long",
 ))  # fmt: skip
-"""Cues that speak against a sentence; all others speak for it."""
+"""Cues against a sentence; all others are for it."""
 IMPLICIT, HINTED = 2.0, 1.0
-"""What a sentence loses that has none of these, or only weak ones: it may be about this very moment."""
+"""Penalty for a sentence without these, or only with weak ones: it may be about the moment."""
 _FAINT = 0.0
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = frozenset(
@@ -71,20 +71,20 @@ _HINTS = frozenset(
     result call word well walked away had trialled weighed out count treated replaced scrapped retire reviewer
     """.split()  # noqa: SIM905 - a table of words
 )
-"""Words of which each explicit cue has one."""
+"""Each explicit cue contains one of these words."""
 
 
 class Lasting(NamedTuple):
-    """The learned numbers.
+    """The learned weights.
 
     Attributes:
-        bias: what a sentence without cues has.
+        bias: of a sentence without cues.
         cues: weights by name.
         sound: weights of the vector.
-        alone_bias: the same where there is no vector.
-        alone: weights of cues where there is none.
-        sense: weights of the vector by the model of prose, which is asked for what sounds lasting at all.
-        sense_bias: what goes with them.
+        alone_bias: the bias without a vector.
+        alone: weights of cues without a vector.
+        sense: weights of the vector by the model of prose, for sentences that sound lasting.
+        sense_bias: their bias.
     """
 
     bias: float
@@ -128,7 +128,7 @@ def cues_of(sentence: str) -> tuple[str, ...]:
 
 
 def is_faint(sentence: str, sound: float | None) -> bool:
-    """Return whether no cue can make a sentence sound lasting: its words do not, and none of them begins an explicit cue."""
+    """Return whether a sentence cannot sound lasting, by its words alone."""
     return sound is not None and sound < _FAINT and _HINTS.isdisjoint(_words(sentence))
 
 
@@ -137,11 +137,11 @@ def _words(sentence: str) -> list[str]:
 
 
 def plainness(cues: Sequence[str], sound: float | None) -> float:
-    """Return how plainly a sentence with these cues says something that stays true, from 0 to 1.
+    """Return the plainness of a lasting statement with these cues, from 0 to 1.
 
     Args:
         cues: their names.
-        sound: what its vector adds; None: there is no model.
+        sound: contribution of its vector; None: no model.
     """
     learned = lasting()
     bias, weights = (learned.alone_bias, learned.alone) if sound is None else (learned.bias, learned.cues)

@@ -1,16 +1,16 @@
-"""Deciding on proposals: what is approved is written, told by the journal, and can be taken back at any later time.
+"""Deciding on proposals: approval writes the text, is recorded in the journal, and can be undone at any later time.
 
-A decision is told in this order: the words of the proposal, then what writes them (as other changes of notes, entries and
-topics are written and told), then what was decided. Whoever is killed before the last leaves words without a decision; where
-something was written of them by then, the next one who decides does the rest, else the proposal waits.
+A decision is recorded in this order: the text of the proposal, then the writes (recorded as other changes of notes,
+entries and topics are), then the verdict. If a process is killed before the last step, and something was written by
+then, the next decision completes it; otherwise the proposal waits again.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -27,10 +27,10 @@ from cm_tui.engine.narrator.facts import Made
 from cm_tui.engine.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.narrator.parts import Parts
 from cm_tui.engine.narrator.proposals import Proposals
-from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
-from cm_tui.locks import locked
+from cm_tui.errors import CmError, RefusedError, UsageError
 from cm_tui.model import Edited, NarratedChange, NarratedDecision, NarratedProposal
 from cm_tui.model.author import Author
+from cm_tui.state_file import holding
 
 PERSON = "person"
 _LOCK_S = 30.0
@@ -42,8 +42,8 @@ class Deciding:
     """Decides on the proposals of a project.
 
     Args:
-        parts: what the narrator stands on.
-        proposals: what is proposed.
+        parts: what the narrator is based on.
+        proposals: the proposals.
     """
 
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
@@ -53,18 +53,18 @@ class Deciding:
         self._journal = parts.episodes.journal
 
     def decide(self, names: Sequence[str], decision: NarratedDecision, by: str = PERSON) -> tuple[NarratedChange, ...]:
-        """Decide on proposals, each by itself; one that cannot be decided says why.
+        """Decide on proposals, each separately; a failed one holds its reason.
 
         Args:
             names: ids; one with `@` and a digest is decided only if it would still do what was shown.
-            decision: what becomes of them.
+            decision: what to do with them.
             by: who decides: `person`, or `policy NAME`.
 
         Raises:
-            UsageError: nothing is named, or what is asked for does not go together.
+            UsageError: no name is given, or the options conflict.
         """
         decision = checked(names, decision)
-        # Before it is read what is proposed: what others decide meanwhile is read once more.
+        # Before reading the proposals: concurrent decisions are read again.
         seen = self._journal.end()
         self.complete()
         known = {made.proposal.id: made for made in self._proposals.all()}
@@ -91,11 +91,11 @@ class Deciding:
         return tuple(changes)
 
     def undo(self, name: str) -> NarratedChange:
-        """Take back what was decided on a proposal.
+        """Undo the decision on a proposal.
 
         Raises:
             NotFoundError: there is no such proposal.
-            UsageError: nothing was decided on it, or it cannot be taken back.
+            UsageError: it is undecided, or the decision cannot be undone.
             StoreError: it cannot be written.
         """
         self.complete()
@@ -120,12 +120,12 @@ class Deciding:
                 append_of_many(self._journal, UNDONE, said, [found.proposal])
         self._settle(found.state == "approved")
         now = next((one.proposal for one in self._proposals.all() if one.proposal.id == found.proposal), None)
-        words = f"taken back: {back.words}"
+        words = f"undone: {back.words}"
         words += "; it waits again" if now is not None else "; it is not proposed any more"
         return NarratedChange(found.proposal, words, found.change, proposal=now)
 
     def redo(self, change: str) -> Edited | None:
-        """Make a decision again that was taken back, with its reason, text and note; None: the change is another one.
+        """Redo an undone decision, with its reason, text and note; None: the change is another one.
 
         Args:
             change: its id.
@@ -143,7 +143,7 @@ class Deciding:
         worded = self._parts.episodes.tables.rows(sql, [change, WORDED])
         made = decision_events.read_worded(json.loads(worded[0][0])) if worded else None
         if made is None:
-            raise UsageError("The journal no longer has the words of this proposal.", hint="Look in Narrator for it.")
+            raise UsageError("The journal no longer has the words of this proposal.", hint="Look for it in Review.")
         shown, decision = made
         live = named({one.proposal.id: one for one in self._proposals.all()}, shown.id).proposal
         if decision.verdict == "approve" and shown.action in ("add", "replace"):
@@ -156,7 +156,7 @@ class Deciding:
         return Edited(self._proposals.decisions.now().by_proposal[live.id].change, (live.id,), done.words)
 
     def approve_unasked(self) -> tuple[str, ...]:
-        """Approve what the policy of the user's settings names; returns the ids.
+        """Approve proposals by the user's policy; return the ids.
 
         Raises:
             StoreError: it cannot be written.
@@ -174,7 +174,7 @@ class Deciding:
         return tuple(each.id for each in done if each.done)
 
     def complete(self) -> None:
-        """Do what is left of decisions whose process was killed.
+        """Complete decisions whose process was killed.
 
         Raises:
             StoreError: it cannot be read or written.
@@ -193,7 +193,7 @@ class Deciding:
     def _decide(self, one: NarratedProposal, digest: str, decision: NarratedDecision, by: str) -> NarratedChange:
         if one.state in _ALREADY:
             raise UsageError(
-                f"{one.id} {_ALREADY[one.state]}: `cm proposals undo {one.id}` takes that back first.",
+                f"{one.id} {_ALREADY[one.state]}: undo that first with `cm proposals undo {one.id}`.",
                 hint="`cm proposals` lists what waits.",
             )
         if digest and digest != self._digest(one):
@@ -210,7 +210,7 @@ class Deciding:
         try:
             done = effects.write(self._parts.root, self._lines, wanted, decision, writer, change, shown=shown)
         except BaseException:
-            # Nothing is to be written later of what was told to have failed.
+            # A decision reported as failed must not be completed later.
             with suppress(CmError):
                 self._give_up(change, wanted.id)
             raise
@@ -218,10 +218,10 @@ class Deciding:
         return NarratedChange(one.id, done.words, change, proposal=self._after(wanted, decision, by, change))
 
     def _wanted(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
-        """Return a proposal with the text and the note that a person gave.
+        """Return a proposal with the user's text and note.
 
         Raises:
-            CmError: they cannot be.
+            CmError: they are invalid.
         """
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
@@ -234,7 +234,7 @@ class Deciding:
         return self._lines.placed(one, decision.target) if decision.target else one
 
     def _after(self, one: NarratedProposal, decision: NarratedDecision, by: str, change: str) -> NarratedProposal:
-        """Return a proposal as it stands behind a decision, before it is read back."""
+        """Return a proposal in its state after a decision, before it is read back."""
         data = decision_events.decided(change, one, decision, by, Author(), {})
         found = Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).laid_on(one)
         return found or one
@@ -281,10 +281,10 @@ class Deciding:
         return [event for event in found if event is not None]
 
     def _known_again(self, made: Made, known: dict[str, Made]) -> dict[str, Made]:
-        """Return what is proposed, after somebody else wrote to the journal."""
+        """Return the proposals, after another process wrote to the journal."""
         self._parts.episodes.index.follow()
         now = {one.proposal.id: one for one in self._proposals.all()}
-        # What is no longer counted, while this goes on, was shown all the same.
+        # Proposals no longer counted meanwhile were shown anyway.
         return now if made.proposal.id in now else {**known, **now}
 
     def _settle(self, is_written: bool) -> None:
@@ -292,18 +292,10 @@ class Deciding:
         if is_written:
             self._parts.on_written()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Have nobody else decide meanwhile, in no process.
+    def _alone(self) -> AbstractContextManager[None]:
+        """Hold the lock against decisions of all other processes.
 
         Raises:
-            StoreError: somebody else does all the time.
+            StoreError: another process is deciding for too long.
         """
-        folder = paths.data_dir() / "note-changes"
-        try:
-            with locked(paths.private_dir(folder) / f"deciding-{self._journal.folder.name}.lock", _LOCK_S):
-                yield
-        except OSError as error:
-            raise StoreError(
-                f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-            ) from error
+        return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)

@@ -1,4 +1,4 @@
-"""What is looked at before a proposal is decided on: which one is meant, and whether what is asked for goes together."""
+"""Checks before a decision: which proposal is named, and whether the options fit together."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cm_tui.model.text import one_line
 
 _REASON_CHARACTERS = 500
 _SHOWN = 300
-"""Characters of a text that is shown beside another."""
+"""Characters of a text to show with another."""
 
 
 def named(known: Mapping[str, Made], name: str) -> Made:
-    """Return the proposal of an id, or of the beginning of one.
+    """Return a proposal by its id or a prefix of it.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+        NotFoundError: no proposal has that name.
+        UsageError: the name is ambiguous.
     """
     if name in known:
         return known[name]
@@ -40,10 +40,10 @@ def named(known: Mapping[str, Made], name: str) -> Made:
 
 
 def checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecision:
-    """Return what is to be decided, with a reason in one line.
+    """Return a decision with its reason in one line.
 
     Raises:
-        UsageError: nothing is named, or what is asked for does not go together.
+        UsageError: no name is given, or the options conflict.
     """
     if not names:
         raise UsageError("No proposal is named.", hint="`cm proposals` lists them.")
@@ -51,9 +51,9 @@ def checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecisio
         raise UsageError("A text is for one proposal.", hint="Name one.")
     given = decision.text is not None or decision.target or decision.as_rule
     if decision.verdict != "approve" and given:
-        raise UsageError("Only what is approved takes a text, a note or a Rule.", hint="Approve it instead.")
+        raise UsageError("Only an approval takes a text, a note or a Rule.", hint="Approve it instead.")
     if decision.as_rule and decision.target:
-        raise UsageError("A Rule stands in no note.", hint="Leave the note out, or the Rule.")
+        raise UsageError("A Rule is not in a note.", hint="Omit the note, or the Rule.")
     if decision.text is not None:
         said_by(decision.text)
     reason = " ".join(one_line(redact(decision.reason).text).split())
@@ -61,15 +61,15 @@ def checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecisio
 
 
 def may_be(one: NarratedProposal) -> bool:
-    """Return whether any policy may approve it: whatever one says, some things are a person's."""
+    """Return whether any policy may approve it: some decisions are always the user's."""
     return one.action == "add" and one.scope != "user" and one.relation != "contradicts" and not one.proposed_by
 
 
 def conflict_words(back: DecisionBack) -> str:
-    """Return what is said where something was changed since it was written."""
+    """Return the message for a later change of the written text."""
     one = back.conflicts[0]
     then = f"“{_short(one.yours)}” was written" if one.yours else "another text was written"
-    return f"{one.id} was changed since: {then}, and “{_short(one.now)}” stands there now; nothing was changed"
+    return f"{one.id} was changed since: {then}, and “{_short(one.now)}” is there now; nothing was changed"
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Proposals as events of the journal have them: their words beside what was decided, which holds none of them."""
+"""Proposals in events of the journal: their texts are separate from the decisions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MOST = 1_000
 
 
 def worded(change: str, proposal: NarratedProposal, decision: NarratedDecision, by: str) -> dict[str, Any]:
-    """Return the data of the event that has a proposal's words, and what is to be done with it.
+    """Return the event data with a proposal's text, and the decision.
 
     Args:
-        change: that it is a part of.
-        proposal: as it is decided on, with the text and the note that the person gave.
-        decision: what becomes of it.
+        change: its change.
+        proposal: as decided on, with the user's text and note.
+        decision: the decision.
         by: `person`, or `policy NAME`.
     """
     return {
@@ -54,12 +54,12 @@ def decided(
     writer: Author,
     done: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the data of the event that says what was decided: no word of the proposal is in it.
+    """Return the event data of a decision, without any text of the proposal.
 
     Args:
-        change: that it is a part of.
-        proposal: that was decided on.
-        decision: what becomes of it.
+        change: its change.
+        proposal: the proposal.
+        decision: the decision.
         by: `person`, or `policy NAME`.
         writer: who decided.
         done: what was written: `line`, `made`, or `entry`, `entry_scope`, `entry_digest`.
@@ -89,11 +89,11 @@ def shown_data(proposal: NarratedProposal) -> dict[str, Any]:
 
 
 def read_shown(id_: str, data: object) -> NarratedProposal | None:
-    """Return the proposal that such data tells of; None: of none. A journal may say anything.
+    """Return the proposal in event data; None: invalid, as a journal may contain anything.
 
     Args:
         id_: of the proposal.
-        data: as an event has it.
+        data: of an event.
     """
     if not isinstance(data, Mapping):
         return None
@@ -112,7 +112,7 @@ def read_shown(id_: str, data: object) -> NarratedProposal | None:
 
 
 def read_worded(data: Mapping[str, Any]) -> tuple[NarratedProposal, NarratedDecision] | None:
-    """Return what somebody decided on and how, from the data of the event that has the words; None: it has none."""
+    """Return the proposal and the decision in the data of an event; None: malformed."""
     name, verdict, reason = data.get("proposal"), data.get("verdict"), data.get("reason")
     shown = read_shown(name, data.get("shown")) if isinstance(name, str) else None
     if shown is None or not isinstance(verdict, str) or verdict not in get_args(Verdict):
@@ -122,7 +122,7 @@ def read_worded(data: Mapping[str, Any]) -> tuple[NarratedProposal, NarratedDeci
 
 
 def without_words(id_: str, data: Mapping[str, Any]) -> NarratedProposal | None:
-    """Return the proposal that a decision is about whose words are in no journal any more."""
+    """Return a decided proposal whose text is in no journal any more."""
     said = {**data, "relation": "new", **dict.fromkeys(("text", "why", "heading", "other", "other_place"), "")}
     said["evidence_ids"] = data.get("ids")
     return read_shown(id_, said)

@@ -1,4 +1,4 @@
-"""What was decided on proposals, as the events of the journal come to: the last word that was not taken back."""
+"""Decisions on proposals, from the events of the journal: the last one that is not undone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cm_tui.model import NarratedProposal, NarratedState
 from cm_tui.model.text import one_line
 
 STATES: Mapping[str, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
-"""What a verdict makes of a proposal."""
+"""State of a proposal by verdict."""
 _POLICY = "policy "
 _LONGEST_BY = 80
 _ROWS = """
@@ -26,7 +26,7 @@ _STAMP = "SELECT count(*), coalesce(max(event), 0), count(*) FILTER (undone) FRO
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided on one proposal."""
+    """The decision on one proposal."""
 
     change: str
     proposal: str
@@ -55,10 +55,10 @@ class Decision:
         return frozenset(one for one in claims if isinstance(one, str)) if isinstance(claims, list) else frozenset()
 
     def laid_on(self, live: NarratedProposal | None) -> NarratedProposal | None:
-        """Return the proposal as it was decided on, with what is counted for it now.
+        """Return the proposal as decided on, with its current counts.
 
         Args:
-            live: the same, as it would be proposed now; None: it would not be.
+            live: the current proposal; None: it would not be proposed now.
         """
         base = self.shown or live or without_words(self.proposal, self.data)
         if base is None:
@@ -76,7 +76,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Open:
-    """A decision that was begun: whoever made it was killed, or makes it just now."""
+    """A decision that was begun: its process was killed, or is still at work."""
 
     change: str
     proposal: str
@@ -92,10 +92,10 @@ class Decided:
     by_claim: dict[str, Decision] = field(default_factory=dict)
     open: list[Open] = field(default_factory=list)
     taken_from_policies: set[str] = field(default_factory=set)
-    """Digests of claims that a policy had approved and a person has taken back."""
+    """Digests of claims that a policy approved and the user undid."""
 
     def of(self, proposal: NarratedProposal) -> Decision | None:
-        """Return what was decided on a proposal, in whichever words; None: nothing, or it was put off and something new speaks for it."""
+        """Return the decision on a proposal in any wording; None: none, or deferred and there is new evidence."""
         named = [self.by_proposal.get(proposal.id), *(self.by_claim.get(claim) for claim in proposal.claims)]
         found = max((one for one in named if one is not None), key=lambda one: one.time, default=None)
         if found is not None and found.state == "deferred" and proposal.last > found.time:
@@ -103,7 +103,7 @@ class Decided:
         return found
 
     def may_be_approved_unasked(self, proposal: NarratedProposal) -> bool:
-        """Return whether no person took back what a policy had approved of the same."""
+        """Return whether the user has not undone a policy's approval of the same."""
         return self.taken_from_policies.isdisjoint(proposal.claims)
 
     def add(self, decision: Decision) -> None:
@@ -113,7 +113,7 @@ class Decided:
         self.by_claim.update(dict.fromkeys(decision.claims, decision))
 
     def undo(self, decision: Decision) -> None:
-        """Take in a decision that was taken back: what was put off before it waits again, too."""
+        """Apply the undoing of a decision: proposals that it deferred wait again, too."""
         self._end_deferral(decision)
         if decision.is_by_policy:
             self.taken_from_policies |= decision.claims
@@ -129,10 +129,10 @@ class Decided:
 
 
 class Decisions:
-    """The decisions of a project, as the tables of episodes have them.
+    """The decisions of a project, from the tables of episodes.
 
     Args:
-        tables: that were brought up to the journal.
+        tables: up to date with the journal.
     """
 
     def __init__(self, tables: EpisodeTables) -> None:
@@ -141,11 +141,11 @@ class Decisions:
         self._read: tuple[tuple[int, ...], Decided] | None = None
 
     def stamp(self) -> tuple[int, ...]:
-        """Return what differs when any decision does."""
+        """Return a change stamp of all decisions."""
         return tuple(self._tables.row(_STAMP))
 
     def now(self) -> Decided:
-        """Return what counts now; it is shared, and changed by nobody."""
+        """Return the current decisions; the object is shared and must not be changed."""
         stamp = self.stamp()
         with self._lock:
             if self._read is None or self._read[0] != stamp:

@@ -1,4 +1,4 @@
-"""What approving writes: a line of a note, a Rule, or a change of topics; each told as other changes of its kind are."""
+"""Effects of approval: a line of a note, a Rule, or a change of topics, each recorded as usual for its kind."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from cm_tui.model import EPISODES, NarratedDecision, NarratedProposal, Scope
 from cm_tui.model.author import Author
 
 WRITES = frozenset({NOTE_CHANGED, ENTRY_CHANGED, TOPIC_CHANGED})
-"""Kinds of events that tell of what was written."""
+"""Kinds of events of these writes."""
 _SOURCES = 20
 """Episodes that a Rule names."""
 
 
 class Done(NamedTuple):
-    """What was written.
+    """Result of a write.
 
     Attributes:
-        words: for people.
-        data: what the event that decides says of it.
+        words: for the user.
+        data: for the event of the decision.
     """
 
     words: str
@@ -46,22 +46,22 @@ class Done(NamedTuple):
 
 
 def check(proposal: NarratedProposal, lines: LineChanges, decision: NarratedDecision) -> str:
-    """Let a proposal pass that can be written; returns what names what that does to its note, where it is one about a line.
+    """Check that a proposal can be written; return the digest of its effect on the note, if it is about a line.
 
     Args:
-        proposal: as it is to be written.
+        proposal: in its final form.
         lines: of the project's notes.
-        decision: how it is to be written.
+        decision: how to write it.
 
     Raises:
-        UsageError: it is no Rule.
-        RefusedError: what it would change cannot be changed.
+        UsageError: it is not a Rule.
+        RefusedError: its target cannot be changed.
     """
     if decision.as_rule:
         if proposal.action != "add" or not (proposal.as_rule or decision.text is not None):
             raise UsageError(
-                f"{proposal.id} says nothing that is to be done or left: it is no Rule.",
-                hint="Approve it as a line, or say the Rule: --text TEXT --as-rule.",
+                f"{proposal.id} is not an instruction, so it cannot be a Rule.",
+                hint="Approve it as a line, or give the Rule: --text TEXT --as-rule.",
             )
         return ""
     if proposal.action not in ACTIONS:
@@ -76,20 +76,20 @@ def write(
     root: Path, lines: LineChanges, proposal: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *,
     shown: str = "", told: Sequence[Event] = (),
 ) -> Done:  # fmt: skip
-    """Write what a proposal says; what was written of the same change before is not written again.
+    """Write a proposal; earlier writes of the same change are not repeated.
 
     Args:
         root: of the checkout.
         lines: of its notes.
-        proposal: as it is to be written.
-        decision: how it is to be written.
+        proposal: in its final form.
+        decision: how to write it.
         writer: who approved it.
-        change: that it is a part of.
-        shown: names what is to be done: nothing else is; empty: whatever it is by now.
-        told: events of the same change that there are already.
+        change: its change.
+        shown: digest of the expected effect; empty: any.
+        told: earlier events of the same change.
 
     Raises:
-        UsageError: what it changes was changed so that it cannot be done.
+        UsageError: its target was changed so that it does not apply.
         RefusedError: it may not be written.
         StoreError: it cannot be written.
     """
@@ -114,16 +114,16 @@ def topic_digest(root: Path, proposal: NarratedProposal) -> str:
 def take_back(
     root: Path, decision: Decision, events: Sequence[Event], undone: Callable[[], Sequence[Event]]
 ) -> DecisionBack:
-    """Take back what a decision wrote.
+    """Undo what a decision wrote.
 
     Args:
         root: of the checkout.
-        decision: that was made.
-        events: all of the same change that the journal still has.
-        undone: returns the events that wrote lines of decisions that were undone, the newest first.
+        decision: the decision.
+        events: all events of the same change that are still in the journal.
+        undone: returns the events that wrote lines of undone decisions, the newest first.
 
     Raises:
-        UsageError: it cannot be taken back.
+        UsageError: it cannot be undone.
         CmError: a note or a file of entries cannot be read or written.
     """
     shown = decision.shown
@@ -132,7 +132,7 @@ def take_back(
 
 
 def begun(one: Open) -> tuple[NarratedProposal, NarratedDecision, str] | None:
-    """Return what somebody began to decide, on what, and who it was; None: its event tells of nothing that can be done."""
+    """Return the proposal, decision and author of a begun decision; None: its event is invalid."""
     shown = read_shown(one.proposal, one.data.get("shown"))
     if shown is None or one.data.get("verdict") != "approve":
         return None
@@ -148,7 +148,7 @@ def begun(one: Open) -> tuple[NarratedProposal, NarratedDecision, str] | None:
 def _rule(
     entries: Entries, proposal: NarratedProposal, writer: Author, more: Mapping[str, Any], told: Sequence[Event]
 ) -> Done:
-    """Write a Rule that counts as approved: the narrator found it, and a person let it be written."""
+    """Write a Rule that counts as approved: the narrator found it, and the user let it be written."""
     scope: Scope = "user" if proposal.scope == "user" else "project"
     draft = entries.draft(proposal.text, Author("narrator"), category=RULE, keywords=proposal.tags, scope=scope)
     sources = tuple(f"{EPISODES}/{id_}" for id_ in proposal.evidence_ids[:_SOURCES])
@@ -157,10 +157,10 @@ def _rule(
     )
     if made.again and made.unapproved:
         raise UsageError(
-            f"The Rule {made.id} says that already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
+            f"The Rule {made.id} exists already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
         )
-    # Whoever was killed before had written it.
+    # A process that was killed later had written it.
     is_own = not made.again or any(made.id in ids_told(event) for event in told)
-    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} says that already"
+    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} exists already"
     said = {"entry": made.id, "entry_scope": made.scope, "entry_digest": digest(made)}
     return Done("; ".join((f"approved: {words}", *notes)), said if is_own else {})

@@ -1,4 +1,4 @@
-"""The line of a command's output that tells why it failed, in words for people and as a key that equal errors share."""
+"""The line of a command's output with the cause of its failure, as text and as a key that equal errors share."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _COMMON = re.compile(
     r"(?:error: )?process completed.*|command failed.*|elifecycle.*)\W*$",
     re.IGNORECASE,
 )
-"""Lines that say that it failed, and nothing of why."""
+"""Lines that report a failure without a cause."""
 _TEST = re.compile(r"\bassert(?:ion)?\b|\bexpected\b|^(?:FAIL(?:ED)?|✗|×|✕|●|---? FAIL)\b", re.IGNORECASE)
-"""Lines of tests that failed: each is an error of its own."""
+"""Lines of failed tests: each is a separate error."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 _STAMP = re.compile(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\]?|\[?\d\d:\d\d:\d\d[.\d]*\]?|\[\w+\]|\w+\.\w+:\d+(?::\d+)?:|thread '[^']*' panicked(?: at [^:]*:\d+:\d+)?:)\s*"
@@ -60,20 +60,20 @@ _BLANKS = re.compile(r"[\s.…:]+")
 
 
 class Sign(NamedTuple):
-    """What an error is known by."""
+    """Identity of an error."""
 
     words: str
     """As it was printed, its beginning, for people."""
     key: str
-    """Without numbers, paths and what was made up for one run."""
+    """Without numbers, paths and values of a single run."""
 
 
 def sign_of(output: str, *, hidden: bool = False) -> Sign | None:
-    """Return the line that tells why a command failed; None: there is none.
+    """Return the line that explains why a command failed; None: no such line.
 
     Args:
         output: of the command, or its beginning.
-        hidden: nobody says that it failed: only what is certainly an error counts.
+        hidden: the failure is not known otherwise: only certain errors count.
     """
     if not output:
         return None
@@ -115,6 +115,6 @@ def _made(line: str) -> Sign | None:
 
 
 def _kept(match: re.Match[str]) -> str:
-    """Return what stands in quotes, where it is a name: others are made up for one run."""
+    """Return quoted text if it is a name: other texts vary between runs."""
     inside = next(filter(None, match.groups()), "")
     return inside if _NAME.fullmatch(inside) else "…"

@@ -1,4 +1,4 @@
-"""Proposals made of facts that are sure enough: where each would be written, and what stands beside it already."""
+"""Proposals from facts with sufficient confidence: their targets, and related known facts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _ID_LETTERS = 6
 _RULES = frozenset({"statement", "correction", "rejected"})
-"""Kinds that say what is to be done or left."""
+"""Kinds of instructions."""
 _RUN = frozenset({"command", "workflow", "fix"})
 """Kinds whose code is commands."""
 _MOST_CHECKED = 20_000
 _FRESH_S = 300.0
-"""Facts are looked at anew after so long."""
+"""Facts are recomputed after so long."""
 _Sure = tuple[Candidate, float, tuple[ConfidencePart, ...]]
 """A fact, how sure it is, and the parts that this is the product of."""
 
@@ -41,12 +41,12 @@ class Made:
 
 
 class Facts:
-    """What the facts of a project come to.
+    """The facts of a project as proposals.
 
     Args:
-        tables: what was seen.
-        known: what is written down.
-        missing: gives the first command of a text that the project no longer has; no index is needed for that.
+        tables: the observations.
+        known: known facts.
+        missing: returns the first command in a text that the project no longer has; works without an index.
     """
 
     def __init__(self, tables: NarratorTables, known: Known, missing: Callable[[str], str] = lambda _: "") -> None:
@@ -55,32 +55,32 @@ class Facts:
         self._missing = missing
         self._sure: tuple[Any, list[_Sure]] | None = None
         self._checked: dict[tuple[str, str, int], str] = {}
-        """What the code says against facts, by what they say and since when."""
+        """Contradictions of facts by the code, by text and time."""
         self._stamp = ""
 
     def key(self, least: float, stamp: str) -> tuple[Any, ...]:
-        """Return what differs when other facts are sure enough, or are contradicted.
+        """Return a change stamp of the selected and contradicted facts.
 
         Args:
-            least: confidence.
-            stamp: of the index that tells what became of names.
+            least: minimum confidence.
+            stamp: of the index with the results for names.
         """
-        # How sure a fact is grows old with it, and what the files of the project say leaves no other trace.
+        # Confidence decays with time, and changes in the project's files leave no other trace.
         return self._tables.position(), least, int(time.time() / _FRESH_S), stamp
 
     def made(self, least: float, stamp: str, topics: Sequence[Topic], code: Callable[[], Code | None]) -> list[Made]:
-        """Return the facts that are sure enough, and that the code does not contradict, as proposals.
+        """Return the facts with sufficient confidence that the code does not contradict, as proposals.
 
         Args:
-            least: confidence.
-            stamp: of the index that `code` tells of.
+            least: minimum confidence.
+            stamp: of the index behind `code`.
             topics: of the project and of its user.
-            code: makes what tells what became of names; None: nothing is known of the code.
+            code: makes the lookup of names; None: the code is unknown.
         """
         key = self.key(least, stamp)
         if self._sure is None or self._sure[0] != key:
             self._sure = key, self._not_contradicted(list(self._sure_enough(least, time.time())), code(), stamp)
-        sure = self._sure[1]
+        _, sure = self._sure
         found: dict[str, Made] = {}
         standing = self._known.relations([one for one, _, _ in sure])
         for (one, confidence, parts), (relation, other, place) in zip(sure, standing, strict=True):
@@ -100,20 +100,22 @@ class Facts:
     def _sure_enough(self, least: float, now: float) -> Iterator[_Sure]:
         for one in candidates.candidates(self._tables, least):
             sure, parts = candidates.how_sure(one.kind, one.tally, now)
-            # What was recorded long ago was redacted by the patterns of then.
+            # Old recordings were redacted by earlier patterns.
             if sure >= least and redact(one.text).text == one.text:
                 yield one, sure, parts
 
     def _not_contradicted(self, sure: list[_Sure], code: Code | None, stamp: str) -> list[_Sure]:
-        """Leave out facts that name what is gone: they are history."""
+        """Drop facts that name removed things: they are history."""
         sure = [each for each in sure if each[0].kind not in _RUN or not self._missing(each[0].text)]
         if code is None:
             return sure
         if stamp != self._stamp or len(self._checked) > _MOST_CHECKED:
             self._checked, self._stamp = {}, stamp
-        new = {_key(one): one for one, _, _ in sure if _key(one) not in self._checked}
-        self._checked |= zip(new, code.contradictions(list(new.values())), strict=True)
-        return [each for each in sure if not self._checked[_key(each[0])]]
+        # Another thread may replace it when the index has changed.
+        checked = self._checked
+        new = {_key(one): one for one, _, _ in sure if _key(one) not in checked}
+        checked.update(zip(new, code.contradictions(list(new.values())), strict=True))
+        return [each for each in sure if not checked[_key(each[0])]]
 
 
 def _key(one: Candidate) -> tuple[str, str, int]:
@@ -121,7 +123,7 @@ def _key(one: Candidate) -> tuple[str, str, int]:
 
 
 def _id_of(group: int, taken: Mapping[str, object]) -> str:
-    """Return the id of a fact, the same whenever it is made; of two that would have one, the other has more letters."""
+    """Return the stable id of a fact; on a collision, the second one gets more letters."""
     letters, rest = "n", group
     while len(letters) <= _ID_LETTERS or letters in taken:
         rest, number = divmod(rest, len(_LETTERS))

@@ -1,7 +1,7 @@
-"""Wordings put together into facts, in the order in which they were said first; what was put together before stays as it is.
+"""Grouping wordings into facts, in the order in which they were first said; existing groups stay as they are.
 
-Each wording has its vector made once. Where the order of what was put together is another one by now (something earlier came to light,
-or something was forgotten), all is put together anew.
+Each wording is embedded once. If the order has changed (an earlier one was found, or one was forgotten), all wordings
+are grouped again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cm_tui.engine.narrator.words import code_of
 from cm_tui.model import Cancel
 
 Embed = Callable[[Sequence[str]], Any]
-"""Turns texts into unit vectors, one row each; None where there is no model."""
+"""Turns texts into unit vectors, one row each; None: no model."""
 _WORDED = ", ".join(f"'{kind}'" for kind in sorted(WORDED))
 _WORDINGS = f"""
 SELECT f.fact, f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, f.topic, f.since, min(t.time),
@@ -47,17 +47,18 @@ class _Row(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Return what names a fact of which this is the first wording."""
+        """Return the key of a fact with this as its first wording."""
         return number_of(self.kind, self.subject, self.claim)
 
 
 class Regrouped(NamedTuple):
-    """What is put together otherwise than before.
+    """Changes in the grouping.
 
     Attributes:
-        rows: of wordings: fact, group, topic, when it was said first, and what its vector adds to how lasting it sounds.
-        near: pairs of groups that may say the same.
-        is_anew: all was put together anew.
+        rows: of wordings: fact, group, topic, time of the first mention, and what its vector adds to how lasting it
+            sounds.
+        near: pairs of groups that may mean the same.
+        is_anew: all wordings were grouped again.
     """
 
     rows: Sequence[tuple[int, int, int, float, float]]
@@ -68,7 +69,7 @@ class Regrouped(NamedTuple):
 
 
 def regrouped(tables: NarratorTables, embed: Embed, cancel: Cancel) -> Regrouped:
-    """Put together what is said in several wordings; nothing is written but vectors."""
+    """Group wordings into facts; only vectors are written."""
     rows = [_Row(*row) for row in tables.rows(_WORDINGS)]
     known = _known(rows)
     wordings = [_wording(row.fact, row.text, row.terms, row.time, row.scope, row.speakers) for row in rows]
@@ -92,7 +93,7 @@ def _wording(fact: int, text: str, terms: str, time: float, scope: str, speakers
 
 
 def _known(rows: Sequence[_Row]) -> list[int]:
-    """Return the places of the first wordings of the facts of those that stand as they stood, up to the first one that does not."""
+    """Return the indexes of the first wordings of unchanged facts, up to the first changed one."""
     firsts: dict[int, int] = {}
     found: list[int] = []
     for place, row in enumerate(rows):
@@ -103,12 +104,12 @@ def _known(rows: Sequence[_Row]) -> list[int]:
                 return []
             firsts[row.grp] = place
         found.append(firsts[row.grp])
-    # What is known behind the first new one was put together without it.
+    # Facts after the first new wording were grouped without it.
     return found if not any(row.grp for row in rows[len(found) :]) else []
 
 
 def _senses(vectors: Any, count: int) -> list[float]:
-    """Return what vectors add to how lasting wordings sound; nothing where there are none."""
+    """Return the vectors' contributions to how lasting wordings sound; empty: no vectors."""
     if vectors is None or not count:
         return [0.0] * count
     import numpy as np
@@ -137,7 +138,7 @@ def _near(rows: Sequence[_Row], groups: Sequence[Group]) -> Iterator[tuple[int, 
 
 
 def _vectors(tables: NarratorTables, rows: Sequence[_Row], embed: Embed, cancel: Cancel) -> Any:
-    """Return vectors of wordings, a row each; those that are not kept are made, and kept. None: there is no model."""
+    """Return vectors of wordings, a row each, computing and storing missing ones. None: no model."""
     import numpy as np
 
     kept = tables.columns("SELECT fact, vector FROM narrator_vector")
@@ -171,7 +172,7 @@ def _keep(tables: NarratorTables, facts: Sequence[int], vectors: Any) -> None:
 
 
 def put_groups(tables: NarratorTables, found: Regrouped) -> None:
-    """Give wordings their facts, and have those that lose and gain any weighed again; the caller writes."""
+    """Assign wordings to facts, and mark changed facts for weighing; the caller writes."""
     import numpy as np
 
     if not found.rows:
@@ -183,7 +184,7 @@ def put_groups(tables: NarratorTables, found: Regrouped) -> None:
         "sense": np.array(senses, np.float64),
     }  # fmt: skip
     if found.is_anew:
-        # What stood near another fact may stand alone by now.
+        # A fact that was near another may be separate now.
         tables.cursor.execute(
             "UPDATE narrator_group SET rated = false WHERE rated AND grp IN (SELECT one FROM narrator_near)"
         )
@@ -204,7 +205,7 @@ def put_groups(tables: NarratorTables, found: Regrouped) -> None:
             tables.cursor.execute(
                 "INSERT INTO narrator_near SELECT one, other FROM near_groups UNION SELECT other, one FROM near_groups"
             )
-            # Which of two that are near stands alone depends on both.
+            # Which of two near ones is separate depends on both.
             tables.cursor.execute(
                 "UPDATE narrator_group SET rated = false WHERE grp IN "
                 "(SELECT one FROM near_groups UNION SELECT other FROM near_groups)"

@@ -1,14 +1,13 @@
-"""What is known already, in notes and entries, and how a fact stands to it.
+"""Known facts in notes and entries, and their relation to a new fact.
 
-A sentence that is written down is compared with a fact by the words of both: `same = |both| / |either|`, and
-`held = |both| / |fact's|`. From these, in this order, for the sentence that has most in common:
+A written sentence is compared with a fact by the words of both: `same = |both| / |either|`, and `held = |both| /
+|fact's|`. From these follows, in this order, for the sentence with most in common:
 
 | relation | is given when |
 |---|---|
-| contradicts | one says yes and the other no, and `held >= 0.7` without the words of denial; or all but what stands in backticks is the same, and that differs |
-| redundant | `same >= 0.75`, or `held >= 0.9` in a sentence that is not much longer; or a command stands there as it is |
-| reinforces | `same >= 0.45`, or `held >= 0.9`, and nothing in backticks differs |
-| new | otherwise |
+| contradicts | one affirms and the other denies, and `held >= 0.7` without the words of denial; or only the text in
+backticks differs | | redundant | `same >= 0.75`, or `held >= 0.9` in a sentence that is not much longer; or it has the
+same command | | reinforces | `same >= 0.45`, or `held >= 0.9`, and nothing in backticks differs | | new | otherwise |
 """
 
 from __future__ import annotations
@@ -26,26 +25,30 @@ from cm_tui.engine.redaction.redact import redact
 from cm_tui.model import Relation
 
 _NEAREST = 12
-"""Sentences that a fact is compared with: those with most words of it."""
+"""Sentences to compare with a fact: those with most of its words."""
 _SHARE = 0.4
 """So many of a fact's words a sentence has to have, to be compared with it."""
 _COMMON = 0.05
-"""A word that stands in more of the sentences than this finds none by itself."""
+"""Share of sentences from which on a word is too common for finding one."""
 _FEW = 2_000
 """Of so many sentences, no word is too common."""
 _DENIED, _SAME, _HELD, _LIKE = 0.7, 0.75, 0.9, 0.45
 _LONGER = 1.6
 _COMMANDS = frozenset({"command", "workflow", "fix"})
-"""Kinds of which the code is what counts."""
+"""Kinds for which the code is authoritative."""
 _NEAR = """
-SELECT w.fact, l.number, sum(w.share) AS share FROM wanted_terms w JOIN narrator_line_term l USING (term)
-GROUP BY w.fact, l.number HAVING sum(w.share) >= ?
-QUALIFY row_number() OVER (PARTITION BY w.fact ORDER BY sum(w.share) DESC, l.number) <= ?
+WITH near AS (
+    SELECT w.fact, l.number, sum(w.share) AS share FROM wanted_terms w JOIN narrator_line_term l USING (term)
+    GROUP BY w.fact, l.number HAVING sum(w.share) >= ?
+    QUALIFY row_number() OVER (PARTITION BY w.fact ORDER BY sum(w.share) DESC, l.number) <= ?
+)
+SELECT fact, text, note, line FROM near JOIN narrator_line USING (number) ORDER BY fact, share DESC, number
 """
+"""One statement, so that words and sentences are of the same moment while another thread writes."""
 
 
 class Standing(NamedTuple):
-    """How a fact stands to what is known."""
+    """Relation of a fact to known ones."""
 
     relation: Relation = "new"
     other: str = ""
@@ -53,11 +56,11 @@ class Standing(NamedTuple):
 
 
 class Known:
-    """What notes and entries say.
+    """The content of notes and entries.
 
     Args:
         root: of the checkout.
-        tables: where it is kept.
+        tables: for storing it.
     """
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
@@ -67,7 +70,7 @@ class Known:
         self._standing: dict[tuple[str, str], Standing] = {}
 
     def follow(self, seconds: float = -1) -> str:
-        """Read what changed; returns what differs when anything does.
+        """Read changes; return a change stamp.
 
         Args:
             seconds: as for the lines.
@@ -82,16 +85,16 @@ class Known:
 
     def relations(self, facts: Sequence[Candidate]) -> list[Standing]:
         """Return how facts stand to what is known, in their order."""
-        unknown = list(
-            {(one.kind, one.text): one for one in facts if (one.kind, one.text) not in self._standing}.items()
-        )
+        # Another thread may replace it when a note has changed.
+        standing = self._standing
+        unknown = list({(one.kind, one.text): one for one in facts if (one.kind, one.text) not in standing}.items())
         near = self._near([one.text for _, one in unknown])
         for place, (key, one) in enumerate(unknown):
-            self._standing[key] = _standing(one, near.get(place, ()))
-        return [self._standing[one.kind, one.text] for one in facts]
+            standing[key] = _standing(one, near.get(place, ()))
+        return [standing[one.kind, one.text] for one in facts]
 
     def _near(self, texts: Sequence[str]) -> dict[int, list[tuple[str, str]]]:
-        """Return, for each of some texts, the sentences that have most words of it, with where they stand."""
+        """Return, for each of some texts, the sentences with most of its words, and their places."""
         import numpy as np
 
         terms = [{number_of(term) for term in terms_of(text)} for text in texts]
@@ -115,17 +118,10 @@ class Known:
             "share": np.array([row[2] for row in rows], np.float64),
         }
         with self._tables.given("wanted_terms", columns):
-            pairs = self._tables.rows(_NEAR, [_SHARE, _NEAREST])
-        lines = {
-            row[0]: (row[2], f"{row[1]}:{row[3]}" if not row[1].startswith("entry/") else row[1])
-            for row in self._tables.rows(
-                "SELECT number, note, text, line FROM narrator_line WHERE number IN (SELECT unnest(?::INTEGER[]))",
-                [[pair[1] for pair in pairs]],
-            )
-        }
+            nearest = self._tables.rows(_NEAR, [_SHARE, _NEAREST])
         near: dict[int, list[tuple[str, str]]] = {}
-        for place, number, _ in sorted(pairs, key=lambda pair: (pair[0], -pair[2], pair[1])):
-            near.setdefault(place, []).append(lines[number])
+        for place, text, note, line in nearest:
+            near.setdefault(place, []).append((text, note if note.startswith("entry/") else f"{note}:{line}"))
         return near
 
 
@@ -140,7 +136,7 @@ def _standing(fact: Candidate, near: Sequence[tuple[str, str]]) -> Standing:
 
 
 def compare(kind: str, fact: str, known: str) -> tuple[Relation, float]:
-    """Return how a fact stands to a sentence, and how much of the words they have in common."""
+    """Return the relation of a fact to a sentence, and how many words they have in common."""
     mine, theirs = terms_of(fact), terms_of(known)
     both, either = len(mine & theirs), len(mine | theirs)
     if not both:
@@ -154,7 +150,7 @@ def compare(kind: str, fact: str, known: str) -> tuple[Relation, float]:
     if code and known_code and not code & known_code:
         plain, known_plain = (frozenset(one for one in terms if one[0] != "`") for terms in (mine, theirs))
         shared = len(plain & known_plain)
-        # What is said of one thing there is said of another one here.
+        # The statements are about different things.
         return ("contradicts", same) if shared >= 2 and shared / len(plain | known_plain) >= _SAME else ("new", same)
     if same >= _SAME or (held >= _HELD and len(theirs) <= _LONGER * len(mine)):
         return ("redundant", same) if code <= known_code or not code else ("reinforces", same)

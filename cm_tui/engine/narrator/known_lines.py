@@ -1,4 +1,4 @@
-"""What notes and entries say, sentence by sentence, kept beside what was seen: only a file that changed is read again."""
+"""Sentences of notes and entries, stored with the observations: only changed files are read again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cm_tui.engine.narrator.words import terms_of
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_reader import read_note
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 
 _ENTRY = "entry/"
 _BATCH = 500
 """Notes that are written down at once."""
 _CHARACTERS = 600
-"""Of a sentence; what is longer says more than one thing."""
+"""Characters of a sentence; a longer one has more than one statement."""
 _MOST_LINES = 5_000
 """Of one note."""
 _LIST = re.compile(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -32,7 +32,7 @@ _PROMPT = re.compile(r"\s*(?:\$|>|#|%)\s+(?=\S)")
 
 
 class Line(NamedTuple):
-    """One thing that is written down."""
+    """One written statement."""
 
     line: int
     """Of its note, from 1."""
@@ -40,11 +40,11 @@ class Line(NamedTuple):
 
 
 class KnownLines:
-    """What a project's notes and entries say, in the tables.
+    """A project's notes and entries as sentences, in the tables.
 
     Args:
         root: of the checkout.
-        tables: where it is kept.
+        tables: for storing them.
     """
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
@@ -52,11 +52,11 @@ class KnownLines:
         self._tables = tables
 
     def follow(self, seconds: float = -1) -> str:
-        """Bring the tables up to the files; returns what differs when any of them does.
+        """Update the tables from the files; return a change stamp of all of them.
 
         Args:
-            seconds: how long whoever reads a long journal is waited for, if it is not for as long as that takes; what is
-                said is that of before then.
+            seconds: how long to wait for another process that reads a long journal; negative: until it is done. After
+                that the earlier state is used.
 
         Raises:
             StoreError: the store cannot be written.
@@ -132,7 +132,7 @@ class KnownLines:
 
 
 _SIGN = ""
-"""In the place of a note: the sign of all when they were read last."""
+"""Instead of a note: the stamp of all when they were last read."""
 
 
 def _stamp(stamp: Stamp) -> str:
@@ -143,13 +143,13 @@ def _read(place: Found, stamp: Stamp) -> list[Line]:
     try:
         read = read_note(place, stamp)
     except CmError:
-        # What cannot be read is told where notes are listed.
+        # An unreadable note is reported where notes are listed.
         return []
     return list(_sentences(read.lines[read.skipped :], read.skipped))[:_MOST_LINES]
 
 
 def _sentences(lines: Sequence[str], skipped: int) -> Iterator[Line]:
-    """Yield the sentences of Markdown: of lists and paragraphs each, and each line of code."""
+    """Yield the sentences of Markdown, from lists and paragraphs, and each line of code."""
     fenced, begun, piece = False, 0, ""
     for number, line in enumerate((*lines, ""), skipped + 1):
         is_fence = _FENCE.match(line) is not None

@@ -1,10 +1,11 @@
-"""What the lifecycle of topics proposes: merge, split, compress, retire, and make one of facts that share a theme.
+"""Lifecycle proposals for topics: merge, split, compress, retire, and create one from facts with a common theme.
 
-Two topics are merged when their tags overlap by more than 60 %; a note above 90 % of its size cap (user 64 KB, project 128 KB,
-topic 32 KB) is compressed where two of its lines say the same, one above the cap is split; a topic that was neither changed nor
-recalled for 180 days is retired; five facts or more that no topic matches and that share a theme make a topic of their own.
+Two topics are merged when their tags overlap by more than 60 %; a note above 90 % of its size cap (user 64 KB, project
+128 KB, topic 32 KB) is compressed if two of its lines are equivalent, one above the cap is split; a topic that was
+neither changed nor recalled for 180 days is retired; five or more facts with a common theme but no topic get a topic of
+their own.
 
-None of it is evidence, and none says more than the files do: all is worked out again each time, with the same ids.
+None of it is evidence beyond the files: it is computed again each time, with the same ids.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ _SHOWN = 60
 
 
 def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float | None = None) -> list[NarratedProposal]:
-    """Return what the lifecycle of topics proposes now; nothing is read of the journal, and nothing is written.
+    """Return the current lifecycle proposals, without reading the journal or writing anything.
 
     Args:
         root: of the checkout.
-        waiting: facts that are proposed: those that no topic matches count for themes.
-        now: seconds since the epoch; None: this moment.
+        waiting: proposed facts: those without a topic count for themes.
+        now: seconds since the epoch; None: the current time.
     """
     moment = time.time() if now is None else now
     known = known_topics(Notes(root), now=moment)
@@ -67,7 +68,7 @@ def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float |
 
 
 def id_of(*parts: str) -> str:
-    """Return the id of a proposal by what it is about, the same whenever it is made."""
+    """Return the stable id of a proposal by its subject."""
     number = int.from_bytes(blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest(), "big")
     letters = "n"
     while len(letters) <= _ID_LETTERS:
@@ -85,7 +86,7 @@ def claim_of(*parts: str) -> str:
 
 
 def _merges(topics: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
-    """Yield merges of topics that are one subject, most alike first; each topic is in one of them."""
+    """Yield merges of topics with one subject, the most similar first; each topic is in one of them."""
     by_id = {one.topic.id: one.topic for one in topics}
     pairs = sorted(
         (-other.share, one.topic.id, other.id)
@@ -98,7 +99,7 @@ def _merges(topics: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
         if taken & set(ids):
             continue
         taken |= set(ids)
-        # The longer one stays; of equally long ones the first of the alphabet.
+        # The longer one remains; of equally long ones the first by name.
         stays, goes = sorted((by_id[id_] for id_ in ids), key=lambda one: (-one.bytes, one.id))
         both = len(whole_keys(stays.tags) & whole_keys(goes.tags))
         either = len(whole_keys(stays.tags) | whole_keys(goes.tags))
@@ -115,7 +116,7 @@ def _merges(topics: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
 
 
 def _retirements(topics: Sequence[KnownTopic], now: float) -> Iterator[NarratedProposal]:
-    """Yield the topics that nobody needs, those unused for the longest time first."""
+    """Yield unused topics, the ones unused for the longest time first."""
     for one in sorted((one.topic for one in topics), key=lambda one: (max(one.modified, one.used or 0.0), one.id)):
         days = idle_days(one, now)
         if days <= UNUSED_DAYS:
@@ -134,7 +135,7 @@ def _retirements(topics: Sequence[KnownTopic], now: float) -> Iterator[NarratedP
 
 
 def _of_size(known: KnownTopic) -> NarratedProposal | None:
-    """Return what is to be done about a note that nears its cap, or is above it; None: nothing can be."""
+    """Return a proposal for a note that is near or above its cap; None: none is possible."""
     one = known.topic
     if one.bytes <= NEARLY_FULL * one.cap_bytes or known.read.note.problem:
         return None
@@ -143,7 +144,7 @@ def _of_size(known: KnownTopic) -> NarratedProposal | None:
     has_secrets = redact(text).secrets > 0
     made, gone = topic_text.compress(text, keep=lambda line: has_secrets and redact(line).secrets > 0)
     saved = len(text.encode("utf-8", "replace")) - len(made.encode("utf-8", "replace"))
-    # What compressing does not bring below the cap is split first.
+    # A note that compressing does not bring below the cap is split first.
     split = _split(known, text, size) if one.bytes - saved > one.cap_bytes else None
     return split or (_compression(known, gone, saved, size) if gone else None)
 
@@ -160,7 +161,7 @@ def _compression(known: KnownTopic, gone: int, saved: int, size: str) -> Narrate
 
 def _split(known: KnownTopic, text: str, size: str) -> NarratedProposal | None:
     one = known.topic
-    # Lines that came along would no longer be told apart from own ones.
+    # Moved lines of a stranger could not be distinguished from own ones.
     headings = _half(text) if not one.came_along else []
     if not headings:
         return None
@@ -178,9 +179,9 @@ def _topics_of(known: KnownTopic) -> tuple[str, ...]:
 
 
 def _half(text: str) -> list[str]:
-    """Return the headings of the last sections of a note that together are at most half of it, and no full topic.
+    """Return the headings of the last sections of a note with at most half of its size, and less than a full topic.
 
-    Where the last one alone is more, it is that one; of a note of fewer than two sections there are none.
+    If the last one alone is larger, it is that one; for fewer than two sections it is empty.
     """
     sections = topic_text.parse(text).content.inside
     names = [topic_text.plain(one.name) for one in sections]
@@ -194,7 +195,7 @@ def _half(text: str) -> list[str]:
             break
         chosen.insert(0, section.name)
         total += size
-    # A heading that stands there twice names both; what looks like a secret is moved by a person alone.
+    # A repeated heading is ambiguous; only the user moves possible secrets.
     is_clear = all(names.count(topic_text.plain(name)) == 1 and not redact(name).secrets for name in chosen)
     return chosen if is_clear and len(chosen) < len(sections) else []
 
@@ -203,14 +204,14 @@ def _half(text: str) -> list[str]:
 
 
 def _creations(known: Sequence[KnownTopic], waiting: Sequence[NarratedProposal]) -> Iterator[NarratedProposal]:
-    """Yield topics to be made of facts that no topic matched: they stand, or would stand, in the note of their scope."""
+    """Yield topics to create from facts without one, which are, or would be, in the note of their scope."""
     notes = {one.topic.id: one for one in known}
     taken = {one.topic.id for one in known}
     for note in (PROJECT_NOTE, USER_NOTE):
         one = notes.get(note)
         if one is not None and (one.topic.came_along or one.read.note.problem):
             continue
-        # What looks like a secret is moved by a person alone.
+        # Only the user moves possible secrets.
         text = "\n".join(one.read.lines) if one is not None else ""
         lines = [bullet for _, bullet, _ in topic_text.bullets(text) if not redact(bullet).secrets]
         facts = [Fact(line, note, is_written=True) for line in dict.fromkeys(lines)]
@@ -262,7 +263,7 @@ def _derived(is_derived: bool) -> str:
 
 
 def _origin(came_along: bool) -> str:
-    return "; it came along with the repository, so a stranger may have written it" if came_along else ""
+    return "; it came with the repository, so a stranger may have written it" if came_along else ""
 
 
 def _day(time: float) -> str:

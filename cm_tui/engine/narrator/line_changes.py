@@ -1,15 +1,13 @@
-"""What approving a proposal about one line does to its note: worked out, shown, and written as other changes of notes are.
+"""Effect of approving a proposal about one line of a note: computed, shown, and written as other changes of notes are.
 
-The digest names it: of a line that is added all that somebody else wrote in the note, of one that is replaced or removed
-whether the old one still stands there. What else was approved meanwhile changes no digest, and what a person edits does.
+The digest identifies the expected state: for a line to add, all the foreign text of the note; for one to replace or
+remove, the old line. Other approvals do not change a digest, the user's edits do.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -24,24 +22,26 @@ from cm_tui.engine.notes.note_reader import leads_away
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp, stamp_of
+from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.files import Stamp
+from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
 
 ACTIONS = frozenset({"add", "replace", "remove"})
-"""What is done here; the other actions are about topics."""
+"""Actions on lines; the others are on topics."""
 _MOST_FILES = 64
 _DIGEST_BYTES = 4
 
 
 class Look(NamedTuple):
-    """What approving would do now.
+    """Current effect of an approval.
 
     Attributes:
-        diff: unified, without what looks like a secret; empty: nothing would be written.
-        problem: why it cannot be done as it is; empty: it can.
-        digest: names what it would do.
+        diff: unified and redacted; empty: no change.
+        problem: why it is impossible; empty: it is possible.
+        digest: identifies the effect.
     """
 
     diff: str
@@ -50,12 +50,12 @@ class Look(NamedTuple):
 
 
 class Wrote(NamedTuple):
-    """What was written.
+    """Result of a write.
 
     Attributes:
-        words: for people.
-        line: digest of the line; empty: there is none.
-        made: `note` or `heading`, where that was not there before.
+        words: for the user.
+        line: digest of the line; empty: none.
+        made: `note` or `heading`, where that was created for it.
         is_other: whether anything was written.
     """
 
@@ -69,7 +69,7 @@ class _Seen(NamedTuple):
     stamp: Stamp | None
     file: NoteFile
     words: str
-    """Digest of what others wrote."""
+    """Digest of others' text."""
     bullets: frozenset[str]
 
 
@@ -80,19 +80,14 @@ class _Target(NamedTuple):
 
 
 class LineChanges:
-    """Changes of lines in the notes of a project.
-
-    Args:
-        root: of the checkout.
-    """
+    """Changes of lines in the notes of a project."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
-        self._lock = threading.Lock()
+        self._seen: LRU[str, _Seen] = LRU(_MOST_FILES)
 
     def looks(self, proposals: Sequence[NarratedProposal]) -> dict[str, Look]:
-        """Return by id what approving each would do now, without diffs; nothing is written."""
+        """Return by id the current effect of approving each, without diffs; writes nothing."""
         notes = Notes(self._root)
         targets = {one.target: one for one in proposals}
         known = {target: self._known(notes, one) for target, one in targets.items()}
@@ -113,17 +108,17 @@ class LineChanges:
     def write(
         self, proposal: NarratedProposal, digest: str, writer: Author, more: dict[str, Any], *, is_begun: bool = False
     ) -> Wrote:
-        """Write what a proposal says into its note.
+        """Write a proposal into its note.
 
         Args:
-            proposal: of one line.
-            digest: of what was shown: another change is not made; empty: whatever it is by now.
+            proposal: about one line.
+            digest: of the shown effect: another one is refused; empty: any.
             writer: who approved it.
-            more: what the event says besides.
-            is_begun: the same change was told before: a line with the mark of the proposal is what it wrote.
+            more: further data of the event.
+            is_begun: the same change was recorded before: a line with the proposal's mark is its result.
 
         Raises:
-            UsageError: the note was changed so that it cannot be done, or would be another change.
+            UsageError: the note was changed so that it does not apply, or has another effect.
             RefusedError: it may not be written.
             StoreError: it cannot be written.
         """
@@ -136,14 +131,14 @@ class LineChanges:
             refuse_conflict(place, file.shown)
             if digest and _digest(proposal, _seen(file)) != digest:
                 raise changed_since(proposal)
-            # Anybody may have written such a mark: by itself it says nothing.
+            # Anyone may write such a mark: alone it is no evidence.
             before = marked(file.shown, proposal.id) if is_begun and proposal.action != "remove" else None
             if before is not None:
-                # Whoever was killed before had written it.
-                return Wrote(f"stands in {place.id}, line {before.row + 1}", digest_of(before.said), "", is_other=False)
+                # A process that was killed later had written it.
+                return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said), "", is_other=False)
             changed = _changed(place, file.shown, proposal)
             if changed.text == file.shown:
-                return Wrote(f"stands in {place.id} already: nothing was written", "", "", is_other=False)
+                return Wrote(f"is in {place.id} already: nothing was written", "", "", is_other=False)
             saves.put(place, file, changed.text, writer, **more)
         done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
         where = f" › {proposal.heading}" if proposal.heading else ""
@@ -186,25 +181,21 @@ class LineChanges:
 
     def _file(self, notes: Notes, place: Found) -> _Seen:
         stamp = stamp_of(place)
-        with self._lock:
-            known = self._seen.get(place.id)
+        known = self._seen.get(place.id)
         if known is not None and known.stamp == stamp:
             return known
         if leads_away(place):
             raise RefusedError(
-                f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
                 hint="Put an ordinary file there.",
             )
         found = _seen(notes.file(place), stamp)
-        with self._lock:
-            self._seen[place.id] = found
-            while len(self._seen) > _MOST_FILES:
-                self._seen.popitem(last=False)
+        self._seen.put(place.id, found)
         return found
 
 
 def changed_since(proposal: NarratedProposal) -> UsageError:
-    """Return what is said where a proposal would not do what was shown."""
+    """Return the error for a proposal with another effect than shown."""
     return UsageError(
         f"{proposal.target} was changed since {proposal.id} was shown: look at it again.",
         hint=f"`cm proposals show {proposal.id}` shows what it would do now.",

@@ -1,4 +1,4 @@
-"""What miners see in episodes, as columns: the work of the processes that look at them."""
+"""Mining episodes into columns: the work of the mining processes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cm_tui.engine.narrator.turn import Turn
 from cm_tui.engine.redaction.marks import has_marks
 
 _CHARACTERS = 2_000
-"""Of a text of a fact: what is longer is no fact."""
+"""Longest text of a fact."""
 _LONG_PROMPT = 300
-"""Characters from which on nobody types a prompt twice: the same one in several sessions is a text that is kept elsewhere."""
+"""From this length on no user types a prompt twice: repetitions are a text that is kept elsewhere."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,25 +38,25 @@ class Fact(NamedTuple):
 
     @classmethod
     def of(cls, seen: Observation) -> Fact:
-        """Return what an observation says."""
+        """Return the data of an observation."""
         return cls(seen.kind, seen.subject, seen.claim, seen.text, " ".join(seen.terms), seen.scope)
 
 
 @dataclass
 class Seen:
-    """What was seen in some episodes."""
+    """Observations in some episodes."""
 
     items: list[Item] = field(default_factory=list)
     facts: dict[int, Fact] = field(default_factory=dict)
     rows: dict[tuple[int, int, bool], tuple[float, str]] = field(default_factory=dict)
-    """By fact, seq and whether it opposes: how plainly, and who says it."""
+    """By fact, seq and whether it opposes: plainness, and author."""
     prompts: dict[int, int] = field(default_factory=dict)
     """Digests of long prompts, by seq; 0: it is a short one."""
     failed: dict[str, int] = field(default_factory=dict)
-    """How often what went wrong in which miner."""
+    """Number of errors by miner."""
 
     def add(self, other: Seen) -> None:
-        """Take in what was seen in others."""
+        """Add the observations of others."""
         self.items += other.items
         self.facts |= other.facts
         self.rows |= other.rows
@@ -66,12 +66,12 @@ class Seen:
 
 
 def look(folder: Path, items: Sequence[Item], miners: Iterable[Miner] | None = None) -> Seen:
-    """Read episodes and have all miners look at them.
+    """Read episodes and run all miners on them.
 
     Args:
         folder: of the journal.
         items: the episodes.
-        miners: None: all that there are.
+        miners: None: all.
 
     Raises:
         StoreError: the journal cannot be read.
@@ -94,7 +94,7 @@ def _text_of(turn: Turn) -> int:
 
 
 def observations(turn: Turn, miners: Iterable[Miner], failed: dict[str, int]) -> list[Observation]:
-    """Return what miners see in a turn; one that fails sees nothing in it, and hinders no other."""
+    """Return the observations of all miners in a turn; one that fails yields none, and the others go on."""
     found: list[Observation] = []
     for miner in miners:
         try:
@@ -134,7 +134,7 @@ def _may_be_kept(one: Observation) -> bool:
 
 
 def _miners() -> Iterable[Miner]:
-    # Late: miners import what they look at, and that imports this.
+    # Late import: miners import this module.
     from cm_tui.engine.narrator.miners.list import MINERS
 
     return MINERS

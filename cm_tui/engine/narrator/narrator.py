@@ -35,10 +35,10 @@ _NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."
 
 
 class Narrator:
-    """Finds what sessions teach, proposes it, and writes what a person approves.
+    """Finds lessons of sessions, proposes them, and writes what the user approves.
 
     Args:
-        parts: what it stands on.
+        parts: what it is based on.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -48,7 +48,7 @@ class Narrator:
         self._deciding = Deciding(parts, self._proposals)
 
     def narrate(self, since: float | None, cancel: Cancel, *, dry_run: bool) -> Iterator[Progress]:
-        """Read the episodes that are new and propose what they teach; what a policy names is approved."""
+        """Read new episodes and propose their lessons; proposals that a policy names are approved."""
         began = time.monotonic()
         self._parts.episodes.index.follow(partial(_goes_on, cancel))
         cancel.check()
@@ -75,7 +75,7 @@ class Narrator:
         yield Progress("done", 1, 1, narrated=replace(report, dry_run=dry_run, cost=cost, seconds=seconds))
 
     def page(self, where: NarratedFilter, limit: int) -> Page[NarratedProposal]:
-        """Return proposals, the surest first; those that were decided, the last decision first."""
+        """Return proposals, the surest first; of decided ones, the last decision first."""
         found = [made.proposal for made in self._proposals.all() if fits(made.proposal, where)]
         note = self._proposals.note if self._tables.position().state else _NOT_YET
         return Page(tuple(found[:limit]), len(found), note)
@@ -86,15 +86,15 @@ class Narrator:
         return self._proposals.whole(made)
 
     def decide(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
-        """Decide on proposals as a person, each by itself."""
+        """Decide on proposals as the user, each separately."""
         return self._deciding.decide(names, decision)
 
     def undo(self, name: str) -> NarratedChange:
-        """Take back what was decided on a proposal."""
+        """Undo the decision on a proposal."""
         return self._deciding.undo(name)
 
     def redo(self, change: str) -> Edited | None:
-        """Make a decision again that was taken back; None: the change is another one."""
+        """Redo an undone decision; None: the change is another one."""
         return self._deciding.redo(change)
 
     def propose(
@@ -105,7 +105,7 @@ class Narrator:
         return next((one.proposal for one in self._proposals.all() if one.proposal.id == made.id), made)
 
     def cost(self) -> ModelCost:
-        """Return what the next pass would take of the language model."""
+        """Return the next pass's estimated use of the language model."""
         return self._proposals.phrasing.estimate(self._proposals.unphrased())
 
     def topics(self, *, retired: bool) -> TopicMap:
@@ -126,7 +126,7 @@ class Narrator:
         self, run: Pass, proposals: Proposals, told: Mapping[str, str], new: Sequence[NarratedProposal],
         approved: tuple[str, ...],
     ) -> NarratorReport:  # fmt: skip
-        """Return what a pass did, apart from what it took."""
+        """Return the result of a pass, without its cost."""
         now = said_digests(made.proposal for made in proposals.all() if made.proposal.state == "waiting")
         decided = {made.proposal.id for made in proposals.all() if made.proposal.state != "waiting"}
         notes = (*run.counts.notes, *((proposals.note,) if proposals.note else ()))
@@ -138,7 +138,7 @@ class Narrator:
 
 
 def _goes_on(cancel: Cancel) -> bool:
-    """Return whether nobody asked for an end, and let others go first where they are to."""
+    """Return whether to go on, after letting waiting requests run first."""
     if cancel.is_set:
         return False
     cancel.check()

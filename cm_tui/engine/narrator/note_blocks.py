@@ -1,4 +1,4 @@
-"""Blocks of Markdown: bullets with what is indented below them, fenced code, paragraphs; and what a bullet says."""
+"""Blocks of Markdown: bullets with indented lines, fenced code, paragraphs; and the words of a bullet."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from cm_tui.engine.search.wording import stem
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 MARK = re.compile(r"[ \t]*<!--\s*cm:narrator\s[^<>]*?-->")
-"""What names the proposal that a line was made of."""
+"""Mark with the proposal of a line."""
 _TOKEN = re.compile(r"`[^`]*`|[^\W_]+(?:['’_.-][^\W_]+)*")
 _FILLERS = frozenset((
     "a", "an", "the", "is", "are", "be", "was", "were", "please", "we", "our", "you", "your", "i", "my", "it", "its", "also", "just", "should",
 ))  # fmt: skip
-"""Words without which a bullet says the same."""
+"""Words that do not matter for a bullet's meaning."""
 
 
 class Block(NamedTuple):
-    """Lines that belong together: a bullet with what is indented below it, fenced code, a paragraph.
+    """Adjacent lines: a bullet with its indented lines, fenced code, a paragraph.
 
     Attributes:
         above: blank lines before it.
         lines: without these.
-        bullet: its first line without the mark of a list; empty: it is no bullet.
+        bullet: its first line without the list mark; empty: it is not a bullet.
     """
 
     above: tuple[str, ...]
@@ -34,13 +34,13 @@ class Block(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return what is the same for blocks that say the same to the letter."""
+        """Return a key that literally equal blocks share."""
         lines = (self.bullet, *self.lines[1:]) if self.bullet else self.lines
         return tuple(line.rstrip() for line in lines)
 
 
 def blocks(lines: Sequence[str]) -> list[Block]:
-    """Return the blocks of some lines; blank lines at the end are none."""
+    """Return the blocks of some lines, without blank lines at the end."""
     found: list[Block] = []
     above: list[str] = []
     fence = ""
@@ -67,13 +67,13 @@ def blocks(lines: Sequence[str]) -> list[Block]:
 
 
 def said_by(bullet: str) -> tuple[str, ...]:
-    """Return the words by which bullets are told apart: without marks, endings and fillers, code to the letter."""
+    """Return the words that identify a bullet: without marks, endings and fillers, code to the letter."""
     tokens = _TOKEN.findall(MARK.sub("", bullet))
     return tuple(one if one.startswith("`") else stem(one.lower()) for one in tokens if one.lower() not in _FILLERS)
 
 
 def without(found: Sequence[Block], gone: Collection[int]) -> Iterator[str]:
-    """Yield the lines of blocks without some; what stood apart from what is above it still does."""
+    """Yield the lines of blocks without some, keeping the separation of the others."""
     above: tuple[str, ...] = ()
     for row, block in enumerate(found):
         if row in gone:
@@ -97,7 +97,7 @@ def blank_end(lines: Sequence[str]) -> list[str]:
 
 
 def without_blank_end(lines: Sequence[str]) -> list[str]:
-    """Return lines without those."""
+    """Return lines without blank ones at the end."""
     stop = next((row for row in range(len(lines), 0, -1) if lines[row - 1].strip()), 0)
     return list(lines[:stop])
 
@@ -112,7 +112,7 @@ def fence_after(fence: str, line: str) -> str:
 
 
 def closed(text: str) -> str:
-    """Return a text in which fenced code that is open at the end has one: what comes behind it is no code."""
+    """Return a text with an open code fence at its end closed: later lines are not code."""
     fence = ""
     for line in text.split("\n"):
         fence = fence_after(fence, line)

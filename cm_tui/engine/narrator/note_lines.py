@@ -1,4 +1,4 @@
-"""Lines put into the Markdown of a note, below their heading, and taken out of it. Nothing here reads or writes a file."""
+"""Adding lines to the Markdown of a note below their heading, and removing them, without reading or writing a file."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _DEEPEST = 6
 
 
 class Changed(NamedTuple):
-    """A note with a line more or less.
+    """A note with a line added or removed.
 
     Attributes:
         text: of the note.
-        line: the line as it stands there, marks and all; empty: it went, or stood there already.
-        made: `note` or `heading`, where that was not there before; empty: it was.
-        row: of the line, from 1; 0: there is none.
+        line: the line in the note, including marks; empty: removed, or already there.
+        made: `note` or `heading`, where that was created for it; empty: it existed.
+        row: of the line, from 1; 0: none.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Changed(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Return a text as one line of Markdown: no comment, no mark of a list, nothing that nobody sees."""
+    """Return a text as one line of Markdown, without comments, list marks and invisible characters."""
     one = _COMMENT.sub(" ", text)
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in one).split())
     return _LIST_MARK.sub("", line, count=1) if _LIST_MARK.match(line) else line
@@ -61,7 +61,7 @@ def said_by(text: str) -> str:
 
 
 def says(text: str, line: str) -> bool:
-    """Return whether a line stands in a note already, word for word."""
+    """Return whether a line is in a note already, word for word."""
     wanted = " ".join(line.split())
     return any(
         " ".join(marked_lines.without_marks(bullet).split()) == wanted for _, bullet, _ in topic_text.bullets(text)
@@ -69,14 +69,14 @@ def says(text: str, line: str) -> bool:
 
 
 def added(text: str, place: Found, heading: str, line: str, tags: Sequence[str] = ()) -> Changed:
-    """Return a note with a line at the end of the section of a heading; both are made where they are not there.
+    """Add a line at the end of the section of a heading; creates note and heading where missing.
 
     Args:
-        text: of the note; empty: there is none.
+        text: of the note; empty: a new note.
         place: of the note.
-        heading: that the line is to stand below.
+        heading: of the section.
         line: with its mark.
-        tags: of a topic that is made.
+        tags: of a new topic.
     """
     made = "" if text.strip() else "note"
     if made:
@@ -93,12 +93,12 @@ def added(text: str, place: Found, heading: str, line: str, tags: Sequence[str] 
 
 
 def replaced(text: str, heading: str, old: str, line: str) -> Changed | None:
-    """Return a note with a line in the place of another one; None: that is not there any more.
+    """Return a note with a line replaced; None: the old one no longer exists.
 
     Args:
         text: of the note.
-        heading: that the old line stood below.
-        old: the old line, without the mark of a list and to the letter.
+        heading: of the old line's section.
+        old: the old line, exactly and without the list mark.
         line: with its mark.
     """
     row = _standing(text, heading, old)
@@ -111,15 +111,15 @@ def replaced(text: str, heading: str, old: str, line: str) -> Changed | None:
 
 
 def removed(text: str, heading: str, old: str) -> Changed | None:
-    """Return a note without a line; None: that is not there any more. Arguments are those of `replaced`."""
+    """Return a note without a line; None: it no longer exists. Arguments as for `replaced`."""
     row = _standing(text, heading, old)
     return None if row is None else Changed("\n".join(marked_lines.without_row(text.split("\n"), row)))
 
 
 def own_words(text: str) -> Iterator[str]:
-    """Yield the lines of a note by which it is told that somebody else changed it: no blanks, no headings, no marked lines.
+    """Yield the lines of a note that reveal foreign changes: no blanks, headings or marked lines.
 
-    Where lines are placed and what stands there already depends on them; what else was approved meanwhile does not count.
+    The place of a line and what is already there depend on them; other approvals do not.
     """
     parsed = topic_text.parse(text)
     yield from parsed.head[1:-1]
@@ -131,7 +131,7 @@ def own_words(text: str) -> Iterator[str]:
 
 
 def _too_long(characters: int) -> UsageError:
-    return UsageError(f"That is {characters:,} characters; a line has at most {LONGEST:,}.", hint="Say it shorter.")
+    return UsageError(f"That is {characters:,} characters; a line has at most {LONGEST:,}.", hint="Shorten it.")
 
 
 def _beginning(place: Found, tags: Sequence[str]) -> str:
@@ -142,7 +142,7 @@ def _beginning(place: Found, tags: Sequence[str]) -> str:
 
 
 def _section(content: Section, heading: str) -> Section | None:
-    """Return the section of a heading, the one that is least deep."""
+    """Return the section of a heading; of several, the one at the highest level."""
     wanted = topic_text.plain(heading)
     found = [one for _, one in content.all() if topic_text.plain(one.name) == wanted]
     return min(found, key=lambda one: one.level, default=None)

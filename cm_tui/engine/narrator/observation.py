@@ -1,4 +1,4 @@
-"""What a miner saw in one turn."""
+"""Observations of miners in one turn."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from cm_tui.model import FactKind
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One thing that one turn says, or shows."""
+    """One statement or habit in a turn."""
 
     kind: FactKind
     subject: str
-    """What it is about, normalised: observations of one subject are compared with each other."""
+    """Its subject, normalised: observations of one subject are compared with each other."""
     claim: str
-    """What it says of that, normalised: observations of one subject and one claim are the same fact."""
+    """Its claim on that, normalised: observations with the same subject and claim are the same fact."""
     text: str
     """The fact as it would be written: one line of Markdown."""
     quote: str
     """The words, or the command, as the turn has them."""
     weight: float = 1.0
-    """How plainly it says so, from 0 to 1: `always use X` more than a command that was run."""
+    """Its plainness, from 0 to 1: higher for `always use X` than for a command that was run."""
     opposes: bool = False
     """It is evidence against the claim: the command failed, the person took it back."""
     terms: tuple[str, ...] = ()
     """Words that carry the meaning, stemmed; empty: claims are compared letter by letter, and nothing is clustered."""
     scope: Literal["user", "project"] = "project"
     speaker: str = ""
-    """Who says it, where several people work on the project; empty: not known."""
+    """Its author, if several people work on the project; empty: unknown."""
 
 
 class Miner(Protocol):
-    """Finds one kind of fact. It keeps nothing between turns: what happened before in the session is `turn.before`."""
+    """Finds one kind of fact. It is stateless: earlier turns of the session are in `turn.before`."""
 
     name: str
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what a turn says."""
+        """Return the observations of a turn."""

@@ -1,4 +1,4 @@
-"""Which notes came along with a repository: what a stranger may have written."""
+"""Which notes came with a repository, so that a stranger may have written them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from cm_tui.engine.notes.places import Found
 from cm_tui.errors import CmError
 
 Origins = Callable[[Found], bool]
-"""Tells whether a note came along."""
+"""Returns whether a note came with the repository."""
 
 
 def origins_of(root: Path) -> Origins:
-    """Return what tells of notes of a project whether they came along: git keeps them, or nobody knows.
-
-    Args:
-        root: of the checkout.
-    """
+    """Return a test whether notes of a project came with it: tracked by git, or unknown."""
     index = _index(root)
 
     def came_along(place: Found) -> bool:

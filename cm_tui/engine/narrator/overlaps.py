@@ -1,13 +1,14 @@
-"""Facts that are shown by the same things as others: which of them are proposed.
+"""Selection among facts with the same evidence.
 
-A miner sees one turn, and so it names a sequence and its beginning, three files and two of them, a command and the same with one more
-option. Here, where all are there and counted, these are left out:
+A miner sees one turn, so it yields a sequence and its beginning, three files and two of them, a command and the same
+with one more option. Here, where all of them are counted, these are dropped:
 
-- a workflow, or files that change together, that another one holds, unless it is seen in a good deal more turns by itself;
-- a command that differs from another one in nothing but how much it prints and how its program is found, and one of three or more that
-  differ in nothing but folders, if it is not the one that is run most; one that is another one with more behind it, where that
-  one is run as often; one that is hardly ever run but in a workflow or to mend an error;
-- a convention of a folder, where a narrower one has nearly all of the files that keep to it, or a wider one more of them.
+- a workflow, or files that change together, contained in a larger one, unless it occurs in far more turns by itself;
+- a command that differs from another one only in how much it prints and how its program is found; one of three or more
+  that differ only in folders, unless it is run most; the beginning of another one that is run as often; one that is
+  hardly ever run except in a workflow or to fix an error;
+- a convention of a folder, where a narrower one covers nearly all of the files that follow it, or a wider one covers
+  more.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from cm_tui.engine.narrator.candidate import Candidate
 from cm_tui.engine.narrator.command_kinds import core_of
 
 _MORE = 1.6
-"""What is held by a longer one is proposed beside it if it is seen so many times as often."""
+"""A contained one is proposed, too, if it is seen so many times as often."""
 _MUCH_MORE = 3.0
 _PATHS = 2
-"""Of commands that differ in nothing but folders, so many are proposed each; of more the one that is run most."""
+"""Of commands that differ only in folders, up to so many are proposed; of more, only the most frequent one."""
 _WIDER = 1.3
-"""A wider folder is named if so many times as many files keep to the convention there."""
+"""A wider folder is used if so many times as many files follow the convention there."""
 _SPAN = re.compile(r"`([^`]+)`")
 _QUIET = re.compile(
     r"-[qvsx]+|--(?:quiet|verbose|silent|color|no-color|colour|no-header|exitfirst|bail|fail-fast|failfast|nocapture|info|stacktrace|no-cov|progress|no-progress|"
@@ -35,7 +36,7 @@ _QUIET = re.compile(
 
 
 def without_overlaps(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return facts without those that others of them say already, in their order."""
+    """Return facts in order, without those that others imply."""
     kinds: dict[str, list[Candidate]] = defaultdict(list)
     for one in found:
         kinds[one.kind].append(one)
@@ -72,12 +73,12 @@ def _is_held(
         if one.kind == "workflow" and [part for part in order if part in mine] != list(parts):
             return one.tally.support < longer.tally.support
         return one.tally.support < _MORE * longer.tally.support
-    # Two of three or four in common: the same habit, with something else at one end.
+    # Two of three or four in common: the same habit, with another step at one end.
     return shared >= 2 and shared >= len(mine) - 1 and one.tally.support < _MORE * longer.tally.support
 
 
 def _wider(found: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Yield conventions that are said of another folder as well."""
+    """Yield conventions that hold for another folder as well."""
     claims: dict[str, list[Candidate]] = defaultdict(list)
     for one in found:
         if "\t" in one.subject:
@@ -122,7 +123,7 @@ def _same_commands(found: Sequence[Candidate]) -> Iterator[Candidate]:
 
 
 def _best(found: Sequence[Candidate], keys: Mapping[int, object], *, most: int) -> Iterator[Candidate]:
-    """Yield the commands of which there are few with the same key, and of many the one that is run most."""
+    """Yield commands: all of a few with the same key, or the most frequent of many."""
     same: dict[object, list[Candidate]] = defaultdict(list)
     for one in found:
         same[keys[id(one)]].append(one)
@@ -134,7 +135,7 @@ def _best(found: Sequence[Candidate], keys: Mapping[int, object], *, most: int) 
 
 
 def _quiet(found: Iterable[Candidate]) -> dict[int, object]:
-    """Return what each command does, whatever it prints, however its program is found, and where it runs if that is always the same place."""
+    """Return a key for each command, without output options and launcher, and without the folder unless it is fixed."""
     keys: dict[int, tuple[str, tuple[str, ...]]] = {}
     places: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for one in found:

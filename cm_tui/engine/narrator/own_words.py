@@ -1,8 +1,8 @@
-"""What the person said themselves in a turn, sentence by sentence.
+"""The user's own words in a turn, sentence by sentence.
 
-Left out is whatever somebody else said: prompts of sub-agents, blocks between tags (hooks and harnesses put them there),
-fenced code, quoted lines, logs, stack traces, diffs, tables, commands of a shell, lines with the narrator's mark, whole
-documents that were pasted, and summaries that an agent wrote of its own session.
+Excluded is everyone else's text: prompts of sub-agents, blocks between tags (inserted by hooks and harnesses),
+fenced code, quoted lines, logs, stack traces, diffs, tables, shell commands, lines with the narrator's mark, pasted
+documents, and an agent's summaries of its own session.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 
 _CHARACTERS = 20_000
-"""Of a prompt: what is longer was pasted, and only its first lines are looked at."""
+"""Characters of a prompt: a longer one was pasted, and only its first lines are used."""
 _SENTENCE = 400
-"""Characters of a sentence: what is longer is no statement."""
+"""Characters of a sentence: a longer one is not a statement."""
 _LINE = 700
 _WRAPPED = 70
-"""A line that is at least so long goes on in the next one, if that begins in small letters."""
+"""Least length of a line that continues in the next one, if that begins in lower case."""
 _MOST_LINES = 300
 _HEADINGS = 3
 """Headings of Markdown that make a text a document."""
@@ -49,11 +49,11 @@ _HEADS_FOREIGN = re.compile(
     r"(?P<rest>.*)",
     re.IGNORECASE,
 )
-"""A line that says whose words follow it: what stands behind its colon, and below it up to the next empty line, is theirs."""
+"""A line that introduces others' words: the text after its colon, and below it up to the next empty line."""
 _LIST = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _CODE_LIKE = re.compile(r"[{};=<>()\[\]|\\/&$]")
 _MOST_SENTENCES = 12
-"""Of a prompt that is looked at as a whole; of a longer one only what is stressed counts."""
+"""Characters of a prompt that is used as a whole; in a longer one only stressed sentences count."""
 _STRESSED = re.compile(
     r"(?:always|never|remember|from now on|important|note|keep in mind|please (?:always|never|remember))\b",
     re.IGNORECASE,
@@ -89,7 +89,7 @@ _SIGNED = re.compile(
 
 
 def sentences_of(record: EpisodeRecord) -> tuple[str, ...]:
-    """Return the sentences that the person said in a turn, in their order, each once."""
+    """Return the user's own sentences in a turn, in order, each once."""
     if record.parent or record.actor == "narrator" or record.type not in ("task", "query"):
         return ()
     return tuple(dict.fromkeys(one for prompt in record.prompts for one in _of_prompt(prompt)))
@@ -105,7 +105,7 @@ def speaker_of(record: EpisodeRecord) -> str:
 
 
 def is_own(prompt: str) -> bool:
-    """Return whether a prompt is the user's, not what a program put in its place, such as a summary of the session."""
+    """Return whether a prompt is the user's, and not a program's, such as a summary of the session."""
     return _NOT_THEIRS.match(prompt) is None
 
 
@@ -121,15 +121,15 @@ def _of_prompt(prompt: str) -> Iterator[str]:
     text = _FENCE.sub("\n\n", text)
     text = _TAG.sub(" ", _TAGGED.sub("\n\n", text))
     if len(_HEADING.findall(text)) >= _HEADINGS:
-        # A document: what stands above its first heading may be what was asked.
+        # A document: the text above its first heading may be the request.
         text = text[: _HEADING.search(text).start()]  # type: ignore[union-attr]
     found = [_bare(one) for line in _lines(text) for one in _sentences(line) if not _is_code(one)]
-    # A long text was pasted, or is about one thing at length: what it says in passing is no statement.
+    # A long text was pasted, or is about one thing at length: casual remarks in it are not statements.
     yield from found if len(found) <= _MOST_SENTENCES else (one for one in found if _STRESSED.match(one))
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield lines of prose; one that was wrapped is one with the next."""
+    """Yield lines of prose; a wrapped one is joined with the next."""
     held, is_foreign = "", False
     for line in text.replace("\r\n", "\n").split("\n")[:_MOST_LINES]:
         item = _LIST.match(line)
@@ -159,13 +159,13 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _heads_foreign(line: str) -> bool:
-    """Return whether a line says that somebody else's words follow, or stand behind its colon."""
+    """Return whether a line introduces someone else's words, below it or behind its colon."""
     found = _HEADS_FOREIGN.match(line.strip()[:_LINE])
     return found is not None and not found["rest"].startswith("//")
 
 
 def _is_prose(line: str) -> bool:
-    """Return whether a line is something that a person writes in a sentence."""
+    """Return whether a line is part of a sentence by a person."""
     if not line.strip() or len(line) > _LINE or _MARK in line or _FOREIGN.match(line):
         return False
     signs = len(_CODE_LIKE.findall(line))
@@ -173,7 +173,7 @@ def _is_prose(line: str) -> bool:
 
 
 def _is_code(sentence: str) -> bool:
-    """Return whether a sentence is a line of a program; what stands in backticks is named, and counts for nothing."""
+    """Return whether a sentence is a line of a program, ignoring text in backticks."""
     if _NO_SENTENCE.match(sentence):
         return True
     plain = _SPAN.sub("", sentence)
@@ -181,7 +181,7 @@ def _is_code(sentence: str) -> bool:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """Yield the sentences of a line; a word or two by themselves belong to what stands before them."""
+    """Yield the sentences of a line; single words are joined with the sentence before."""
     held = ""
     for piece in _pieces(line):
         if held and len(_WORD.findall(piece)) < _FEW and not _REFUSED.match(piece):

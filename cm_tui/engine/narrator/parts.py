@@ -1,4 +1,4 @@
-"""What the rooms of the narrator stand on."""
+"""Dependencies of the narrator's modules."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from cm_tui.engine.narrator.stale_facts import Code
 
 Embed = Callable[[Sequence[str]], Any]
-"""Turns texts into unit vectors, one row each; None where there is no model."""
+"""Turns texts into unit vectors, one row each; None: no model."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the narrator stands on."""
+    """Dependencies of the narrator."""
 
     root: Path
     db: Database
     episodes: Episodes
     config: Callable[[], Config]
-    """The settings of this moment."""
+    """The current settings."""
     embed: Embed
     on_written: Callable[[], None]
     """Called after notes or entries were changed: searches are to see it at once."""
     code: Callable[[], Code | None] = lambda: None
-    """Gives what tells what became of names of the code; None: nothing is known of the code."""
+    """Returns the lookup for names of the code; None: the code is unknown."""
     missing: Callable[[str], str] = lambda _: ""
-    """Gives the first command in backticks of a text that the project no longer has; empty: it has all of them."""
+    """Returns the first command in backticks of a text that the project no longer has; empty: none."""

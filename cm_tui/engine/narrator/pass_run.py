@@ -1,6 +1,6 @@
-"""A pass over the episodes: what is new is looked at, and what that touches is weighed again.
+"""A pass over the episodes: new ones are mined, and the facts that they touch are weighed again.
 
-Each step is one transaction, and what was looked at is told by the rows alone: whoever is killed goes on where they end.
+Each step is one transaction, and the rows alone record the progress: after a crash, a pass goes on where they end.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from cm_tui.engine.narrator.tables import NarratorTables, Position
 from cm_tui.model import Cancel, Progress
 
 _BATCH = 4_000
-"""Episodes that are written down at once: a moment of work, whoever waits for it."""
+"""Episodes per write: a moment of work for waiting requests."""
 _WAIT_S = 0.2
 _KEPT = 4
-"""After so many writes, what the store keeps in memory of them is let go of."""
+"""After so many writes, the store's cached blocks of them are released."""
 
 
-_BY_WORDS = "no model of prose: what is said in other words is told apart by its words alone"
+_BY_WORDS = "no model of prose: similar statements are compared by their words alone"
 
 
 @dataclass
 class PassCounts:
-    """What a pass did."""
+    """Result of a pass."""
 
     episodes: int = 0
     observations: int = 0
@@ -40,19 +40,19 @@ class PassCounts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what has to be said."""
-        found = [f"left out: {what} ({times:,} times)" for what, times in sorted(self.failed.items())]
+        """Return the messages for the user."""
+        found = [f"skipped: {what} ({times:,} times)" for what, times in sorted(self.failed.items())]
         return (*found, _BY_WORDS) if self.by_words else tuple(found)
 
 
 def let_go(tables: NarratorTables, embed: Embed) -> None:
-    """Let what may not be seen any more support nothing, before the next pass.
+    """Remove episodes that are no longer visible from the evidence, before the next pass.
 
     Raises:
         StoreError: the store cannot be read or written.
     """
     if not tables.one_at_a_time.acquire(blocking=False):
-        # What a pass does not meet, the next one does.
+        # An episode missed by this pass is found by the next one.
         return
     try:
         at = tables.position()
@@ -66,13 +66,13 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
 
 
 class Pass:
-    """Looks at what is new in a journal.
+    """Mines new episodes of a journal.
 
     Args:
-        tables: where what is seen is kept.
+        tables: for the observations.
         folder: of the journal.
-        embed: gives vectors of texts; None: there is no model.
-        workers: processes that look; 0: one a core.
+        embed: returns vectors of texts; None: no model.
+        workers: mining processes; 0: one per core.
     """
 
     def __init__(self, tables: NarratorTables, folder: Path, embed: Embed, workers: int = 0) -> None:
@@ -83,11 +83,11 @@ class Pass:
         self.counts = PassCounts()
 
     def run(self, cancel: Cancel, now: Callable[[], float] = time.time) -> Iterator[Progress]:
-        """Look at all that is new, and weigh what it touches.
+        """Mine new episodes, and weigh what they touch.
 
         Raises:
-            CancelledError: somebody asked for an end; what was done by then is kept.
-            ReadAnewError: the journal was read anew meanwhile.
+            CancelledError: the pass was cancelled; finished work is kept.
+            ReadAnewError: the journal was reread meanwhile.
             StoreError: it cannot be read, or the store not be written.
         """
         while not self._tables.one_at_a_time.acquire(timeout=_WAIT_S):
@@ -133,7 +133,7 @@ class Pass:
         finally:
             lookers.close()
             if batch.items:
-                # What was looked at is kept, however this ends.
+                # Observations are kept, however this ends.
                 self._put(batch, reading_name)
 
     def _put(self, batch: Seen, reading_name: str) -> int:

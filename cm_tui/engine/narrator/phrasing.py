@@ -1,10 +1,10 @@
-"""What a language model adds to proposals: asked in a pass, kept in the store, laid on them whenever they are listed.
+"""A language model's part in proposals: requested in a pass, kept in the store, applied whenever they are listed.
 
-A dry run asks nothing: it only says what a pass would take. Nothing is sent while recording is paused, and what fails is told
-and done without: the proposals are those that the miners found, in their own words.
+A dry run requests nothing: it only reports what a pass would cost. Nothing is sent while recording is paused. Failures
+are reported, and the proposals stay in the miners' own words.
 
-What was answered is kept with the tables that are made of the journal. It is there for as long as these are, through every
-pass and for whatever is decided; where the store is made anew, as after an erasure, nothing of it is left.
+Responses are stored with the tables that are derived from the journal, through all passes and decisions; rebuilding the
+store, as after an erasure, drops them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from cm_tui.engine.narrator.tables import VISIBLE, NarratorTables
 from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal, Relation
 
 EvidenceOf = Callable[[NarratedProposal], tuple[Evidence, ...]]
-"""Gives the newest evidence of a proposal, with its quotes."""
+"""Returns the newest evidence of a proposal, with its quotes."""
 _MOST_ANSWERS = 20_000
-"""Of these the newest are kept."""
+"""Most of them to keep, the newest."""
 _MOST_EPISODES = 200
 _MOST_READ = 300
-"""Facts of which the words are read for one pass, the surest first: more would go above any usual ceiling."""
+"""Most facts to phrase in one pass, the surest first: more would exceed any usual ceiling."""
 
 
 class StoredAnswers(MutableMapping[str, str]):
-    """Answers of language models in the store: read once, each one written in a transaction of its own.
+    """Responses of language models in the store: read once, each written in a separate transaction.
 
     Args:
         tables: of the narrator.
@@ -77,10 +77,10 @@ class Phrasing:
     """The language model's part in the proposals of a project.
 
     Args:
-        tables: of the narrator, where answers are kept.
-        config: gives the settings of this moment.
-        evidence: gives the evidence of a proposal that has none yet.
-        why_not: says why nothing may be sent now, such as `recording is paused`; empty: it may.
+        tables: of the narrator, with the responses.
+        config: returns the current settings.
+        evidence: returns the evidence of a proposal without any.
+        why_not: returns why nothing may be sent now, such as `recording is paused`; empty: it may.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Phrasing:
         self._why_not = why_not
 
     def stamp(self) -> str:
-        """Return what differs when `applied` may give something else."""
+        """Return a change stamp of the results of `applied`."""
         model = self._config().narrator.model
         if not model.enabled:
             return ""
@@ -118,15 +118,15 @@ class Phrasing:
         return replace(cost, notes=(_nothing(reason, model.name),)) if reason and cost.estimated else cost
 
     def run(self, proposals: Sequence[NarratedProposal], cancel: Cancel) -> ModelCost:
-        """Ask what is not answered yet; returns what it took, and what has to be said.
+        """Request what is missing; return the cost, and messages for the user.
 
         Args:
-            proposals: those that wait, in the words of the miners, the surest first.
-            cancel: asked between requests; what was answered by then is kept.
+            proposals: the waiting ones in the miners' words, the surest first.
+            cancel: checked between requests; finished responses are kept.
 
         Raises:
-            CancelledError: somebody asked for an end.
-            StoreError: what was answered cannot be read.
+            CancelledError: it was cancelled.
+            StoreError: the responses cannot be read.
         """
         model = self._config().narrator.model
         if not model.enabled:
@@ -141,16 +141,16 @@ class Phrasing:
         ).cost
         if (reason := self._why_not()) and cost.notes:
             cost = replace(cost, notes=(*cost.notes, _nothing(reason, model.name)))
-        # Of nothing, nothing is said by those who ask; the ceiling holds all the same.
+        # Callers do not report zero usage; the ceiling holds anyway.
         return replace(cost, model=model.name, ceiling=model.max_tokens)
 
     def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
-        """Return proposals with what was answered: better words, one for what says the same, and contradictions.
+        """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
 
-        Ids stay. What digests are made of may change: they are to be made behind it.
+        Ids are unchanged. The input of digests may change: compute them afterwards.
 
         Args:
-            proposals: in the words of the miners, the surest first.
+            proposals: in the miners' words, the surest first.
         """
         model = self._config().narrator.model
         if not model.enabled:
@@ -166,7 +166,7 @@ class Phrasing:
         ]
 
     def taken_in(self, proposals: Sequence[NarratedProposal]) -> dict[str, tuple[str, ...]]:
-        """Return, by the ids of proposals that stay, the ids of those that `applied` takes into them."""
+        """Return, by id of remaining proposals, the ids that `applied` merges into them."""
         model = self._config().narrator.model
         if not model.enabled:
             return {}
@@ -176,14 +176,14 @@ class Phrasing:
     # --- parts ---
 
     def _with_evidence(self, proposals: Sequence[NarratedProposal], kept: Kept) -> list[NarratedProposal]:
-        """Return proposals with their evidence, which is read of those alone that are to be phrased."""
+        """Return proposals with their evidence, which is read only for those to be phrased."""
         worded = [one for one in proposals if one.kind in WORDED]
         unread = [one.id for one in worded if not one.evidence and not kept.has("phrase", one)]
         read = set(unread[:_MOST_READ])
         return [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded]
 
     def _let_go(self, answers: StoredAnswers) -> None:
-        """Remove words of episodes that may not be seen any more, and the oldest of too many answers."""
+        """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
         seen = {name: episodes_in(_read_json(answer)) for name, answer in answers.items()}
         every = sorted({id_ for ids in seen.values() for id_ in ids})
         sql = f"SELECT id FROM episode WHERE {VISIBLE} AND id IN (SELECT unnest(?::VARCHAR[]))"  # noqa: S608 - our own words
@@ -202,11 +202,11 @@ def _read_json(answer: str) -> dict[str, object]:
 
 
 def _nothing(reason: str, model: str) -> str:
-    return f"{reason}: nothing is sent to {model} meanwhile"
+    return f"{reason}: nothing is sent to {model}"
 
 
 def _with_words(one: NarratedProposal, found: assist.Assistance, model: str) -> NarratedProposal:
-    """Return a proposal in the words of a model, and with how it stands to what is known by it."""
+    """Return a proposal in a model's words, and with the model's relation to known facts."""
     relation = _relation(one, found.relations.get(one.id, ""))
     text = found.texts.get(one.id)
     return (
@@ -217,19 +217,19 @@ def _with_words(one: NarratedProposal, found: assist.Assistance, model: str) -> 
 
 
 def _relation(one: NarratedProposal, said: str) -> Relation:
-    """Return how a proposal stands to what is known beside it: a model takes back no contradiction."""
+    """Return a proposal's relation to the known fact next to it: a model cannot remove a contradiction."""
     if not one.other or not said or one.relation == "contradicts":
         return one.relation
     return "contradicts" if said == "contradicts" else "redundant"
 
 
 def _merged(one: NarratedProposal, others: Sequence[NarratedProposal]) -> NarratedProposal:
-    """Return a proposal with the evidence of others that say the same; how sure it is stays its own."""
+    """Return a proposal with the evidence of equivalent ones; its confidence is unchanged."""
     if not others:
         return one
     every = (one, *others)
     ids = list(dict.fromkeys(id_ for each in every for id_ in each.evidence_ids))
-    # Of those that are named it is known which are the same.
+    # For named ones it is known which are the same.
     twice = sum(len(each.evidence_ids) for each in every) - len(ids)
     support = sum(each.support for each in every) - twice
     more = support - one.support

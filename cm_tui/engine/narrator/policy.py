@@ -1,13 +1,13 @@
-"""Which proposals are approved without asking: what a person chose in their own settings, and never more than a line added.
+"""Policies for approval without asking: chosen in the user's own settings, and only for added lines.
 
 | policy | approves |
 |---|---|
 | `by-hand` | nothing |
-| `careful` | commands and workflows that are new, with a confidence of at least 0.9, seen in 3 sessions or more, and nothing that says otherwise |
-| `custom` | the kinds that are named in `approve`, from the confidence that is named there |
+| `careful` | new commands and workflows with a confidence of at least 0.9, seen in 3 sessions or more, and without
+contradictions | | `custom` | the kinds in `approve`, from the confidence given there |
 
-Whatever the policy: never what is for all projects, what contradicts what is known or stands there already, what an agent
-proposed, what changes or removes lines or topics, what cannot be written, and what stands on no episode.
+Never approved by any policy: proposals for all projects, contradictions or duplicates of known facts, agents'
+proposals, changes or removals of lines or topics, impossible writes, and proposals without an episode.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from cm_tui.config.sections import NarratorConfig
 from cm_tui.model import FactKind, NarratedProposal
 
 CAREFUL = 0.9
-"""As sure as can be: what only four sessions showed, or none of five for two months, stays below."""
+"""High confidence: habits seen in only four sessions, or not in the last two months, are below."""
 SESSIONS = 3
 OPPOSITION = "unopposed"
-"""Name of the part of a confidence that is below 1 where something says otherwise."""
+"""Name of the part of a confidence that is below 1 where something contradicts."""
 _CAREFUL_KINDS: frozenset[FactKind] = frozenset({"command", "workflow"})
 _NEVER: frozenset[FactKind] = frozenset({"stale", "topic", "size"})
-"""Kinds that are about what is written down already."""
+"""Kinds about existing text."""
 KINDS: frozenset[FactKind] = frozenset(get_args(FactKind)) - _NEVER
 """Kinds that a policy may approve."""
 
 
 def approves(proposal: NarratedProposal, config: NarratorConfig) -> str:
-    """Return the name of the policy that approves a proposal; empty: a person decides.
+    """Return the name of the policy that approves a proposal; empty: the user decides.
 
     Args:
-        proposal: as it would be shown to a person.
-        config: the user's settings: a repository has no say in them.
+        proposal: as shown to the user.
+        config: the user's settings, never a repository's.
     """
     if config.policy == "by-hand" or not _may_be(proposal):
         return ""
@@ -69,5 +69,5 @@ def _is_careful(one: NarratedProposal) -> bool:
 
 def _is_chosen(one: NarratedProposal, config: NarratorConfig) -> bool:
     least = config.approve.get(one.kind)
-    # What is no number is no limit that anything reaches.
+    # NaN is a limit that nothing reaches.
     return least is not None and one.confidence >= least

@@ -1,8 +1,8 @@
-"""Whether a project has a command now: the targets, recipes and scripts of its files, and the programs that it has as files.
+"""Whether a project has a command now: targets, recipes and scripts of its files, and programs in its folders.
 
-Only what is certainly gone is: a script that `package.json` no longer has, a recipe without a rule, a path where nothing is. Of
-everything else (programs of the system, tasks that plug-ins bring, what a build makes, files that cannot be read or include others) nobody
-can tell, and so it is there.
+Only a certainly missing one counts as gone: a script that `package.json` no longer has, a recipe without a rule, a path
+of no file. All others (programs of the system, tasks of plug-ins, build outputs, files that cannot be read or include
+others) are unknown, and count as there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.narrator import task_files
 from cm_tui.engine.narrator.command_kinds import core_of
 from cm_tui.engine.narrator.runs import commands_of
-from cm_tui.files import read_inside
+from cm_tui.files import Stamp, read_inside, stamp_of
 
 _MOST_BYTES = 1_000_000
 _MOST_FOLDERS, _DEPTH = 400, 4
@@ -28,7 +28,7 @@ _LEFT_OUT = frozenset(
     ("node_modules", ".git", "vendor", "target", "dist", "build", "out", ".venv", "venv", "__pycache__")
 )
 _MADE = frozenset(["target", "build", "dist", "out", "node_modules", ".venv", "venv", "env", "vendor", ".tox", ".nox", "zig-out", "obj", "_build", ".build", ".stack-work", "dist-newstyle", "DerivedData", ".bin", "tmp", ".cache", "bazel-bin", "bazel-out", "result", "cmake-build-debug", "cmake-build-release", ".next", ".output", "Debug", "Release", "x64", "artifacts", "release", "debug", ".gradle", ".direnv", ".pixi", ".mypy_cache", "deps", "_out", "output", "generated", "gen"])  # fmt: skip
-"""Folders of what a build or an installation makes: nothing in them is the project's."""
+"""Folders of builds and installations: nothing in them is the project's."""
 _INTERPRETERS = re.compile(
     r"(?:python|pypy)[\d.]*|py|node|ruby|php|perl|bash|sh|zsh|fish|tsx|ts-node|bun|deno|lua|julia|Rscript|elixir|dart|pwsh|source|osascript"
 )
@@ -43,38 +43,34 @@ _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 class ProjectCommands:
-    """The commands of one checkout, as its files are now.
-
-    Args:
-        root: of the checkout.
-    """
+    """The commands of one checkout, as its files are now."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._read: dict[str, tuple[tuple[int, int], str | None]] = {}
+        self._read: dict[str, tuple[Stamp, str | None]] = {}
         self._folders: tuple[float, tuple[str, ...]] | None = None
 
     def missing_in(self, text: str) -> str:
-        """Return the first command in backticks that the project no longer has; empty: it has all of them."""
+        """Return the first command in backticks that the project no longer has; empty: none."""
         return next((code.strip() for code in _SPAN.findall(text) if not self.there(code.strip())), "")
 
     def there(self, code: str) -> bool:
-        """Return whether the project has a command, or nobody can tell.
+        """Return whether the project has a command, or may have it.
 
         Args:
-            code: as it would be given to a shell.
+            code: as given to a shell.
         """
         try:
             commands = commands_of(code, str(self._root))
             if len(commands) == 1 and len(commands[0].words) == 1 and _PROGRAM.match(commands[0].words[0]) is None:
-                # A path alone may be anything that a line speaks of.
+                # A path alone may be anything.
                 return True
             return all(self._has(command.words, command.place) for command in commands)
         except (OSError, ValueError, RecursionError):
             return True
 
-    # --- what a command needs ---
+    # --- requirements of a command ---
 
     def _has(self, words: tuple[str, ...], place: str) -> bool:
         core = core_of(words)
@@ -94,7 +90,7 @@ class ProjectCommands:
             if text is None or task_files.is_open(path, text) or task_files.has(path, text, wanted):
                 return True
             found = True
-        # Without a file of its own a runner finds nothing, unless it looks above the checkout.
+        # Without its own file a runner finds nothing, unless it looks above the checkout.
         return self._exists(posixpath.join(place, wanted.name)) if found and wanted.name else self._is_above(wanted)
 
     def _has_file(self, path: str, place: str) -> bool:
@@ -112,7 +108,7 @@ class ProjectCommands:
         )
 
     def _is_ignored(self, parts: Sequence[str]) -> bool:
-        """Return whether git is told to leave a path alone: then a build may make it."""
+        """Return whether git ignores a path: then a build may make it."""
         patterns = {line.strip().strip("/") for line in (self._text(".gitignore") or "").split("\n")[:2_000]}
         ways = {"/".join(parts[:size]) for size in range(1, len(parts) + 1)} | set(parts)
         return bool(ways & patterns) or any(pattern in patterns for pattern in ("*", f"{parts[0]}/*", f"{parts[0]}/**"))
@@ -125,7 +121,7 @@ class ProjectCommands:
         for folder in folders:
             for name in wanted.files:
                 path = f"{folder}/{name}" if folder else name
-                if self._stamp(path) is not None:
+                if stamp_of(self._root / path) is not None:
                     yield path
 
     @staticmethod
@@ -174,7 +170,7 @@ class ProjectCommands:
 
     def _text(self, path: str) -> str | None:
         """Return what a file of the checkout says; None where it cannot be read."""
-        stamp = self._stamp(path)
+        stamp = stamp_of(self._root / path)
         if stamp is None:
             return None
         with self._lock:
@@ -190,10 +186,3 @@ class ProjectCommands:
                 self._read.clear()
             self._read[path] = (stamp, text)
         return text
-
-    def _stamp(self, path: str) -> tuple[int, int] | None:
-        try:
-            found = (self._root / path).stat()
-        except (OSError, ValueError):
-            return None
-        return found.st_mtime_ns, found.st_size

@@ -1,4 +1,4 @@
-"""Why something is proposed, in one sentence."""
+"""The reason for a proposal, in one sentence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OTHERWISE: Mapping[FactKind, str] = {
     "command": "it failed in {}", "workflow": "one of them was run otherwise in {}", "fix": "the error came up otherwise in {}",
     "cochange": "one was changed without the others in {}", "convention": "it was done otherwise in {}",
 }  # fmt: skip
-"""What speaks against what is shown."""
+"""Words for contradictions of a habit."""
 
 
 def why(kind: FactKind, tally: Tally) -> str:
-    """Return on what a fact stands, such as `Said in 3 sessions between 2 Mar and 9 Apr 2026`."""
+    """Return the evidence of a fact, such as `Said in 3 sessions between 2 Mar and 9 Apr 2026`."""
     done = _DONE.get(kind, "Seen")
     where = count(tally.sessions, "session")
     if tally.support > tally.sessions:

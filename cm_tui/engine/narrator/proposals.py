@@ -1,4 +1,4 @@
-"""What is proposed, and what became of it: facts, what agents say, notes that the code contradicts, the lifecycle of topics."""
+"""Proposals and their decisions: facts, agents' proposals, contradicted notes, the lifecycle of topics."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from cm_tui.model import Evidence, NarratedFilter, NarratedProposal, Topic
 _EVIDENCE = 8
 """Episodes that a proposal shows, with quotes."""
 _LOOK_S = 60.0
-"""Lines that the code contradicts are looked for anew after so long: what was found of the code may be news by then."""
+"""Lines that the code contradicts are looked for again after so long, as the code may have changed."""
 _PATIENCE_S = 1.0
 
 
 class Proposals:
-    """What is proposed in one project.
+    """The proposals of one project.
 
     Args:
-        parts: what the narrator stands on.
-        tables: what was seen.
+        parts: what the narrator is based on.
+        tables: the observations.
     """
 
     def __init__(self, parts: Parts, tables: NarratorTables) -> None:
@@ -56,15 +56,15 @@ class Proposals:
             parts.root, parts.episodes, self._topics, self._is_decided, lambda: [made.proposal for made in self.all()]
         )
         self.note = ""
-        """What could not be looked at, of what was returned last."""
+        """Message on what could not be checked for the last result."""
         self._let_go_at = ""
         self._plain: tuple[Any, list[Made]] | None = None
         self._live: tuple[Any, list[Made]] | None = None
 
-    # --- whatever was decided ---
+    # --- including decided ones ---
 
     def all(self) -> list[Made]:
-        """Return what is proposed and what was decided: the surest first, then the last decision first."""
+        """Return proposals and decided ones: the surest first, then the last decision first."""
         live, decided = self.live(), self.decisions.now()
         waiting, done, laid = list[Made](), list[Made](), set[str]()
         for made in live:
@@ -83,7 +83,7 @@ class Proposals:
         return [*self._looked_at(waiting), *done]
 
     def waiting(self) -> list[NarratedProposal]:
-        """Return those that wait for a person, the surest first."""
+        """Return those that wait for the user, the surest first."""
         return [made.proposal for made in self.all() if made.proposal.state == "waiting"]
 
     def unphrased(self) -> list[NarratedProposal]:
@@ -92,7 +92,7 @@ class Proposals:
         return [made.proposal for made in self._of_facts() if decided.of(made.proposal) is None]
 
     def live(self) -> list[Made]:
-        """Return what would be proposed, whatever was decided, the surest first."""
+        """Return all current proposals, decided or not, the surest first."""
         plain = self._of_facts()
         key = (
             self._plain and self._plain[0], self.phrasing.stamp(), self.decisions.stamp(), self._tables.state(),
@@ -107,7 +107,7 @@ class Proposals:
         return self._live[1]
 
     def whole(self, made: Made) -> NarratedProposal:
-        """Return a proposal with its evidence and, where it can still be decided, what approving it would do now."""
+        """Return a proposal with its evidence and, if it can still be decided, the current effect of approving it."""
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
@@ -118,10 +118,10 @@ class Proposals:
         return replace(one, diff=seen.diff, problem=seen.problem, digest=seen.digest)
 
     def evidence(self, made: Made, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
-        """Return the newest episodes that a proposal stands on, with their words as the journal has them now."""
+        """Return the newest episodes of a proposal's evidence, with their current words from the journal."""
         if not made.groups:
             found = self.agents.evidence(made.proposal, most)
-            # Of what was found by miners the words are told by them alone.
+            # The miners' wordings take no quotes of agents.
             return found if made.proposal.proposed_by else tuple(replace(one, quote="") for one in found)
         seen = [candidates.seen_in(self._tables, group) for group in made.groups]
         facts = frozenset(fact for some, _ in seen for fact in some)
@@ -176,7 +176,7 @@ class Proposals:
         ]
 
     def _let_go(self) -> None:
-        """Let what was forgotten since the last pass support nothing."""
+        """Remove episodes forgotten since the last pass from the evidence."""
         if self._parts.episodes.follow():
             return
         state = self._tables.state()
@@ -199,12 +199,12 @@ class Proposals:
 
 
 def order(proposal: NarratedProposal) -> tuple[Any, ...]:
-    """Return what proposals are sorted by: the surest first, what is written down already last."""
+    """Return the sort key of proposals: the surest first, known facts last."""
     return (proposal.relation == "redundant", -proposal.confidence, -proposal.support, proposal.id)
 
 
 def said_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
-    """Return what names what proposals say, by their ids, wherever their notes stand."""
+    """Return the digests of proposals by id, independent of the places of their notes."""
     fields = {one.id: (one.action, one.text, one.scope, one.target, one.heading, one.old) for one in proposals}
     return {
         id_: blake2b(json.dumps(said).encode("utf-8", "replace"), digest_size=4).hexdigest()
@@ -213,7 +213,7 @@ def said_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
 
 
 def fits(proposal: NarratedProposal, where: NarratedFilter) -> bool:
-    """Return whether a proposal fits everything that is given."""
+    """Return whether a proposal matches all filters."""
     if where.states and proposal.state not in where.states:
         return False
     if where.kinds and proposal.kind not in where.kinds:

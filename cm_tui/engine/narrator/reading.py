@@ -1,7 +1,7 @@
-"""Episodes that are to be looked at, and how they are read from the journal: each with the one before it in its session.
+"""Selecting episodes to mine, and reading them from the journal, each with the previous one in its session.
 
-What a turn is looked at with depends on the episodes that may be seen and on nothing else: neither on the order in which
-they came nor on what was looked at before.
+The result of mining a turn only depends on the visible episodes: neither on their order of arrival nor on what was
+mined before.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _GONE = f"SELECT seq FROM narrator_turn ANTI JOIN (SELECT seq FROM episode WHERE
 
 
 class Place(NamedTuple):
-    """Where an episode stands."""
+    """Place of an episode."""
 
     id: str
     segment: int
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An episode that is to be looked at."""
+    """An episode to mine."""
 
     seq: int
     session: int
@@ -74,11 +74,11 @@ class Item(NamedTuple):
 
 
 class Due:
-    """What is to be looked at, as arrays: of a long journal that is much.
+    """Episodes to mine, as arrays: there are many in a long journal.
 
     Args:
         columns: of the query.
-        gone: seq of those that were looked at and may not be seen any more.
+        gone: seqs of mined episodes that are no longer visible.
     """
 
     def __init__(self, columns: dict[str, Any], gone: Sequence[int]) -> None:
@@ -90,7 +90,7 @@ class Due:
         return len(self._columns["seq"])
 
     def items(self) -> Iterator[Item]:
-        """Yield them, the oldest of those that were not consolidated first, session by session."""
+        """Yield them, the oldest of those not consolidated first, session by session."""
         for start in range(0, len(self), 1_000):
             some = [self._columns[name][start : start + 1_000].tolist() for name in self._columns]
             for seq, id_, time, segment, place, size, session, earlier, *before in zip(*some, strict=True):
@@ -98,7 +98,7 @@ class Due:
 
 
 def due(tables: NarratorTables, now: float) -> Due:
-    """Return what differs between the episodes that may be seen and those that were looked at."""
+    """Return the differences between visible and mined episodes."""
     return Due(tables.columns(_DUE, [now - OLD_S]), gone(tables))
 
 
@@ -108,17 +108,13 @@ def gone(tables: NarratorTables) -> list[int]:
 
 
 def items_of(tables: NarratorTables, seqs: Sequence[int]) -> list[Item]:
-    """Return episodes that were looked at, as they were; those that may not be seen any more are left out."""
+    """Return mined episodes as they were; those that are no longer visible are omitted."""
     found = tables.rows(_LOOKED_AT, [list(seqs)])
     return [Item(row[0], row[1], row[2], Place(*row[3:7]), row[7], Place(*row[8:])) for row in found]
 
 
 class Reader:
-    """Reads episodes of a journal and its archive; keeps open the file that it is in.
-
-    Args:
-        folder: of the journal.
-    """
+    """Reads episodes of a journal and its archive, and keeps the current file open."""
 
     def __init__(self, folder: Path) -> None:
         self._journal = Journal(folder)
@@ -128,13 +124,13 @@ class Reader:
         self._last: tuple[int, Turn] | None = None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file[1].close()
             self._file = None
 
     def turn(self, item: Item) -> Turn | None:
-        """Return an episode with the one before it in its session; None where the journal no longer has it.
+        """Return an episode with the previous one in its session; None: not in the journal any more.
 
         Raises:
             StoreError: it cannot be read.
@@ -179,7 +175,7 @@ class Reader:
         return as_event(fields, Position(at.segment, at.place + at.size)) if isinstance(fields, dict) else None
 
     def _of_archive(self, at: Place) -> Event | None:
-        """Return an episode of the archive; those of one file are read on in their order."""
+        """Return an episode of the archive; those of one file are read in sequence."""
         number = -at.segment
         if self._archived is None or self._archived[0] != number or self._archived[2] > at.place:
             self._archived = (number, self._archive.read(number), 0)

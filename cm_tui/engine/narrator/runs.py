@@ -1,8 +1,8 @@
-"""The commands that a turn ran, as they would be written down: where, without what only dresses them, and how they ended.
+"""The commands that a turn ran, in normal form, with folder and result.
 
-Left out of a command are `cd` into the checkout (of one of its folders it stays), redirections, filters of its output, wrappers
-such as `timeout 60`, settings of the terminal, and the checkout in paths. What ran outside the checkout, or where nobody
-can tell, is none of it.
+Dropped from a command are `cd` into the checkout (but not into one of its folders), redirections, filters of its
+output, wrappers such as `timeout 60`, settings of the terminal, and the checkout in paths. Commands run outside the
+checkout, or in an unknown folder, are excluded.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from cm_tui.engine.narrator.command_lines import Simple, simple_commands
 from cm_tui.model import Step
 
 State = Literal["ok", "failed", "missing", "unsure", "unknown"]
-"""`missing`: there is no such command; `unsure`: it ran, and what came of it was hidden by a filter; `unknown`: of several
-commands that ran together, one failed."""
+"""`missing`: there is no such command; `unsure`: it ran, and a filter hid its result; `unknown`: of several commands that ran
+together, one failed."""
 MOST_STEPS = 400
-"""Of a turn: what is done afterwards is not looked at."""
+"""Most runs of a turn; later ones are ignored."""
 LONGEST = 160
-"""Characters of a command that somebody would repeat."""
+"""Longest command, in characters, that a user would repeat."""
 _LINE = 2_000
 _CUT = 590
-"""What is as long as that may have been cut when it was recorded."""
+"""Length from which on a text may have been cut when it was recorded."""
 _SHELLS = re.compile(
     r"(?:functions\.|container\.|default_api\.|developer__|mcp__\w+__)?(?:bash|shell|sh|zsh|local_shell|shell_command|exec|exec_command|unified_exec|"
     r"run_shell_command|run_terminal_cmd|run_in_terminal|run_command|runcommand|execute_command|executecommand|execute|terminal|command|"
@@ -50,7 +50,7 @@ _MISSING = re.compile(
 )
 _WRAPPERS: dict[str, int] = {"time": 0, "nohup": 0, "exec": 0, "command": 0, "builtin": 0, "unbuffer": 0, "setsid": 0, "caffeinate": 0,
                              "env": 0, "nice": 0, "ionice": 0, "stdbuf": 0, "timeout": 1, "gtimeout": 1, "rtk": 0}  # fmt: skip
-"""Programs that run the command behind them, with how many words of their own they have besides options."""
+"""Programs that run another command, with the number of their own words besides options."""
 _VALUED = frozenset(("-k", "-s", "-n", "-c", "-p", "-u"))
 _SYSTEM = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew|/home/linuxbrew/\.linuxbrew)?/s?bin/([\w.+-]+)")
 _PLAIN = re.compile(r"[\w./:@%+,=^~*?\[\]{}#!-]+")
@@ -60,12 +60,12 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of a line, whatever came of it."""
+    """A command of a line, without its result."""
 
     text: str
-    """As it would be written, with the folder that it has to be run in; `[redacted: …]` may stand in it."""
+    """In normal form, with its folder; it may contain `[redacted: …]`."""
     words: tuple[str, ...]
-    """Program and arguments; of a pipeline those of its first command."""
+    """Program and arguments; for a pipeline, of its first command."""
     env: tuple[str, ...]
     place: str
     """Folder below the checkout; empty: its root."""
@@ -84,12 +84,12 @@ class Run(NamedTuple):
     step: int
     """Which step ran it; -1: the person did."""
     line: str
-    """As it was given to the shell, its beginning."""
+    """Its original text, cut."""
     output: str
 
 
 def runs_of(record: EpisodeRecord) -> tuple[Run, ...]:
-    """Return what a turn ran, in its order; what only looks around is left out."""
+    """Return the commands of a turn in order, without those that only look around."""
     found: list[Run] = []
     for prompt in record.prompts:
         if prompt.startswith("! ") or (record.type == "command" and prompt):
@@ -127,10 +127,10 @@ def _runs(line: str, root: str, number: int, output: str, *, failed: bool) -> It
 
 @lru_cache(maxsize=8_192)
 def commands_of(line: str, root: str) -> tuple[Command, ...]:
-    """Return the commands of a line that do not only look around.
+    """Return the commands of a line, without those that only look around.
 
     Args:
-        line: as it was given to a shell.
+        line: input of a shell.
         root: of the checkout.
     """
     simples = simples_of(line)
@@ -158,13 +158,13 @@ def commands_of(line: str, root: str) -> tuple[Command, ...]:
 
 
 def simples_of(line: str) -> tuple[Simple, ...]:
-    """Return the simple commands of a line; of one that is given to another shell (`bash -lc '…'`) those of its own."""
+    """Return the simple commands of a line; of one for another shell (`bash -lc '…'`) that shell's."""
     simples = simple_commands(line)
     return simple_commands(simples[0].words[2]) if len(simples) == 1 and _is_shell_of(simples[0].words) else simples
 
 
 def _is_shell_of(words: Sequence[str]) -> bool:
-    """Return whether a command is a shell that is given a line."""
+    """Return whether a command is a shell with a line."""
     return (
         len(words) == 3
         and words[1] in ("-c", "-lc", "-ic", "-lic")
@@ -193,14 +193,14 @@ def _command(simple: Simple, rest: Sequence[Simple], root: str, place: str) -> C
         break
     kept = tuple(_here(one, root, place) for one in env if one.partition("=")[0] not in _NOISE)
     text = " | ".join((" ".join(filter(None, (*map(_assigned, kept), written(words)))), *more))
-    # Between two texts in a row, `cd` says where: it is part of what is to be done.
+    # Between two commands, `cd` sets the folder: it is part of the work.
     text = f"cd {written((place,))} && {text}" if place else text
     is_lasting = not any(map(_is_of_moment, (*words, *kept))) and len(text) <= LONGEST and "`" not in text
     return Command(text, words, kept, place, kind, is_lasting, is_hidden)
 
 
 def _unwrapped(words: tuple[str, ...], env: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a command without programs that only run it, and what is assigned for it."""
+    """Return a command without programs that only run it, and without assignments."""
     for _ in range(4):
         program = words[0].rpartition("/")[2] if words else ""
         if program not in _WRAPPERS:
@@ -247,7 +247,7 @@ def _here(word: str, root: str, place: str) -> str:
 
 
 def _below(root: str, place: str | None, words: Sequence[str]) -> str | None:
-    """Return the folder below the checkout where `cd` leads; None: out of it, or nobody knows where."""
+    """Return the folder below the checkout where `cd` leads; None: outside of it, or unknown."""
     given = [word for word in words if not word.startswith("-")]
     if len(given) != 1 or _UNSURE_OF.search(given[0]) or given[0].startswith("~"):
         return None
@@ -266,7 +266,7 @@ def _below(root: str, place: str | None, words: Sequence[str]) -> str | None:
 
 
 def _is_of_moment(word: str) -> bool:
-    """Return whether a word depends on the machine or on the moment: variables, other folders, names that are made up."""
+    """Return whether a word depends on the machine or the moment: variables, other folders, generated names."""
     if _UNSURE_OF.search(word):
         return True
     value = word.partition("=")[2] if word.startswith("-") or _ASSIGNED.match(word) else word

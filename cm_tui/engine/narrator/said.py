@@ -1,8 +1,8 @@
-"""Things that the person said in a turn that sound lasting, each as a sentence of its own.
+"""The user's statements in a turn that sound lasting, each as a sentence of its own.
 
-What a sentence sounds like is told by its cues (`cues.py`). A prompt that begins by telling the agent that it was wrong, right after
-an answer of it, has the cue `corrects`; there, words of trouble and of the moment do not count against it. Of a sentence that joins
-an order and something lasting by `and`, the lasting part is taken.
+Cues decide how a sentence sounds (`cues.py`). A prompt that begins by correcting the agent, right after its answer, has
+the cue `corrects`; there, words of trouble and of the moment do not count against it. Of a sentence that joins an order
+and something lasting by `and`, the lasting part is taken.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from cm_tui.engine.narrator.wording import normal, polarity
 from cm_tui.model import FactKind
 
 LEAST = 0.4
-"""What is said less plainly is nothing that lasts."""
+"""Least plainness of a lasting statement."""
 OUTRIGHT = 0.97
-"""So plain is an order that begins with `always`, `never` or `from now on`, where no cue speaks against it, whatever it is about."""
+"""Plainness of an order that begins with `always`, `never` or `from now on`, unless a cue is against it."""
 _RULE = re.compile(
     r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
     r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
@@ -59,7 +59,7 @@ _PLAIN = frozenset(
         "every",
     }
 )
-"""Cues of which one is enough to make half of a sentence something of its own."""
+"""Cues of which one is enough to separate half of a sentence."""
 _WAIVED = frozenset({"trouble", "past", "this one thing", "order"})
 _MEMO = re.compile(
     r"^(?:(?:please |pls |just |also |and |so |fyi[:,]? )*(?:(?:remember|note|keep in mind|bear in mind|be aware|don'?t forget|mind|reminder|nb|"
@@ -90,7 +90,7 @@ _OF_PROJECT = re.compile(
 
 
 _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
-"""Words that stand for something that was said before."""
+"""Words that refer to an earlier statement."""
 _DANGLES = re.compile(
     r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
     r"decided against|turned down)\b",
@@ -103,10 +103,10 @@ class Said(NamedTuple):
     """A sentence that sounds lasting.
 
     Attributes:
-        quote: as it was said.
-        text: as it would be written down.
+        quote: the original.
+        text: the form for writing.
         cues: of it.
-        weight: how plainly it says so.
+        weight: its plainness.
     """
 
     quote: str
@@ -131,7 +131,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, .
     """
     if not sentences:
         return ()
-    # The first one that says anything: a mere `No!` belongs to what stands behind it.
+    # The first meaningful one: a mere `No!` belongs to the sentence after it.
     first = next((place for place, one in enumerate(sentences[:2]) if len(normal(one)) >= _LEAST_WORDS), 0)
     is_correcting = corrects and may_correct(sentences)
     parts = [(place, part) for place, sentence in enumerate(sentences) for part in _parts(sentence)]
@@ -150,23 +150,23 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, .
 
 
 def may_correct(sentences: Sequence[str]) -> bool:
-    """Return whether a prompt begins as one that tells an agent that it did something wrong."""
+    """Return whether a prompt begins with a correction of the agent."""
     return bool(sentences) and _CORRECTS.match(sentences[0].replace("’", "'")) is not None
 
 
 def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
-    """Return the cues of a part of a sentence, as they count where it corrects the agent, or does not."""
+    """Return the cues of a part of a sentence that count in a correction of the agent, or otherwise."""
     cues = cues_of(part)
     return (*(name for name in cues if name not in _WAIVED), "corrects") if corrects else cues
 
 
 def observation(turn: Turn, kind: FactKind, said: Said) -> Observation | None:
-    """Return an observation of something said; None: it says nothing by itself."""
+    """Return the observation of a statement; None: it is not meaningful alone."""
     terms = normal(said.text)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
     if len(terms) < least or _DANGLES.match(said.text):
         return None
-    # What is said of a thing, and what is denied of it, are two claims.
+    # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
     return Observation(
         kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
@@ -176,12 +176,12 @@ def observation(turn: Turn, kind: FactKind, said: Said) -> Observation | None:
 
 @lru_cache(maxsize=1 << 10)
 def scope_of(text: str) -> Literal["user", "project"]:
-    """Return whether something is about the person, wherever they work, or about the project."""
+    """Return whether a statement is about the user, in any project, or about the project."""
     return "user" if _USER.search(text) and not _OF_PROJECT.search(text) else "project"
 
 
 def kind_of(said: Said) -> FactKind:
-    """Return what was said: an alternative that was turned down, a decision, a correction of the agent, or a statement."""
+    """Return the kind: a rejected alternative, a decision, a correction of the agent, or a statement."""
     cues = said.cues
     if "turned down" in cues:
         return "rejected"
@@ -191,11 +191,11 @@ def kind_of(said: Said) -> FactKind:
 
 
 def _parts(sentence: str) -> Iterator[str]:
-    """Yield a sentence, and what stands behind an `and` in it."""
+    """Yield a sentence, and the part after an `and` in it."""
     yield sentence
     for joined in _JOINED.finditer(sentence):
         rest = sentence[joined.end() :].strip()
-        # Only an order, or a question, is cut off from something lasting: two halves of one rule stay together.
+        # Only an order, or a question, is separated from a lasting part: two halves of one rule stay together.
         if _DANGLES.match(rest):
             continue
         if _PLAIN & set(cues_of(rest)) and not _PLAIN & set(cues_of(sentence[: joined.start()])):
@@ -204,7 +204,7 @@ def _parts(sentence: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 12)
 def tidy(sentence: str) -> str:
-    """Return a sentence as it is written into a note: without words of address, with a capital and a full stop."""
+    """Return a sentence in the form for a note: without words of address, with a capital and a full stop."""
     text = _MEMO.sub("", _REPROACH.sub("", " ".join(sentence.split())))
     text = _TAIL.sub("", text).strip(" ,;:-–")
     if not text:

@@ -1,4 +1,4 @@
-"""What was seen in episodes, written into the tables: all of some episodes at once, or nothing."""
+"""Writing observations of episodes into the tables, in one transaction."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from cm_tui.engine.narrator.looking import Fact, Seen
 from cm_tui.engine.narrator.tables import NarratorTables, number_of
 
 WORDED = frozenset({"statement", "decision", "rejected", "correction"})
-"""Kinds of which several wordings may be one fact; of the others, those are one that are equal."""
+"""Kinds in which several wordings may be one fact; in others, only equal ones are."""
 
 
 PLAIN = (
     "CASE WHEN f.sense = 0 THEN s.weight ELSE 1 / (1 + exp(-(f.sense + "
     "ln(greatest(s.weight, 0.000001) / (1 - least(s.weight, 0.999999)))))) END"
 )
-"""How plainly a wording says its fact: what its miner saw, and what its vector adds to that."""
+"""Plainness of a wording: from its miner, plus the contribution of its vector."""
 
 
 def put_seen(tables: NarratorTables, reading: str, seen: Seen) -> None:
-    """Write down what was seen in episodes, in place of what was seen in them before.
+    """Replace the observations of episodes.
 
     Raises:
-        ReadAnewError: the journal was read anew meanwhile.
+        ReadAnewError: the journal was reread meanwhile.
         StoreError: the store cannot be written.
     """
     import numpy as np
@@ -60,10 +60,10 @@ def put_seen(tables: NarratorTables, reading: str, seen: Seen) -> None:
 
 
 def remove_gone(tables: NarratorTables, reading: str, seqs: Sequence[int]) -> None:
-    """Remove what was seen in episodes that may not be seen any more.
+    """Remove the observations of episodes that are no longer visible.
 
     Raises:
-        ReadAnewError: the journal was read anew meanwhile.
+        ReadAnewError: the journal was reread meanwhile.
         StoreError: the store cannot be written.
     """
     with tables.writing():
@@ -92,7 +92,7 @@ def _put_facts(tables: NarratorTables, seen: Seen) -> None:
     columns = {name: [getattr(one, name) for one in facts] for name in Fact._fields}
     numbers = {
         "fact": np.array(list(seen.facts), np.int64),
-        # Those of which several wordings may be one are settled when all are there.
+        # Facts with several wordings are determined when all are there.
         "grp": np.array(
             [0 if one.kind in WORDED else number_of(one.kind, one.subject, one.claim) for one in facts], np.int64
         ),

@@ -1,4 +1,4 @@
-"""The session that the work of a project stopped in, with its turns: those that ended, and the one under way."""
+"""The last session of a project's work with its turns: finished ones, and the current one."""
 
 from __future__ import annotations
 
@@ -38,23 +38,25 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
     Args:
         episodes: of the project.
         root: of the checkout.
-        name: the session's id or a beginning of it, or an episode of it; `last` is the one that was worked in last, whenever.
+        name: the session's id or a prefix of it, or an episode of it; `last` is the last used one, at any time.
 
     Raises:
-        NotFoundError: nothing of that name is shown.
-        UsageError: several are.
+        NotFoundError: nothing visible has that name.
+        UsageError: the name is ambiguous.
         StoreError: the journal cannot be read.
     """
     open_turns = under_way(episodes.journal, root)
     session = _session_named(episodes, root, name, open_turns)
     found = _turns(episodes, root, session, open_turns)
     if not found:
-        raise NotFoundError(f"Nothing is shown of the session {session[:80]!r}.", hint="`cm episodes` lists what is.")
+        raise NotFoundError(
+            f"The session {session[:80]!r} has no visible episodes.", hint="`cm episodes` lists episodes."
+        )
     return found
 
 
 def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list[Turn]:
-    """Return the newest turns of a session that goes on, else of the one that was worked in last; empty without one.
+    """Return the newest turns of a continuing session, else of the last used one; empty: no session.
 
     Args:
         episodes: of the project.
@@ -74,7 +76,7 @@ def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list
 
 
 def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict[str, UnderWay]) -> str:
-    """Return the session that was worked in last, of this checkout if there is one; empty: there is none."""
+    """Return the last used session, of this checkout if there is one; empty: no session."""
     page = episodes.sessions(EpisodeFilter(since=since, by_hand=False), None, _SESSIONS)
     known = [one for one in page.rows if not one.parent]
     times = {one.id: one.ended for one in [one for one in known if one.root == str(root)] or known}
@@ -85,7 +87,7 @@ def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict
 
 
 def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
-    """Return the turns under way in a checkout, by session: where the daemon follows the journal, little is read.
+    """Return the current turns in a checkout by session; fast if the daemon follows the journal.
 
     Raises:
         StoreError: the journal cannot be read.

@@ -28,7 +28,7 @@ def _weights() -> Any:
 
 
 def vectors_of(sentences: Sequence[str]) -> Any:
-    """Return vectors of sentences by the model that comes with the install, a row each.
+    """Return vectors of sentences by the bundled model, a row each.
 
     Raises:
         ModelError: a file of the model is missing or damaged.
@@ -37,10 +37,10 @@ def vectors_of(sentences: Sequence[str]) -> Any:
 
 
 def sounds_of(sentences: Sequence[str]) -> list[float | None]:
-    """Return what the words of sentences add to how lasting they sound; None each where there is no model."""
+    """Return the vectors' contributions to how lasting sentences sound; None each: no model."""
     try:
         found: list[float | None] = (vectors_of(sentences) @ _weights()).tolist()
     except ModelError:
-        # Cues alone tell less, and tell it still.
+        # Cues alone are less reliable, but sufficient.
         return [None] * len(sentences)
     return found

@@ -1,13 +1,13 @@
-"""Facts that the code contradicts: lines of notes that name what is gone or has another name, proposed for correction.
+"""Lines of notes that the code contradicts because they name something removed or renamed, proposed for correction.
 
-A bullet of a note of the project, of the user or of a topic counts when it names a symbol, a path, a setting or a command that
-a commit took away, renamed or moved (the report of stale memory says so), or a command that the project no longer has. Where
-each of these names has exactly one new one, the line is to be replaced, else it is to go. A line that speaks of what is past
-(`was removed`, `instead of`, `no longer`) is not contradicted, and neither is one that a person confirmed, nor one whose names
-only the files on disk lack.
+A bullet in a note of the project, of the user or of a topic counts when it names a symbol, a path, a setting or a
+command that a commit removed, renamed or moved (according to the report of stale memory), or a command that the project
+no longer has. If each of these names has exactly one new one, the line should be replaced, else removed. A line about
+the past (`was removed`, `instead of`, `no longer`) is not contradicted, and neither is one that the user confirmed, nor
+one whose names are only missing in the files on disk.
 
-The confidence is the product of `history` (1 where the commit is known that did it, else 0.8) and `line` (1 where nothing else
-is named in it, or all of it has new names; else 0.7).
+The confidence is the product of `history` (1 if the responsible commit is known, else 0.8) and `line` (1 if it names
+nothing else, or all of it has new names; else 0.7).
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ _OF_THE_PAST = re.compile(
 _CODE = re.compile(r"`([^`\n]{1,200})`")
 _UNSURE_COMMIT, _MORE_NAMES = 0.8, 0.7
 There = Callable[[str], bool]
-"""Tells whether a command of a shell is one that the project has now, or one that needs none."""
+"""Returns whether the project has a shell command, or the command does not depend on it."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """What tells what became of names of the code.
+    """Looks up what became of names of the code.
 
     Args:
-        report: of what is remembered.
-        checker: makes what looks names up in the files and the history of now.
-        written: makes what places times on the mainline.
-        commit: gives the commit of an ordinal.
-        there: tells whether the project has a command; None: nobody can tell.
+        report: on the memory's mentions.
+        checker: makes the lookup in the current files and the history.
+        written: makes the lookup of times on the mainline.
+        commit: returns the commit of an ordinal.
+        there: returns whether the project has a command; None: unknown.
     """
 
     report: StaleReport
@@ -73,9 +73,9 @@ class Code:
     there: There | None = None
 
     def contradictions(self, facts: Sequence[Candidate]) -> list[str]:
-        """Return what the code says against each of some facts, as `names X, gone since …`; empty: nothing.
+        """Return the contradiction of each fact, as `names X, gone since …`; empty: none.
 
-        A name counts as it was when the fact was seen first.
+        A name counts in its state when the fact was first seen.
         """
         if not facts:
             return []
@@ -108,7 +108,7 @@ class Code:
 
 
 class _Line(NamedTuple):
-    """A bullet that names what is no longer so."""
+    """A bullet with an outdated name."""
 
     place: Found
     heading: str
@@ -120,11 +120,11 @@ class _Line(NamedTuple):
 
 
 def proposals(root: Path, code: Code) -> list[NarratedProposal]:
-    """Return the lines of notes that the code contradicts, as proposals to replace or remove them.
+    """Return the contradicted lines of notes, as proposals to replace or remove them.
 
     Args:
         root: of the checkout.
-        code: tells what became of names.
+        code: the lookup of names.
     """
     page = code.report.items(("gone", "renamed", "moved"), (NOTES,), _MOST_ITEMS)
     stale = {item.id: tuple(filter(_counts, item.mentions)) for item in page.rows}
@@ -140,7 +140,7 @@ def proposals(root: Path, code: Code) -> list[NarratedProposal]:
 
 
 def contradicted_by_code(candidate: Candidate, code: Code) -> str:
-    """Return what the code says against a fact, as `names X, gone since …`; empty: nothing. Of many ask `code` at once."""
+    """Return the contradiction of a fact, as `names X, gone since …`; empty: none. For many use `code` at once."""
     return code.contradictions([candidate])[0]
 
 
@@ -170,7 +170,7 @@ def _proposal(line: _Line, *, is_strange: bool) -> NarratedProposal:
     worst = line.mentions[0] if line.mentions else None
     fate = worst.words if worst is not None else f"names `{line.lacks}`, which the project no longer has"
     more = f" (and {count(len(line.mentions) - 1, 'more name')})" if len(line.mentions) > 1 else ""
-    origin = "; it stands in a note that came along with the repository" if is_strange else ""
+    origin = "; it is in a note that came with the repository" if is_strange else ""
     parts = _parts(line, is_whole=is_whole)
     key = (place.id, said, fate)
     when = float(worst.commit.time) if worst is not None and worst.commit is not None else 0.0
@@ -214,7 +214,7 @@ def _parts(line: _Line, *, is_whole: bool) -> tuple[ConfidencePart, ...]:
 
 
 def _counts(mention: Mention) -> bool:
-    """Return whether a line that says a name is contradicted by what became of it."""
+    """Return whether a line with a name is contradicted by what became of it."""
     is_other = mention.state in ("gone", "renamed") or (mention.state == "moved" and mention.kind == "path")
     return is_other and not mention.confirmed and not mention.uncommitted
 

@@ -1,7 +1,7 @@
-"""The tables of what the narrator saw, beside those of the episodes that it was seen in.
+"""The narrator's tables of observations, next to those of the episodes.
 
-They go with the tables of episodes: what is read anew is looked at anew. A trial works on copies that one cursor alone
-sees, and that are nowhere once it is closed.
+They follow the tables of episodes: reread episodes are mined again. A trial works on copies that only one cursor sees,
+and that are dropped when it is closed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLES = (
 )  # fmt: skip
 _OF_MINERS = frozenset(TABLES[:8])
 VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
-"""Of episodes: those that may be looked at."""
+"""Condition on episodes to be mined."""
 
 
 _passes: WeakKeyDictionary[EpisodeTables, threading.Lock] = WeakKeyDictionary()
@@ -33,7 +33,7 @@ _making = threading.Lock()
 
 
 class ReadAnewError(StoreError):
-    """The journal was read anew meanwhile: what was looked at counts no more."""
+    """The journal was reread meanwhile: the observations are outdated."""
 
 
 class Position(NamedTuple):
@@ -44,7 +44,7 @@ class Position(NamedTuple):
     miners: int = 0
     state: str = ""
     passes: int = 0
-    """Counts what was weighed."""
+    """Number of weighings."""
 
 
 def number_of(*parts: str) -> int:
@@ -54,11 +54,11 @@ def number_of(*parts: str) -> int:
 
 
 class NarratorTables:
-    """What the narrator saw.
+    """The narrator's observations.
 
     Args:
-        tables: of episodes, which are asked and written on the same cursors.
-        cursor: has copies of the tables; None: the tables themselves are used.
+        tables: of episodes, on the same cursors.
+        cursor: has copies of the tables; None: use the tables themselves.
     """
 
     def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:
@@ -67,14 +67,14 @@ class NarratorTables:
 
     @property
     def one_at_a_time(self) -> threading.Lock:
-        """Held by whoever looks or weighs."""
+        """Held while mining or weighing."""
         with _making:
             return _passes.setdefault(self.episodes, threading.Lock())
 
     @classmethod
     @contextmanager
     def trial(cls, tables: EpisodeTables) -> Iterator[NarratorTables]:
-        """Have copies of the tables for a block: what is written there is gone behind it."""
+        """Use copies of the tables in a block: writes are dropped afterwards."""
         cursor = tables.open_cursor()
         try:
             for table in TABLES:
@@ -119,7 +119,7 @@ class NarratorTables:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Write all of a block or nothing, while nobody reads the journal into the tables.
+        """Write all of a block or nothing, while reading the journal into the tables is blocked.
 
         Raises:
             StoreError: the store cannot be written.
@@ -141,7 +141,7 @@ class NarratorTables:
         return Position(*found[0]) if found else Position("")
 
     def begin(self, miners: int) -> Position:
-        """Return where to go on; what was looked at by other miners is looked at anew."""
+        """Return where to go on; episodes that other miners mined are mined again."""
         found = self.position()
         if found.reading and found.miners == miners:
             return found
@@ -160,10 +160,10 @@ class NarratorTables:
             ReadAnewError: it is not.
         """
         if self.position().reading != reading:
-            raise ReadAnewError("The journal was read anew meanwhile.", hint="Run `cm narrate` again.")
+            raise ReadAnewError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")
 
     def settle(self, position: Position) -> None:
-        """Keep how far it is; the caller writes."""
+        """Store the progress; the caller writes."""
         self.check(position.reading)
         self._put(position)
 
@@ -172,17 +172,17 @@ class NarratorTables:
         self.cursor.execute("INSERT INTO narrator_position VALUES (?, ?, ?, ?)", list(position))
 
     def state(self) -> str:
-        """Return what differs when any episode does."""
+        """Return a change stamp of all episodes."""
         return json.dumps(self.rows("SELECT segment, place, event, events FROM episode_position"))
 
-    # --- what the last pass told ---
+    # --- results of the last pass ---
 
     def told(self) -> dict[str, str]:
-        """Return what was proposed when a pass ended last: digests by id."""
+        """Return the proposals at the end of the last pass: digests by id."""
         return dict(self.rows("SELECT id, digest FROM narrator_told"))
 
     def tell(self, digests: Mapping[str, str]) -> None:
-        """Keep what is proposed now."""
+        """Store the current proposals."""
         if digests == self.told():
             return
         with self.writing():

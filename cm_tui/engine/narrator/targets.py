@@ -1,11 +1,11 @@
-"""Where a fact belongs: with what is known of the user, of the project, or of one topic.
+"""Target of a fact: the memory of the user, of the project, or one topic.
 
 A topic matches when more than 0.3 of the keywords of a fact's evidence are among its tags: `|E ∩ T| / |E| > 0.3`, with E the
-keywords and T the tags, both stemmed. The one of the largest share counts; of equal shares the topic that was changed last.
-What matches no topic goes into the note of the project, or of the user.
+keywords and T the tags, both stemmed. The one with the largest share counts; of equal shares the last changed topic.
+Without a topic the target is the note of the project, or of the user.
 
-Only what is about the person goes to the user: a preference that names nothing of the project, neither a file nor a symbol of
-code nor a command that the project defines.
+Only facts about the user go to the user: preferences that name nothing of the project, neither a file nor a symbol nor
+a command that the project defines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEADINGS: Mapping[FactKind, str] = {
     "command": "Commands", "workflow": "Workflows", "fix": "Fixes", "statement": "Rules", "correction": "Rules",
     "decision": "Decisions", "rejected": "Decisions", "cochange": "Changes together", "convention": "Conventions",
 }  # fmt: skip
-"""The section of a note that each kind of fact stands in."""
+"""Section of a note for each kind of fact."""
 _OF_PEOPLE: frozenset[FactKind] = frozenset({"statement", "correction"})
 """Kinds that may be about the person; all others are about the project."""
 _HERE = re.compile(
@@ -43,10 +43,10 @@ _PIECE = re.compile(r"[^\W_]+")
 
 
 class Target(NamedTuple):
-    """Where a fact is to be written.
+    """Target of a fact.
 
     Attributes:
-        scope: whose it is; a topic of the user counts as the user's.
+        scope: a topic of the user counts as the user's.
         note_id: the note.
         heading: of the section there.
         tags: those of the topic that matched.
@@ -61,13 +61,13 @@ class Target(NamedTuple):
 def target_of(
     candidate: Candidate, keywords: Collection[str], topics: Sequence[Topic], names: Collection[str] = ()
 ) -> Target:
-    """Return where a fact belongs.
+    """Return the target of a fact.
 
     Args:
         candidate: the fact.
-        keywords: of the episodes that it stands on; those of the fact itself are added.
+        keywords: of its evidence; those of the fact itself are added.
         topics: of the project and of its user.
-        names: what the project and its parts are called.
+        names: names of the project and its parts.
     """
     scope: Literal["user", "project"] = "user" if is_about_person(candidate, names) else "project"
     heading = HEADINGS.get(candidate.kind, "Rules")
@@ -80,10 +80,10 @@ def target_of(
 
 
 def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
-    """Return the topic that matches keywords best; None: none does.
+    """Return the topic that matches keywords best; None: no match.
 
     Args:
-        about: keywords of the evidence, as `key_of` gives them, each once.
+        about: unique keywords of the evidence, as from `key_of`.
         topics: that are not retired.
     """
     wanted = set(about)
@@ -93,11 +93,11 @@ def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
 
 
 def is_about_person(candidate: Candidate, names: Collection[str] = ()) -> bool:
-    """Return whether a fact is about the person, wherever they work.
+    """Return whether a fact is about the user, in any project.
 
     Args:
         candidate: the fact.
-        names: what the project and its parts are called.
+        names: names of the project and its parts.
     """
     if candidate.scope != "user" or candidate.kind not in _OF_PEOPLE or _HERE.search(candidate.text):
         return False
@@ -114,18 +114,18 @@ def _is_of_project(name: Named) -> bool:
 
 
 def key_of(keyword: str) -> str:
-    """Return a keyword as keywords are compared: `HTTP-Routing` and `http routing` are one."""
+    """Return the normal form of a keyword: `HTTP-Routing` and `http routing` are the same."""
     return " ".join(map(stem, _PIECE.findall(keyword.casefold())))
 
 
 def tag_keys(tags: Iterable[str]) -> set[str]:
-    """Return what keywords of tags are equal to: each tag as a whole, and each of its words."""
+    """Return the keys of tags: each tag as a whole, and each of its words."""
     keys = {key_of(tag) for tag in tags}
     return (keys | {word for key in keys for word in key.split()}) - {""}
 
 
 def overlap(one: Iterable[str], two: Iterable[str]) -> float:
-    """Return the share of tags that two topics have in common, of those that either has (Jaccard's)."""
+    """Return the Jaccard similarity of two topics' tags."""
     return share_of(whole_keys(one), whole_keys(two))
 
 
@@ -135,6 +135,6 @@ def whole_keys(tags: Iterable[str]) -> frozenset[str]:
 
 
 def share_of(one: frozenset[str], two: frozenset[str]) -> float:
-    """Return the size of what two sets have in common, as a share of all that is in them."""
+    """Return the size of the intersection of two sets, as a share of their union."""
     either = one | two
     return len(one & two) / len(either) if either else 0.0

@@ -1,4 +1,4 @@
-"""Runners of tasks: in which file of a project each looks for the command that it is given, and whether it stands there."""
+"""Task runners: the file of a project that defines a command, and whether it is in there."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ class Wanted(NamedTuple):
 
     runner: str
     name: str
-    """Empty: what the runner does when it is given nothing."""
+    """Default task of the runner; empty: none."""
     files: tuple[str, ...]
     """Names of files that may define it."""
     folder: str = ""
-    """Where the runner is told to go first."""
+    """The folder that the runner changes to first."""
     goes_up: bool = True
     """The runner looks in the folders above, too."""
     anywhere: bool = False
-    """It may stand in any folder of the project."""
+    """The file may be in any folder of the project."""
 
 
 def wanted(words: Sequence[str]) -> Wanted | None:
-    """Return what a command needs of the project's files; None: nothing, or nobody can tell."""
+    """Return which of the project's files a command needs; None: none, or unknown."""
     program, rest = words[0].rpartition("/")[2], words[1:]
     if program in _SCRIPTS:
         return _npm(program, rest)
@@ -73,7 +73,7 @@ def wanted(words: Sequence[str]) -> Wanted | None:
 
 
 def _named(program: str, rest: Sequence[str]) -> Wanted | None:
-    """Return what is needed of a runner whose first word is the task."""
+    """Return the requirement of a runner whose first word is the task."""
     files = _TASKS.get(program)
     if files is None or not rest or _NAME.fullmatch(rest[0]) is None:
         return None
@@ -150,7 +150,7 @@ def _npm(program: str, rest: Sequence[str]) -> Wanted | None:
     if not plain:
         return None
     if plain[0] in ("run", "run-script", "rum") and len(plain) > 1:
-        # `yarn run` and `bun run` start programs of packages and files as well: those have no colon in them.
+        # `yarn run` and `bun run` also start programs of packages and files: those have no colon in them.
         is_script = program in ("npm", "pnpm") or ":" in plain[1]
         name = plain[1] if is_script else ""
     else:
@@ -189,7 +189,7 @@ _TASKS: dict[str, tuple[str, ...]] = {
 
 
 def is_open(path: str, text: str) -> bool:
-    """Return whether a file takes commands from elsewhere, or makes them up: then nobody can tell which there are."""
+    """Return whether a file takes commands from elsewhere, or computes them: then they are unknown."""
     name = path.rpartition("/")[2]
     if name in _MAKE[3:]:
         return True

@@ -1,8 +1,8 @@
-"""Themes: words that facts without a topic share, when there are at least five of them.
+"""Themes: words that at least five facts without a topic share.
 
-A theme is a word (of what a fact is about, no filler and nothing that stands in most facts) that at least five facts of one
-scope have; the word of the most facts comes first, and a fact counts for one theme alone. Its tags are that word and those that
-at least 60 % of its facts have too.
+A theme is a word (of a fact's subject, no filler and not in most facts) that at least five facts of one scope have; the
+word with the most facts comes first, and a fact counts for only one theme. Its tags are that word and those in at least
+60 % of its facts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cm_tui.engine.narrator.targets import key_of
 
 LEAST_FACTS = 5
 _COMMON, _SHARED = 0.6, 0.6
-"""Above the first share of all facts a word tells nothing; from the second share of a theme's facts on it is a tag."""
+"""Shares: of all facts, above which a word is too common; of a theme's facts, from which on it is a tag."""
 _FEW = 10
 """Of so few facts none is too common."""
 _MOST_TAGS = 5
@@ -82,12 +82,12 @@ _GENERIC = frozenset(
 
 
 class Fact(NamedTuple):
-    """Something that is written down, or is to be.
+    """A statement, written or proposed.
 
     Attributes:
         text: one line.
-        note: where it stands, or would.
-        is_written: it stands there.
+        note: its note, or the target.
+        is_written: it is written.
     """
 
     text: str
@@ -99,9 +99,9 @@ class Theme(NamedTuple):
     """A subject of several facts.
 
     Attributes:
-        word: what they share, as it was written most often.
+        word: the common word, in its most frequent form.
         tags: that word, and others.
-        facts: that share it.
+        facts: the facts.
     """
 
     word: str
@@ -139,7 +139,7 @@ def _theme(key: str, facts: Sequence[Fact], about: Sequence[dict[str, str]]) -> 
 
 
 def _words(fact: Fact) -> dict[str, str]:
-    """Return what a fact is about: keys, each as it is written."""
+    """Return the subject of a fact: keys, each as written."""
     text = MARK.sub("", fact.text).replace("`", " ")
     return {
         key: word for word in keywords_of("", text) if (key := key_of(word)) and key not in _GENERIC and " " not in key

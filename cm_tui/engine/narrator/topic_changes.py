@@ -1,4 +1,4 @@
-"""Changing topics, by hand or as approved: made, united, split, retired, brought back, compressed. Each is one change to undo."""
+"""Changing topics, by hand or by approval: create, merge, split, retire, restore, compress. Each is one undoable change."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from cm_tui.model import NarratedAction, NarratedChange, NarratedProposal, Topic
 from cm_tui.model.author import Author
 
 ACTIONS: frozenset[NarratedAction] = frozenset({"merge", "split", "retire", "create", "compress"})
-"""What is approved here; the other actions are of one line."""
+"""Actions on topics; the others are on lines."""
 BETWEEN = "\n"
 """Between the lines of a proposal's heading, where it names several."""
 
 
 class TopicPreview(NamedTuple):
-    """What approving would do now.
+    """Current effect of an approval.
 
     Attributes:
-        diff: of all files, unified; without what looks like a secret.
-        problem: why it cannot be done as it is; empty: it can.
-        digest: names what it would do.
+        diff: of all files, unified and redacted.
+        problem: why it is impossible; empty: it is possible.
+        digest: identifies the effect.
     """
 
     diff: str
@@ -44,20 +44,20 @@ class TopicPreview(NamedTuple):
 def change(
     root: Path, action: TopicAction, names: Sequence[str], title: str = "", tags: Sequence[str] = ()
 ) -> NarratedChange:
-    """Create, merge, split, retire or restore topics, as a person.
+    """Create, merge, split, retire or restore topics, as the user.
 
     Args:
         root: of the checkout.
         action: what to do.
-        names: ids of topics; for a merge the first one stays; for a split one topic, and what follows are the headings of
-            the sections that move to the new one; for a new topic its name, or nothing.
-        title: of the topic that is made.
-        tags: of the topic that is made.
+        names: ids of topics; for a merge the first one remains; for a split one topic, then the headings of the
+            sections that move to the new one; for a new topic its name, or nothing.
+        title: of the new topic.
+        tags: of the new topic.
 
     Raises:
         NotFoundError: there is no such topic, or no such section.
-        UsageError: too few or too many are named, or something has that name already.
-        RefusedError: it may not be written.
+        UsageError: too few or too many names, or a name is taken.
+        RefusedError: the file may not be written.
         StoreError: it cannot be written.
     """
     clean_title, clean_tags = redact(title).text, [redact(tag).text for tag in tags]
@@ -65,7 +65,7 @@ def change(
     def plan(plans: TopicPlans) -> Plan:
         if action == "create":
             if len(names) > 1:
-                raise UsageError("One topic is made at a time.", hint="Give one name, or a title.")
+                raise UsageError("Only one topic can be created at a time.", hint="Give one name, or a title.")
             return plans.create(names[0] if names else "", clean_title, clean_tags)
         if action == "merge":
             return plans.merge(names, clean_tags)
@@ -82,19 +82,19 @@ def apply(
     root: Path, proposal: NarratedProposal, writer: Author | None = None, more: Mapping[str, Any] | None = None,
     digest: str = "",
 ) -> NarratedChange:  # fmt: skip
-    """Do what a proposal about topics, or about the size of a note, proposes.
+    """Apply a proposal about topics, or about the size of a note.
 
     Args:
         root: of the checkout.
         proposal: one with an action of `ACTIONS`.
-        writer: who approved it; None: a person.
-        more: what the event says besides, such as `narrated`.
-        digest: of what was shown: another change is not made; empty: whatever it is by now.
+        writer: who approved it; None: the user.
+        more: further data of the event, such as `narrated`.
+        digest: of the shown effect: another one is refused; empty: any.
 
     Raises:
-        NotFoundError: a topic, or a section, is gone.
-        UsageError: it is no such proposal, or what it is about was changed so that it cannot be done, or is another by now.
-        RefusedError: it may not be written.
+        NotFoundError: a topic, or a section, no longer exists.
+        UsageError: it is not such a proposal, does not apply any more, or has another effect.
+        RefusedError: the file may not be written.
         StoreError: it cannot be written.
     """
 
@@ -148,7 +148,7 @@ def _done(
         plan = plan_with(TopicPlans(notes, files.read))
         event = files.change(action, plan.words, plan.files, writer, **more)
     words = [plan.words, *_mixed(root, plan)]
-    words += [f"before that, what was interrupted was finished: {finished}"] if finished else []
+    words += [f"before that, an interrupted change was completed: {finished}"] if finished else []
     return NarratedChange(plan.id, "; ".join(words), event)
 
 
@@ -175,13 +175,13 @@ def _read(place: Found) -> bytes | None:
 
 
 def _mixed(root: Path, plan: Plan) -> list[str]:
-    """Say so where lines that came along with the repository now stand in a note that did not."""
+    """Warn where lines that came with the repository are now in a note that did not."""
     came_along = origins_of(root)
     strange = [one.place.id for one in plan.files if one.before is not None and came_along(one.place)]
     own = [one.place.id for one in plan.files if one.after is not None and not came_along(one.place)]
     if not strange or not own or len(plan.files) < 2:
         return []
-    return [f"lines of {', '.join(strange)}, which came along with the repository, now stand in {', '.join(own)}"]
+    return [f"lines of {', '.join(strange)}, which came with the repository, are now in {', '.join(own)}"]
 
 
 def _digest(action: str, text: str) -> str:

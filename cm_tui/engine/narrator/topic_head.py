@@ -1,4 +1,4 @@
-"""Front matter of topics: title and tags written into it, everything else in it as it was."""
+"""Front matter of topics: writing title and tags, with everything else unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:")
 _FENCE = "---"
 _TAGS = ("tags", "keywords")
 _OWN = frozenset({*_TAGS, "title", "date", "day", "created"})
-"""What is said of one note alone."""
+"""Fields that are specific to one note."""
 
 
 def new_head(title: str, tags: Sequence[str]) -> list[str]:
@@ -22,9 +22,9 @@ def with_head(head: Sequence[str], *, tags: Sequence[str], also: Sequence[str] =
     """Return front matter with other tags.
 
     Args:
-        head: its lines; none where there is no front matter.
-        tags: all that it is to have.
-        also: another one: what that says of things that this one is silent about is added.
+        head: its lines; empty: no front matter.
+        tags: all its tags.
+        also: another one, from which missing fields are added.
     """
     known = {name for name, _ in _keys(head)}
     found: list[str] = []
@@ -40,7 +40,7 @@ def with_head(head: Sequence[str], *, tags: Sequence[str], also: Sequence[str] =
 
 
 def _keys(head: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield what stands in front matter by its names, each with the lines that belong to it; what has no name first."""
+    """Yield the fields of front matter by name, each with its lines; lines without a name first."""
     name = ""
     lines: list[str] = []
     for line in head[1:-1]:
@@ -59,7 +59,7 @@ def _tags(tags: Sequence[str]) -> list[str]:
 
 
 def _scalar(text: str) -> str:
-    """Return a text as YAML, in quotation marks unless it can only be meant as it is."""
+    """Return a text as YAML, quoted unless it is unambiguous."""
     import json
 
     import yaml

@@ -1,4 +1,4 @@
-"""Names of topics: which one a person means, and what a new one is called. None leads out of the folders of topics."""
+"""Names of topics: resolving the user's names, and naming new ones, always inside the folders of topics."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SLUG_CHARACTERS, MOST_TITLE = 60, 200
 
 
 def topic_named(notes: Notes, name: str) -> Found:
-    """Return the place of a topic that is there, by its id or its name.
+    """Return the place of an existing topic by its id or name.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several, or it is another note.
+        NotFoundError: no topic has that name.
+        UsageError: the name is ambiguous, or it is another note.
         RefusedError: it lies outside the folders of notes, or is a link.
     """
-    # Of what another process wrote just now the system may not have told yet.
+    # The system may not have reported another process's latest writes yet.
     for scan in (known_notes(notes.places).found, scan_folders(notes.places).found):
         if (found := _fitting([one for one, _ in scan.values()], name)) is not None:
             return found
@@ -33,32 +33,32 @@ def topic_named(notes: Notes, name: str) -> Found:
 
 
 def retired_named(notes: Notes, name: str) -> Found:
-    """Return the place of a retired topic by its id, its name, or the id that it had before.
+    """Return the place of a retired topic by its id, its name, or its former id.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+        NotFoundError: no retired topic has that name.
+        UsageError: the name is ambiguous.
     """
     found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
     if found is None:
         raise NotFoundError(
-            f"No topic {_shown(name)} was retired here.", hint="`cm topics list --retired` lists those that were."
+            f"No topic {_shown(name)} was retired here.", hint="`cm topics list --retired` lists retired ones."
         )
     return found
 
 
 def new_topic(notes: Notes, name: str, title: str = "", *, for_user: bool = False) -> Found:
-    """Return where a new topic is to lie.
+    """Return the place of a new topic.
 
     Args:
         notes: the project's.
-        name: of it, or its id; empty: made of its title.
+        name: its name or id; empty: derived from the title.
         title: of it.
-        for_user: it is the user's, whatever the name says.
+        for_user: it is the user's, whatever the name.
 
     Raises:
-        UsageError: it cannot be called so, or something has that name already.
-        RefusedError: it lies outside the folders of topics.
+        UsageError: the name is invalid, or taken.
+        RefusedError: it is outside the folders of topics.
     """
     is_users = for_user or name.startswith(USER)
     bare = name.strip().removeprefix(USER).removeprefix(f"{notes.places.folders[0].path}/").removeprefix(_TOPICS)
@@ -69,27 +69,27 @@ def new_topic(notes: Notes, name: str, title: str = "", *, for_user: bool = Fals
         raise UsageError("The topic has no name.", hint="Give it a title with letters or digits.")
     place = notes.places.new(f"{USER if is_users else ''}{_TOPICS}{bare}")
     if place.kind != "topic":
-        raise RefusedError(f"{place.id} lies outside the folders of topics.", hint="Give it a plain name.")
+        raise RefusedError(f"{place.id} is outside the folders of topics.", hint="Give it a plain name.")
     if os.path.lexists(place.file):
         raise UsageError(f"There is {place.id} already.", hint="Give another name.")
     return place
 
 
 def slug(title: str) -> str:
-    """Return what the file of a topic is called, without its ending."""
+    """Return the file name of a topic, without its ending."""
     return _BETWEEN.sub("-", title.casefold()).strip("-")[:_SLUG_CHARACTERS].strip("-")
 
 
 def name_of(place: Found) -> str:
-    """Return what a topic is called, by its file."""
+    """Return the name of a topic from its file."""
     return place.path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _fitting(places: list[Found], name: str) -> Found | None:
-    """Return the topic that a name means.
+    """Return the topic with a name.
 
     Raises:
-        UsageError: there are several.
+        UsageError: the name is ambiguous.
     """
     wanted = name.strip().removeprefix("note/")
     topics = [one for one in places if one.kind == "topic"]
@@ -108,7 +108,7 @@ def _fitting(places: list[Found], name: str) -> Found | None:
 
 
 def _of_user(name: str) -> tuple[str, str]:
-    """Return what a topic of the user's may be called in full, by its name, such as `user:style`."""
+    """Return the possible full names of a user's topic, such as `user:style`."""
     id_ = f"{USER}{_TOPICS}{name.removeprefix(USER)}"
     return id_, f"{id_}.md"
 
@@ -118,14 +118,14 @@ def _inside(id_: str) -> str:
 
 
 def _none(notes: Notes, name: str) -> Found:
-    """Say why there is no topic of a name.
+    """Raise the error for an unknown topic.
 
     Raises:
         CmError: always.
     """
     hint = "`cm topics list` lists them."
     try:
-        # Says so where it lies elsewhere.
+        # Reports a place elsewhere.
         place = notes.named(name)
     except NotFoundError as error:
         raise NotFoundError(f"There is no topic {_shown(name)}.", hint=hint) from error

@@ -1,4 +1,4 @@
-"""What a change of topics would write: the files before and after, worked out before anything is touched."""
+"""Plans of changes of topics: the files before and after, computed before anything is written."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from cm_tui.engine.notes.archived_topics import archived, restored
 from cm_tui.engine.notes.note_reader import ReadNote, made_of, text_of, written_like
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.notes.topic_files import FileChange
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.files import Stamp
 
 MOST_TAGS = 50
 """More are read of no note."""
 Read = Callable[[Found], bytes | None]
-"""Reads a file as it is now; None: there is none."""
+"""Reads the current content of a file; None: no file."""
 
 
 class Plan(NamedTuple):
     """A change of topics.
 
     Attributes:
-        id: of the topic that it leaves, or makes.
-        words: what it does, for people.
-        files: all that change.
+        id: of the remaining, or new, topic.
+        words: description for the user.
+        files: all changed files.
     """
 
     id: str
@@ -53,28 +53,28 @@ class TopicPlans:
         self._read = read
 
     def create(self, name: str, title: str, tags: Sequence[str]) -> Plan:
-        """Make a topic with nothing in it yet.
+        """Create an empty topic.
 
         Raises:
-            UsageError: it has no name, or something has that name already.
-            RefusedError: it lies outside the folders of topics.
+            UsageError: it has no name, or the name is taken.
+            RefusedError: it is outside the folders of topics.
         """
         place = new_topic(self._notes, name, title)
         made = _new_text(title or name_of(place), _clean(tags), [])
         return Plan(place.id, f"made the topic {place.id}", (FileChange(place, None, made.encode()),))
 
     def gather(self, source: str, bullets: Collection[str], title: str, tags: Sequence[str]) -> Plan:
-        """Make a topic of bullets that stand in another note, each below the heading that it stood below.
+        """Create a topic from bullets of another note, each below its heading there.
 
         Raises:
-            UsageError: something has that name already, or the bullets are not there any more.
+            UsageError: the name is taken, or the bullets no longer exist.
         """
         from_place = self._notes.places.place(source)
         place = new_topic(self._notes, "", title, for_user=from_place.scope == "user")
         data, text = self._text(from_place)
         below = [(heading, bullet) for heading, bullet, _ in topic_text.bullets(text) if bullet in bullets]
         if not below:
-            raise UsageError(f"What the topic was to be made of is no longer in {source}.", hint="It was edited since.")
+            raise UsageError(f"The lines for the topic are no longer in {source}.", hint="It was edited since.")
         rest, _ = topic_text.without_bullets(text, bullets)
         lines = [
             line
@@ -88,18 +88,18 @@ class TopicPlans:
         return Plan(place.id, f"made the topic {place.id} of {count(len(below), 'line')} of {source}", files)
 
     def merge(self, names: Sequence[str], tags: Sequence[str] = ()) -> Plan:
-        """Make one topic of several: the first one stays.
+        """Merge topics into the first one.
 
         Raises:
             NotFoundError: there is no such topic.
-            UsageError: fewer than two are named, one twice, or they are of different scopes.
+            UsageError: there are fewer than two names, a repeated one, or different scopes.
         """
         places = [topic_named(self._notes, name) for name in names]
         if len({one.id for one in places}) < max(2, len(places)):
-            raise UsageError("A merge takes two topics or more.", hint="The first one stays: give each once.")
+            raise UsageError("A merge takes two topics or more.", hint="The first one remains: give each once.")
         if len({one.scope for one in places}) > 1:
             raise UsageError(
-                "What is known of the user stays apart from the project's: these topics are of both.",
+                "The user's memory is separate from the project's: these topics are of both.",
                 hint="Merge topics of one scope.",
             )
         stays, *others = [self._noted(place) for place in places]
@@ -116,18 +116,18 @@ class TopicPlans:
     def split(
         self, name: str, headings: Sequence[str], title: str, tags: Sequence[str], *, any_note: bool = False
     ) -> Plan:
-        """Make a new topic of sections of another one.
+        """Create a topic from sections of another one.
 
         Args:
-            name: of the note that is split.
+            name: of the note to split.
             headings: of the sections that move.
             title: of the new topic; empty: the first of the headings.
-            tags: of the new topic; none: from what moves.
-            any_note: it need not be a topic.
+            tags: of the new topic; empty: from the moved sections.
+            any_note: it may be another kind of note.
 
         Raises:
             NotFoundError: there is no such topic, or no such section.
-            UsageError: no section is named, nothing would stay, or something has the new name already.
+            UsageError: no section is named, nothing would remain, or the new name is taken.
         """
         if not headings:
             raise UsageError("Nothing is to move.", hint="Name the headings of the sections that make the new topic.")
@@ -141,7 +141,7 @@ class TopicPlans:
                 hint=f"It has {known[:400]}." if known else "It has no sections.",
             )
         if not any(block for block in _said(halves.rest)):
-            raise UsageError(f"Nothing would stay in {place.id}.", hint="Name fewer sections, or move the note.")
+            raise UsageError(f"Nothing would remain in {place.id}.", hint="Name fewer sections, or move the note.")
         title = title or headings[0].lstrip("# ")[:MOST_TITLE]
         to = new_topic(self._notes, "", title, for_user=place.scope == "user")
         made = _new_text(title, [], halves.moved)
@@ -153,37 +153,37 @@ class TopicPlans:
         return Plan(to.id, f"split {to.id} from {place.id}", files)
 
     def retire(self, names: Sequence[str]) -> Plan:
-        """Put topics where nothing recalls them, and where a person finds them.
+        """Move topics outside of recall, where the user can still find them.
 
         Raises:
             NotFoundError: there is no such topic.
-            UsageError: one of that name was retired before, or none is named.
+            UsageError: a topic of that name was retired before, or no name is given.
         """
         places = [topic_named(self._notes, name) for name in names]
         return self._moved(places, [archived(self._notes, one) for one in places], "retired")
 
     def restore(self, names: Sequence[str]) -> Plan:
-        """Bring back topics that were retired.
+        """Restore retired topics.
 
         Raises:
             NotFoundError: there is no such topic.
-            UsageError: there is another one of that name by now, or none is named.
+            UsageError: the name is taken now, or no name is given.
         """
         places = [retired_named(self._notes, name) for name in names]
         return self._moved(places, [restored(self._notes, one) for one in places], "restored")
 
     def compress(self, name: str) -> Plan:
-        """Make bullets of a note that say the same one; lines with what looks like a secret stay as they are.
+        """Merge equivalent bullets of a note; lines with possible secrets are unchanged.
 
         Raises:
             NotFoundError: there is no such note.
-            UsageError: no two bullets of it say the same.
+            UsageError: it has no equivalent bullets.
         """
         place = self._notes.named(name)
         data, text, _ = self._noted(place)
         made, gone = topic_text.compress(text, keep=lambda line: redact(line).secrets > 0)
         if not gone:
-            raise UsageError(f"No two lines of {place.id} say the same.", hint="Split it, or take lines out by hand.")
+            raise UsageError(f"{place.id} has no equivalent lines.", hint="Split it, or remove lines by hand.")
         return Plan(
             place.id, f"made {count(gone, 'repeated line')} of {place.id} one with others",
             (FileChange(place, data, written_like(data, made)),),
@@ -193,11 +193,11 @@ class TopicPlans:
 
     def _moved(self, places: Sequence[Found], targets: Sequence[Found], words: str) -> Plan:
         if not places or len({one.id for one in places}) < len(places):
-            raise UsageError("No topic is named, or one twice.", hint="Give the id of each once.")
+            raise UsageError("A name is missing or repeated.", hint="Give the id of each topic once.")
         files: list[FileChange] = []
         for place, to in zip(places, targets, strict=True):
             if os.path.lexists(to.file):
-                raise UsageError(f"There is {to.file} already.", hint="Move that one, or give it another name first.")
+                raise UsageError(f"{to.file} exists already.", hint="Move or rename that one first.")
             data = self._noted(place)[0]
             files += [FileChange(to, None, data), FileChange(place, data, None)]
         return Plan(targets[0].id, f"{words} {', '.join(one.id for one in places)}", tuple(files))
@@ -234,7 +234,7 @@ def _clean(tags: Sequence[str]) -> list[str]:
 
 
 def _said(text: str) -> list[note_blocks.Block]:
-    """Return what a note says below its headings."""
+    """Return the text of a note below its headings."""
     parsed = topic_text.parse(text)
     sections = [parsed.whole, *(one for _, one in parsed.whole.all())]
     return [block for section in sections for block in note_blocks.blocks(section.body)]

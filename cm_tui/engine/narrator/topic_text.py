@@ -1,4 +1,4 @@
-"""Texts of topics: united section by section, split at sections, and with repeated bullets made one. Nothing here reads a file."""
+"""Texts of topics: merging and splitting by sections, and merging equivalent bullets, without reading a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cm_tui.engine.parse.sections import Heading
 
 @dataclass(eq=False)
 class Section:
-    """A heading and what stands below it; the whole of a note has none."""
+    """A heading and the text below it; a whole note has no heading."""
 
     name: str = ""
     level: int = 0
@@ -41,7 +41,7 @@ class Section:
         yield from chain(self.heading, self.body, *(one.lines() for one in self.inside))
 
     def all(self) -> Iterator[tuple[Section, Section]]:
-        """Yield the sections inside at any depth, each with the one that it stands in."""
+        """Yield the nested sections at any depth, each with its parent."""
         for one in self.inside:
             yield self, one
             yield from one.all()
@@ -89,13 +89,13 @@ def parse(text: str) -> Parsed:
 
 
 def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
-    """Return one note made of two: sections of one heading are one, what both say stands there once.
+    """Merge two notes: sections with the same heading are merged, and common text is kept once.
 
     Args:
-        stays: the text that is added to.
-        goes: the text that is added.
-        name: of the note that goes: what stands there below no heading comes below this one.
-        tags: of the whole.
+        stays: the text to add to.
+        goes: the text to add.
+        name: of the added note: its text without a heading comes below this one.
+        tags: of the result.
     """
     one, two = parse(closed(stays)), parse(closed(goes))
     target, source = one.content, two.content
@@ -109,12 +109,12 @@ def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
 
 
 class Halves(NamedTuple):
-    """A note that was split.
+    """A split note.
 
     Attributes:
-        rest: what stays.
-        moved: lines of the sections that go.
-        missing: headings that are not there.
+        rest: the remaining text.
+        moved: lines of the moved sections.
+        missing: missing headings.
     """
 
     rest: str
@@ -127,7 +127,7 @@ def split(text: str, names: Sequence[str]) -> Halves:
 
     Args:
         text: of the note.
-        names: headings of the sections that go, each with what stands inside.
+        names: headings of the sections, each with its nested ones.
     """
     parsed = parse(text)
     wanted = {plain(name): name for name in names}
@@ -138,7 +138,7 @@ def split(text: str, names: Sequence[str]) -> Halves:
         if key in wanted and section in parent.inside:
             parent.inside.remove(section)
             moved += [*without_blank_end([*section.lines()]), ""]
-            # What stands inside goes along.
+            # Nested sections move along.
             found |= {key} | {plain(one.name) for _, one in section.all()}
             section.inside = []
     missing = tuple(name for key, name in wanted.items() if key not in found)
@@ -150,7 +150,7 @@ def without_bullets(text: str, wanted: Collection[str]) -> tuple[str, list[str]]
 
     Args:
         text: of the note.
-        wanted: bullets, without the mark of a list and to the letter.
+        wanted: exact bullets, without the list mark.
     """
     parsed = parse(text)
     moved: list[str] = []
@@ -164,14 +164,14 @@ def without_bullets(text: str, wanted: Collection[str]) -> tuple[str, list[str]]
 
 
 def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tuple[str, int]:
-    """Return a note with bullets that say the same made one, and how many went; the last wording stays, with all marks.
+    """Return a note with equivalent bullets merged, and their number; the last wording remains, with all marks.
 
-    They are of one section, of one line, and the same words in the same order, but for their endings and for words such as
+    They are single lines in one section with the same words in the same order, except for endings and words such as
     `the`.
 
     Args:
         text: of the note.
-        keep: tells of lines that stay as they are.
+        keep: returns whether a line must not change.
     """
     parsed = parse(text)
     gone = 0
@@ -196,7 +196,7 @@ def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tup
 
 
 def bullets(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the bullets of one line of a note: the heading that each stands below, its text, its line from 1."""
+    """Yield the single-line bullets of a note: heading, text, and line from 1."""
     parsed = parse(text)
     row = len(parsed.head)
     for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
@@ -231,7 +231,7 @@ def _keys(section: Section) -> set[tuple[str, ...]]:
 
 
 def _add_section(target: Section, section: Section) -> None:
-    """Add a section to those inside another: to the one of its heading, or behind them."""
+    """Add a section to those inside another: merge with one of the same heading, or append."""
     same = next((one for one in target.inside if plain(one.name) == plain(section.name)), None)
     if same is None:
         last = _last(target)
@@ -245,7 +245,7 @@ def _add_section(target: Section, section: Section) -> None:
 
 
 def _add_blocks(target: Section, name: str, found: Sequence[Block]) -> None:
-    """Add what stands below no heading, below one of its own."""
+    """Add text without a heading below a given one."""
     if not found:
         return
     level = target.inside[0].level if target.inside else min(6, target.level + 1) if target.level else 2

@@ -1,8 +1,8 @@
-"""The topics of a project and of its user as a map: size, tags, freshness, overlap, and what their lifecycle suggests.
+"""Topics of a project and its user as a map: size, tags, freshness, overlap, and lifecycle advice.
 
-Topics whose tags overlap by more than 60 % (Jaccard: those that both have, of those that either has) are one subject; a note
-above 90 % of its size cap is to be compressed, one above the cap to be split; a topic that was neither changed nor recalled for
-180 days is to be retired. Where a topic names no tags, its headings and its most frequent words stand for them, and that is said.
+Topics whose tags overlap by more than 60 % (Jaccard similarity) are one subject; a note above 90 % of its size cap
+should be compressed, one above the cap split; a topic that was neither changed nor recalled for 180 days should be
+retired. If a topic has no tags, its headings and most frequent words replace them, which is reported.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from cm_tui.engine.notes.marked_lines import without_marks
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.recalls.recall_log import RecallLog
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 from cm_tui.model import Topic, TopicMap, TopicOverlap
 
 KB = 1024
@@ -38,10 +38,10 @@ OVERLAP, NEARLY_FULL, UNUSED_DAYS = 0.6, 0.9, 180
 DAY_S = 86_400.0
 _MOST_OVERLAPS = 10
 _MOST_COMPARED = 500
-"""Topics that are compared with each other: those that were changed last."""
+"""Most topics to compare with each other: the last changed ones."""
 _MOST_TAGS = 8
 _CAPPED = frozenset({"project", "user", "long-term"})
-"""Kinds of notes, beside topics, that have a size cap."""
+"""Kinds of notes, besides topics, with a size cap."""
 
 
 class KnownTopic(NamedTuple):
@@ -53,16 +53,16 @@ class KnownTopic(NamedTuple):
 
 
 Used = Callable[[Found], float | None]
-"""Tells when a note was recalled last; None: never."""
+"""Returns when a note was last recalled; None: never."""
 
 
 def map_of(root: Path, retired: bool = False, now: float | None = None) -> TopicMap:
-    """Return the topics of a project and of its user, those that were changed last first.
+    """Return the topics of a project and of its user, the last changed first.
 
     Args:
         root: of the checkout.
-        retired: those that were retired, too.
-        now: seconds since the epoch; None: this moment.
+        retired: include retired ones.
+        now: seconds since the epoch; None: the current time.
     """
     known = known_topics(Notes(root), retired=retired, now=now)
     topics = tuple(one.topic for one in known if one.place.kind == "topic")
@@ -70,12 +70,12 @@ def map_of(root: Path, retired: bool = False, now: float | None = None) -> Topic
 
 
 def known_topics(notes: Notes, *, retired: bool = False, now: float | None = None) -> list[KnownTopic]:
-    """Return the same with their places and lines, and the notes with a size cap behind them.
+    """Return the same with their places and lines, followed by the notes with a size cap.
 
     Args:
         notes: the project's.
-        retired: those that were retired, too.
-        now: seconds since the epoch; None: this moment.
+        retired: include retired ones.
+        now: seconds since the epoch; None: the current time.
     """
     moment = time.time() if now is None else now
     came_along, used = origins_of(notes.root), last_use(notes.root)
@@ -97,7 +97,7 @@ def known_topics(notes: Notes, *, retired: bool = False, now: float | None = Non
 
 
 def last_use(root: Path) -> Used:
-    """Return what tells when a note was recalled last: of the user's own, in any project."""
+    """Return the lookup of a note's last recall: for the user's own, in any project."""
     mine: Mapping[str, float] = {}
     with suppress(CmError):
         mine = _counts([RecallLog.of(root)])
@@ -128,12 +128,12 @@ def idle_days(topic: Topic, now: float) -> int:
 
 
 def may_be_one(one: Topic, two: Topic) -> bool:
-    """Return whether two topics may be merged: of one scope, and none of them with a stranger's text in it alone."""
+    """Return whether two topics may be merged: same scope, and a stranger's text in neither or both."""
     return one.scope == two.scope and one.came_along == two.came_along and not (one.retired or two.retired)
 
 
 def tags_of(read: ReadNote) -> tuple[tuple[str, ...], bool]:
-    """Return the tags of a note, and whether they are from its headings and words because it names none."""
+    """Return the tags of a note, and whether they are derived from its headings and words."""
     if read.note.tags:
         return read.note.tags, False
     # Marks of proposals are no words of anybody.
@@ -186,7 +186,7 @@ def _advised(
     if one.tags_derived and known.place.kind == "topic":
         advice.append("its tags are from its headings and words: name some in its front matter")
     if one.came_along:
-        advice.append("it came along with the repository: a stranger may have written it")
+        advice.append("it came with the repository: a stranger may have written it")
     if known.read.note.problem:
         advice.append(known.read.note.problem)
     return known._replace(topic=replace(one, overlaps=overlaps, advice=tuple(advice)))
@@ -215,7 +215,7 @@ def _of_use(one: Topic, place: Found, now: float) -> list[str]:
 
 
 def _counts(logs: Iterable[RecallLog]) -> dict[str, float]:
-    """Return when each item was recalled last; a log that cannot be read tells of nothing."""
+    """Return when each item was last recalled; empty if the log cannot be read."""
     found: dict[str, float] = {}
     for log in logs:
         try:

@@ -1,4 +1,4 @@
-"""A turn of a session as miners look at it: an episode, and the one before it in the same session."""
+"""A turn of a session for miners: an episode, and the previous one in the same session."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Turn:
 
     @cached_property
     def statements(self) -> tuple[str, ...]:
-        """Return the sentences that the person said themselves: nothing quoted, pasted, fenced, or from a tool."""
+        """Return the user's own sentences: nothing quoted, pasted, fenced, or from a tool."""
         from cm_tui.engine.narrator.own_words import sentences_of
 
         return sentences_of(self.record)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Return the commands that were run in it, those aside that only look around."""
+        """Return the commands run in it, without those that only look around."""
         from cm_tui.engine.narrator.runs import runs_of
 
         return runs_of(self.record)

@@ -1,4 +1,4 @@
-"""Proposals about what is written down already: lines that the code contradicts, and the lifecycle of topics."""
+"""Proposals about existing text: lines that the code contradicts, and the lifecycle of topics."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STATE = "SELECT segment, place, event, events FROM episode_position"
 
 
 class Upkeep:
-    """What is to be done about notes and topics that are there; worked out anew only when something changed.
+    """Proposals for the upkeep of existing notes and topics; computed again only after changes.
 
     Args:
-        parts: what the narrator stands on.
+        parts: what the narrator is based on.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -30,19 +30,19 @@ class Upkeep:
         self._topics: tuple[Any, list[NarratedProposal]] | None = None
 
     def code(self) -> Code | None:
-        """Return what tells what became of names of the code; None: nothing is known of it."""
+        """Return the lookup for names of the code; None: the code is unknown."""
         try:
             return self._parts.code()
         except CmError:
-            # What is wrong with the history is told with the stale lines.
+            # Problems of the history are reported with the stale lines.
             return None
 
     def all(self, waiting: Sequence[NarratedProposal], sign: str) -> tuple[list[NarratedProposal], str]:
-        """Return the proposals, and what has to be said where some could not be looked for.
+        """Return the proposals, and a message where some are missing.
 
         Args:
-            waiting: facts that are proposed.
-            sign: what differs when any note or entry does.
+            waiting: proposed facts.
+            sign: change stamp of all notes and entries.
         """
         stale, note = self._of_code(sign)
         return [*stale, *self._of_topics(waiting, sign)], note
@@ -52,7 +52,7 @@ class Upkeep:
     def _of_code(self, sign: str) -> tuple[list[NarratedProposal], str]:
         from cm_tui.engine.narrator import stale_facts
 
-        # What a person confirmed is told by the journal.
+        # The journal records what the user confirmed.
         state = self._parts.episodes.tables.rows(_STATE)
         key = (sign, self._parts.db.get_meta("indexed_at"), state, int(time.time() / _LOOK_S))
         if self._stale is None or self._stale[0] != key:

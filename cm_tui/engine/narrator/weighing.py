@@ -1,7 +1,7 @@
-"""Facts weighed: wordings of one fact put together, and what all that was seen of each comes to.
+"""Weighing facts: grouping wordings, and combining the observations of each fact.
 
-Only what a pass touched is weighed again. Wordings are put together in the order in which they were first said, so that
-the result is the same whatever the order in which they were read.
+Only facts touched by a pass are weighed again. Wordings are grouped in the order of their first mentions, so that the
+result does not depend on the reading order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FROM fresh LEFT JOIN narrator_group g ON g.grp = fresh.grp
 
 
 def is_due(tables: NarratorTables) -> bool:
-    """Return whether anything is to be weighed again."""
+    """Return whether anything has to be weighed again."""
     return bool(
         tables.rows(
             "(SELECT 1 FROM narrator_touched LIMIT 1) UNION (SELECT 1 FROM narrator_group WHERE NOT rated LIMIT 1)"
@@ -49,13 +49,13 @@ def is_due(tables: NarratorTables) -> bool:
 
 
 def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, now: float) -> bool:
-    """Weigh again what was touched, in steps each of which is a short transaction; who is killed between two goes on there.
+    """Weigh changed facts again, in short transactions; after a crash, it goes on at the next one.
 
     Returns:
-        Whether wordings were compared by their words alone, as there is no model.
+        Whether wordings were compared by their words alone, as the model is missing.
 
     Raises:
-        ReadAnewError: the journal was read anew meanwhile.
+        ReadAnewError: the journal was reread meanwhile.
         StoreError: the store cannot be written.
     """
     by_words = False
@@ -84,7 +84,7 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
 
 def _drop_unseen(tables: NarratorTables) -> None:
     unseen = "grp IN (SELECT grp FROM narrator_touched) AND fact NOT IN (SELECT fact FROM narrator_seen)"
-    # What was said after a wording that is gone was put together with it: it no longer stands as it stood.
+    # Wordings after a removed one were grouped with it, and have to be grouped again.
     tables.cursor.execute(
         f"UPDATE narrator_fact SET since = 0 WHERE kind IN ({_WORDED}) AND since >= "  # noqa: S608 - our own words
         f"(SELECT min(since) FROM narrator_fact WHERE kind IN ({_WORDED}) AND grp <> 0 AND {unseen})"

@@ -1,4 +1,4 @@
-"""Words as sentences are compared by: stems without filling words, one word for what people shorten, and what is denied."""
+"""Words for comparing sentences: stems without filler words, expanded abbreviations, and denials."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ALIKE = {
     "commits": "commit", "committed": "commit", "committing": "commit", "forty": "40", "ten": "10", "hundred": "100", "two": "2",
     "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "thirteen": "13", "twelve": "12", "twice": "2",
 }  # fmt: skip
-"""What is often said for what, both ways of writing a word, and numbers in words."""
+"""Synonyms, spelling variants, and numbers in words."""
 _COMMON = frozenset(
     map(
         stem,
@@ -58,7 +58,7 @@ _COMMON = frozenset(
         """.split(),  # noqa: SIM905 - a table of words
     )
 )
-"""Words that developers say of nearly everything."""
+"""Words that developers use for nearly everything."""
 _COMMON_WEIGHT = 0.35
 _CLAUSE = re.compile(r"[,;:!?()]|\.(?!\S)|\s[-–—]\s|\b(?:but|because|since|so that|otherwise)\b")
 _DENIED = re.compile(
@@ -66,7 +66,7 @@ _DENIED = re.compile(
     r"instead of|rather than|went back on|switched from|moved (?:away )?from|replaced|no longer|drop(?:ped)?|forget|scrap(?:ped)?|against|hands off|ditch(?:ed)?|nobody|nothing)\b"
 )
 _IN_PLACE = frozenset({"instead of", "rather than"})
-"""Behind them stands what is denied, before them what is affirmed."""
+"""A denied part follows, an affirmed one precedes."""
 _TURNED_DOWN = re.compile(
     r"\b(?:rejected|ruled (?:\w+ ?)?out|turned (?:it |that |them )?down|decided against|not an option|off the table|dropped (?:the idea|it)|"
     r"said no to|do(?:n'?t| not) want|evaluated|considered|no[- ]go)\b|^no \w+"
@@ -84,7 +84,7 @@ _ENDED = re.compile(
 
 @lru_cache(maxsize=1 << 14)
 def normal(text: str) -> tuple[str, ...]:
-    """Return the words of a text by which it is compared with others, in their order, each once."""
+    """Return the unique words of a text for comparison, in order."""
     return tuple(dict.fromkeys(_words(text.lower().replace("’", "'"))))
 
 
@@ -105,7 +105,7 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 14)
 def sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of what a text affirms, and those of what it denies."""
+    """Return the words of affirmed parts of a text, and those of denied parts."""
     yes: set[str] = set()
     no: set[str] = set()
     plain = _REPROACH.sub("", text.lower().replace("’", "'"))
@@ -120,14 +120,14 @@ def sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
         else:
             before, behind = normal(clause[: found.start()]), normal(clause[found.end() :])
             no.update(behind)
-            # `X must not be changed`: what is denied stands before it, too.
+            # `X must not be changed`: the denied part precedes, too.
             (no if len(behind) < 2 and found[0] not in _IN_PLACE else yes).update(before)
     return frozenset(yes - no), frozenset(no)
 
 
 @lru_cache(maxsize=1 << 14)
 def polarity(text: str) -> int:
-    """Return whether a text says that something is so or is to be done (1), or not (-1): what most of its words say."""
+    """Return whether most of a text affirms (1) or denies (-1)."""
     yes, no = sides(text)
     return -1 if len(no) > len(yes) else 1
 
@@ -139,22 +139,22 @@ _ON_CONDITION = re.compile(
 
 
 def is_conditional(text: str) -> bool:
-    """Return whether what a text denies is denied on a condition alone."""
+    """Return whether a text's denial is conditional."""
     return _ON_CONDITION.search(text.lower()) is not None
 
 
 def term_weight(term: str) -> float:
-    """Return how much a word tells of what a sentence is about."""
+    """Return the weight of a word for the subject of a sentence."""
     return _COMMON_WEIGHT if term in _COMMON else 1.0
 
 
 def weight_of(terms: Iterable[str]) -> float:
-    """Return how much words tell together."""
+    """Return the total weight of words."""
     return sum(map(term_weight, terms))
 
 
 def is_reversal(text: str) -> bool:
-    """Return whether a text says that something was otherwise before."""
+    """Return whether a text mentions an earlier, different state."""
     return _REVERSAL.search(text.lower()) is not None
 
 
@@ -166,5 +166,5 @@ _SWITCH = re.compile(
 
 
 def is_switch(text: str) -> bool:
-    """Return whether a text says that something came in the place of something else."""
+    """Return whether a text mentions a replacement."""
     return _SWITCH.search(text.lower().replace("’", "'")) is not None

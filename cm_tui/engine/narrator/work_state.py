@@ -1,6 +1,6 @@
-"""Where a session stopped: its last request, what was decided, files in flight, what fails, what is left of the plan.
+"""State of a session's work: last request, decisions, changed files, failures, open parts of the plan.
 
-A pure function over the turns of a session and what git reports; nothing is read here, and nothing is kept.
+A pure function over the turns of a session and git's report; it reads and stores nothing.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _VERDICT = re.compile(r"`(?P<command>[^`]{1,300})` failed")
 
 
 def work_state(turns: Sequence[Turn], changed: Iterable[str] | None, written: Sequence[str] = ()) -> WorkState:
-    """Return where a session stopped.
+    """Return the state of a session's work.
 
     Args:
         turns: of one session, the oldest first; at least one.
-        changed: paths with uncommitted changes; None where there is no git.
-        written: what was written down in the session, the newest first.
+        changed: paths with uncommitted changes; None: no git.
+        written: memories saved in the session, the newest first.
     """
     last = turns[-1].record
     command, error = _failure(turns[-_RECENT:])
@@ -58,7 +58,7 @@ def work_state(turns: Sequence[Turn], changed: Iterable[str] | None, written: Se
 
 
 def _clean(text: str, limit: int) -> str:
-    """Return the beginning of a text without secrets, one that is cut there included."""
+    """Return the start of a redacted text, including a secret at the cut."""
     return redact(text[: limit + BEYOND], limit).text.strip()
 
 
@@ -67,9 +67,9 @@ def _line(text: str) -> str:
 
 
 def _request(turns: Sequence[Turn]) -> str:
-    """Return what was asked last; where that only goes on with something, what it goes on with stands before it."""
+    """Return the last request; if that only continues an earlier one, preceded by it."""
     prompts = [one.strip() for turn in turns for one in turn.record.prompts if one.strip() and is_own(one)]
-    # A command of the agent's own, such as /compact, asks for nothing.
+    # A command of the agent's own, such as /compact, is not a request.
     asked = [one for one in prompts if not one.startswith("/")] or prompts
     if not asked:
         return ""
@@ -78,7 +78,7 @@ def _request(turns: Sequence[Turn]) -> str:
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
-    """Yield what the user decided or corrected, and what the agent calls decided, the newest first."""
+    """Yield the user's decisions and corrections, and the agent's stated decisions, the newest first."""
     for number, turn in enumerate(reversed(turns)):
         yield from (one.text for one in reversed(said_in(turn)))
         if number < _RECENT:
@@ -105,7 +105,7 @@ def _files(turns: Sequence[Turn], changed: Iterable[str] | None) -> list[str]:
 
 
 def _failure(turns: Sequence[Turn]) -> tuple[str, str]:
-    """Return the last command that failed and did not pass since, and why; empty where there is none."""
+    """Return the last failed command that did not pass since, and why; empty: none."""
     passed: set[str] = set()
     for turn in reversed(turns):
         for run in reversed(turn.runs):
@@ -127,7 +127,7 @@ def _failed(run: Run) -> bool:
 
 
 def _error(output: str) -> str:
-    """Return the line that names the cause, of a test what it expected, else the last two."""
+    """Return the line with the cause, for a test its expectation, else the last two."""
     lines = [line.strip() for line in output.split("\n") if line.strip()]
     if expected := next((line for line in lines if _EXPECTED.match(line)), ""):
         return expected

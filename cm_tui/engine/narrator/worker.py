@@ -1,6 +1,6 @@
-"""Worker process that looks at episodes: their places come in, what was seen goes out, as pickles on two pipes.
+"""Worker process that mines episodes: their places come in, observations go out, as pickles on two pipes.
 
-The pickles are exchanged with a process that this program started itself, never with anything else.
+The pickles are exchanged only with a process that this program started itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cm_tui.errors import StoreError
 NICENESS = 19
 """Answers, editors and index runs go first. Alone on a machine it costs nothing."""
 _TASK_S = 30.0
-"""Seconds of CPU that a task may take: a hundred times what it should."""
+"""CPU limit of a task in seconds: a hundred times the expected time."""
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
         os.nice(NICENESS)
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.fdopen(os.dup(1), "wb")
-    # Whatever is printed must not land between the pickles.
+    # Printed output must not get between the pickles.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.stdout = sys.stderr
     while True:

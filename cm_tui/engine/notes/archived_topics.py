@@ -1,4 +1,4 @@
-"""Retired topics: they lie outside the folders of notes, so nothing recalls them, and where a person finds them."""
+"""Retired topics: outside the folders of notes, so never recalled, but readable by the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from cm_tui import paths
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import NOTES_FOLDER, USER, Folder, Found, Places
-from cm_tui.engine.notes.scan import Stamp, scan_folders
+from cm_tui.engine.notes.scan import scan_folders
+from cm_tui.files import Stamp
 
 PROJECT_ARCHIVE = f"{paths.PROJECT_FOLDER}/archive"
 USER_ARCHIVE = "user-archive:"
@@ -29,7 +30,7 @@ class ArchivedTopics(Places):
         )
 
     def all(self) -> list[tuple[Found, Stamp]]:
-        """Return the topics that are there, each with what tells that it has changed."""
+        """Return the existing topics, each with its change stamp."""
         return [one for one in scan_folders(self).found.values() if one[0].kind == "topic"]
 
 
@@ -39,11 +40,11 @@ def is_archived(id_: str) -> bool:
 
 
 def place_of(notes: Notes, id_: str) -> Found:
-    """Return where a note or a retired topic lies, whether it is there or not.
+    """Return the place of a note or retired topic, existing or not.
 
     Raises:
-        NotFoundError: none can have that name.
-        RefusedError: it lies outside the folders of notes.
+        NotFoundError: the name is impossible.
+        RefusedError: it is outside the folders of notes.
     """
     return ArchivedTopics(notes.root).place(id_) if is_archived(id_) else notes.places.place(id_)
 

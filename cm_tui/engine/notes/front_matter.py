@@ -1,4 +1,4 @@
-"""Front matter: what the first lines of a note say of it, as YAML between two lines of `---`."""
+"""Front matter: YAML between two lines of `---` at the beginning of a note."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _DATES = ("date", "day", "created")
 
 
 class FrontMatter(NamedTuple):
-    """What a note says of itself; whatever is not as expected is left out.
+    """Front matter of a note; unexpected values are skipped.
 
     Attributes:
-        lines: of the note that it takes; 0: there is none.
+        lines: number of lines that it takes; 0: no front matter.
         title: of the note.
         day: that the note is about.
         tags: words to find it by.
-        evergreen: it never fades.
+        evergreen: its score does not decay.
         problem: what could not be understood.
     """
 
@@ -39,14 +39,14 @@ class FrontMatter(NamedTuple):
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter of a note; what follows `---` without an end is text."""
+    """Read the front matter of a note; an unclosed one is text."""
     if not lines or lines[0].rstrip() != _FENCE:
         return FrontMatter()
     last = next((row for row in range(1, min(len(lines), _LONGEST)) if lines[row].rstrip() in {_FENCE, "..."}), None)
     if last is None:
         return FrontMatter()
     text = "\n".join(lines[1:last])
-    # Inside an editor's rules for agents, values such as `globs: *.py` are no YAML; what stands in plain lines is read then.
+    # In an editor's rules for agents, values such as `globs: *.py` are invalid YAML; then only plain lines are read.
     found = _yaml(text)
     if found is None:
         found = _plain_lines(lines[1:last])
@@ -73,7 +73,7 @@ def _yaml(text: str) -> Mapping[str, Any] | None:
     try:
         # The loader in Python: nesting without end is an error for it, and the end of the process for the one in C.
         found = yaml.load(text, yaml.SafeLoader)
-    except Exception:  # noqa: BLE001 - what a tag makes of its value may fail in any way: `!!bool x`
+    except Exception:  # noqa: BLE001 - a tag may fail in any way on its value: `!!bool x`
         return None
     if found is None:
         return {}
@@ -93,10 +93,10 @@ def _day(found: Mapping[str, Any]) -> tuple[dt.date | None, str]:
     if day is None and isinstance(value, str):
         day = day_of(value)
     if day is None:
-        return None, "the date in its front matter is none"
+        return None, "the date in its front matter is not valid"
     if day > dt.datetime.now(dt.UTC).date() + dt.timedelta(days=2):
-        return None, "the date in its front matter lies in the future"
-    return (day, "") if is_plausible(day) else (None, "the date in its front matter is none")
+        return None, "the date in its front matter is in the future"
+    return (day, "") if is_plausible(day) else (None, "the date in its front matter is not valid")
 
 
 def _tags(value: object) -> tuple[str, ...]:

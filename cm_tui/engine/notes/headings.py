@@ -17,7 +17,7 @@ _LONGEST = 1_000
 
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the headings of a note, in order; what stands in code is none."""
+    """Yield the headings of a note in order, except in code."""
     fence = ""
     for row, line in enumerate(lines):
         if mark := _FENCE.fullmatch(line):
@@ -36,12 +36,12 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def first_heading(lines: Sequence[str]) -> str:
-    """Return the text of the first heading; empty: there is none."""
+    """Return the text of the first heading; empty: no heading."""
     return next((one.name for one in headings(lines)), "")
 
 
 def _is_title(lines: Sequence[str], row: int) -> bool:
-    """Return whether a line is one of text that stands alone, above a rule."""
+    """Return whether a line is the only line of text above a rule."""
     line = lines[row]
     alone = row == 0 or not lines[row - 1].strip()
     return (

@@ -1,4 +1,4 @@
-"""Changes of a text as hunks of lines, which can be taken back after other lines have changed too."""
+"""Changes of a text as hunks of lines, which can be undone after other lines have changed too."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 from cm_tui.errors import UsageError
 
 _CONTEXT = 2
-"""Lines on either side that say where a hunk belongs."""
+"""Context lines on either side."""
 _LONG = 4_000
 """Lines of two texts from which on one hunk holds all that differs: to find each takes too long."""
 _Opcode = tuple[str, int, int, int, int]
 
 
 class Hunk(NamedTuple):
-    """Lines in the place of others.
+    """Lines that replace others.
 
     Attributes:
-        row: of the text afterwards, from 0, where they begin.
-        before: lines that were there.
-        after: lines that are there.
+        row: of the new text, from 0, where they begin.
+        before: old lines.
+        after: new lines.
         above: lines before them, at most two.
-        below: lines behind them, at most two.
+        below: lines after them, at most two.
     """
 
     row: int
@@ -36,12 +36,12 @@ class Hunk(NamedTuple):
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text; that it ends with the last one is not a line of its own."""
+    """Return the lines of a text, without an empty one after the last line end."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def hunks_between(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
-    """Return what has changed from one text to another."""
+    """Return the changes between two texts."""
     short = len(before) + len(after) < _LONG
     found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if short else ()
     opcodes: list[_Opcode] = [*found] if short else [*_whole(before, after)]
@@ -49,7 +49,7 @@ def hunks_between(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
 
 
 def _hunk(opcodes: Sequence[_Opcode], number: int, before: Sequence[str], after: Sequence[str]) -> Iterator[Hunk]:
-    """Yield the hunk of an opcode that changes something; the lines around it are such as stay."""
+    """Yield the hunk of a changing opcode; its context lines are unchanged ones."""
     kind, i1, i2, j1, j2 = opcodes[number]
     if kind == "equal":
         return
@@ -68,7 +68,7 @@ def taken_back(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool = Fal
         exact: the lines below each must be the same too, or the end of the text.
     """
     found = list(lines)
-    # From the end: what stands before it keeps its place.
+    # From the end: earlier lines keep their place.
     for hunk in reversed(hunks):
         row = _row_of(found, hunk)
         if exact and row is not None and not hunk.below and row + len(hunk.after) != len(found):
@@ -94,7 +94,7 @@ def never_made(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
 
 
 def _is_before(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
-    """Return whether what stands from a row on is what a change found there, between the same lines."""
+    """Return whether the lines at a row are a change's old ones, in the same context."""
     part = (*hunk.above, *hunk.before, *hunk.below)
     stop = row + len(part)
     ends = (hunk.above or row == 0) and (hunk.below or stop == len(lines))
@@ -102,15 +102,15 @@ def _is_before(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
 
 
 def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Return a changed text with the lines that stay as they are kept, not as they are shown.
+    """Return a changed text with unchanged lines as in the file, including their secrets.
 
     Args:
-        shown: the text before, as it was shown: without secrets.
-        kept: the same lines, as the file has them.
-        after: the text afterwards, made of what was shown.
+        shown: the redacted text before.
+        kept: the same lines from the file.
+        after: the new text, based on `shown`.
 
     Raises:
-        UsageError: lines that look the same hold different things, and it is not clear which of them is gone.
+        UsageError: lines with equal redacted text have different secrets, and it is unclear which one was removed.
     """
     hidden: dict[str, list[str]] = defaultdict(list)
     for as_shown, as_kept in zip(shown, kept, strict=True):
@@ -122,10 +122,10 @@ def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[s
     for line, number in there.items():
         if len(set(hidden[line])) > 1 and number != len(hidden[line]):
             raise UsageError(
-                f"{len(hidden[line])} lines show as {line.strip()[:60]!r}, and it is not clear which of them is gone.",
-                hint="Change them in an editor of your own: the note stays as it is.",
+                f"{len(hidden[line])} lines show as {line.strip()[:60]!r}, and it is unclear which of them was removed.",
+                hint="Change them in an editor: the note stays as it is.",
             )
-    # In their order: a line that was moved keeps what it holds.
+    # In order: a moved line keeps its content.
     waiting = {line: iter(hidden[line] if len(set(hidden[line])) > 1 else repeat(hidden[line][0])) for line in there}
     return [next(waiting[line]) if line in waiting else line for line in after]
 
@@ -136,7 +136,7 @@ def data_of(hunks: Sequence[Hunk]) -> list[dict[str, Any]]:
 
 
 def read_hunks(data: object) -> list[Hunk]:
-    """Return the hunks that JSON holds; what is none is left out."""
+    """Return the hunks in JSON data; invalid ones are skipped."""
     return [hunk for one in data for hunk in _read(one)] if isinstance(data, list) else []
 
 
@@ -148,7 +148,7 @@ def _read(data: object) -> Iterator[Hunk]:
 
 
 def _row_of(lines: Sequence[str], hunk: Hunk) -> int | None:
-    """Return where a change stands now: at its place, else at the only one with the same lines around it."""
+    """Return the current place of a change: its row, else the only one with the same context."""
     if _stands(lines, hunk, hunk.row):
         return hunk.row
     places = [row for row in range(len(lines) - len(hunk.after) + 1) if _stands(lines, hunk, row)]
@@ -167,7 +167,7 @@ def _stands(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
 
 
 def _whole(before: Sequence[str], after: Sequence[str]) -> Iterator[_Opcode]:
-    """Yield what differs between the equal beginning and the equal end of two long texts."""
+    """Yield the difference between the common beginning and end of two long texts."""
     most = min(len(before), len(after))
     start = next((row for row in range(most) if before[row] != after[row]), most)
     end = next((row for row in range(most - start) if before[-1 - row] != after[-1 - row]), most - start)

@@ -1,7 +1,7 @@
-"""The files by which people instruct agents, and those in which agents keep what they learned: which there are, and where.
+"""Files with instructions for agents, and agents' own memory files: which exist, and where.
 
-Codex's memories are as its public repository writes them (`codex-rs/core/src/memories`): `MEMORY.md`, `memory_summary.md`
-and `raw_memories.md` of all projects, and a file below `rollout_summaries` for each session, with its folder (`cwd: `).
+Codex's memories follow its public repository (`codex-rs/core/src/memories`): `MEMORY.md`, `memory_summary.md` and
+`raw_memories.md` for all projects, and a file below `rollout_summaries` for each session, with its folder (`cwd: `).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _HEAD_BYTES = 4_000
 _CWD = re.compile(rb"^cwd: (.+?)\r?$", re.MULTILINE)
 
 Instruction = tuple[str, Path, str, Scope]
-"""Id, folder that it lies below, path below that, and whose it is."""
+"""Id, base folder, path below it, and scope."""
 
 
 def agent_folders(environment: Mapping[str, str]) -> dict[str, Path]:
-    """Return the folder in which each agent keeps what it knows of its user."""
+    """Return the folder of each agent's memory of its user."""
     home = Path.home()
     claude = environment.get("CLAUDE_CONFIG_DIR", "").split(",")[0].strip()
     return {
@@ -48,7 +48,7 @@ def agent_folders(environment: Mapping[str, str]) -> dict[str, Path]:
 
 
 def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instruction]:
-    """Yield the files of instructions of a project and its user, and what an agent keeps of the project by itself.
+    """Yield the instruction files of a project and its user, and an agent's own memory of the project.
 
     Args:
         root: the project's root.
@@ -63,7 +63,7 @@ def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instru
         if agent in agents:
             yield f"{agent}:{name}", agents[agent], name, "user"
     if "claude" in agents:
-        # Claude Code keeps what it learned of a project below the project's path, with dashes.
+        # Claude Code has a project's memory below the project's path, with dashes.
         memory = f"projects/{_NOT_IN_A_SLUG.sub('-', str(root))}/memory"
         for name in _names(agents["claude"] / memory, (".md",)):
             yield f"claude:memory/{name}", agents["claude"], f"{memory}/{name}", "project"
@@ -72,7 +72,7 @@ def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instru
 
 
 def _codex_memories(root: Path, home: Path) -> Iterator[Instruction]:
-    """Yield what Codex keeps of all projects, and its summaries of sessions that were held in this one."""
+    """Yield Codex's memory of all projects, and its summaries of this project's sessions."""
     for name in _CODEX_MEMORIES:
         yield f"codex:memories/{name}", home, f"memories/{name}", "user"
     folder = "memories/rollout_summaries"
@@ -82,7 +82,7 @@ def _codex_memories(root: Path, home: Path) -> Iterator[Instruction]:
 
 
 def _is_held_in(root: Path, file: Path) -> bool:
-    """Return whether the summary of a session names a folder of a project; none does where it names no folder."""
+    """Return whether the summary of a session names a folder of a project."""
     try:
         found = os.stat(file, follow_symlinks=False)  # noqa: PTH116 - the link itself
     except OSError:
@@ -93,7 +93,7 @@ def _is_held_in(root: Path, file: Path) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _cwd_of(file: Path, changed: int, size: int) -> str:  # noqa: ARG001 - another file has another one of these
-    """Return the folder that the summary of a session names, normalised; empty where it names none."""
+    """Return the folder in the summary of a session, normalised; empty: none."""
     try:
         with opened_below(file.parent, file.name) as stream:
             found = _CWD.search(stream.read(_HEAD_BYTES).partition(b"\n\n")[0])

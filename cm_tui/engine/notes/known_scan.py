@@ -1,4 +1,4 @@
-"""The notes that there are, known without looking at every file before each question."""
+"""The existing notes, without scanning all files for each request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import stat
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,21 +16,23 @@ from typing import TYPE_CHECKING
 from cm_tui.config import load_config
 from cm_tui.engine.notes.instructions import agent_folders
 from cm_tui.engine.notes.places import ENDINGS, Found, Places
-from cm_tui.engine.notes.scan import FolderScan, Stamp, fixed, scan_folders, sign_of
+from cm_tui.engine.notes.scan import FolderScan, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
+from cm_tui.lru import LRU
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 _LONG_LIVED_S = 1.0
-"""A process that asks again after so long stays: from then on it is told of changes instead of looking for them."""
+"""A process that asks again after so long is long-lived: from then on it watches the folders instead of scanning."""
 _LOOK_MS = 1
 _DELETED = 3
-"""How `watchfiles` numbers what was removed or moved away."""
+"""Number of deletions and moves in `watchfiles`."""
 _MOST_TOLD = 1_000
 """Files that are looked at one by one; where more have changed, all are looked at."""
 _MOST_PROJECTS = 32
-"""Of which one process watches the notes; those that were asked about last stay."""
+"""Projects whose notes one process watches; the last used ones stay."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,17 @@ class KnownNotes:
 
     @cached_property
     def found(self) -> Mapping[str, tuple[Found, Stamp]]:
-        """Return each with what tells that it has changed, by its id."""
+        """Return each with its change stamp, by id."""
         return {**self.folders.found, **self.singles}
 
     @property
     def sign(self) -> str:
-        """Return what differs when any of them does."""
+        """Return a change stamp of all of them."""
         return f"{self.folders.sign:x}/{sign_of(self.singles):x}"
 
 
 class _Watched:
-    """The folders of notes of one project: looked through again when the system tells that something is new."""
+    """The note folders of one project, scanned again when the system reports a change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,12 +65,12 @@ class _Watched:
         self._written: set[str] = set()
 
     def wrote(self, file: str) -> None:
-        """Take notice of a file that this process has written or removed, before the system tells of it."""
+        """Record that this process wrote or removed a file, before the system reports it."""
         with self._lock:
             self._written.add(file)
 
     def scan(self, places: Places) -> FolderScan:
-        """Return what is in the folders now."""
+        """Return the current content of the folders."""
         paths = {str(one.folder): _inode(one.folder) for one in places.folders if not one.leads_away}
         paths = {path: inode for path, inode in paths.items() if inode}
         with self._lock:
@@ -85,13 +86,13 @@ class _Watched:
                     self._known = known if told else self._known
                     return self._known
             elif now - self._first > _LONG_LIVED_S:
-                # Before it is looked at: what changes meanwhile is told.
+                # Before the scan, so that changes during it are reported.
                 self._watch(paths)
             self._known = scan_folders(places)
             return self._known
 
     def end(self) -> None:
-        """Be told no more."""
+        """Stop watching."""
         with self._lock:
             self._close()
 
@@ -105,7 +106,7 @@ class _Watched:
         self._paths = paths
 
     def _told(self) -> set[str] | None:
-        """Return the files that the system tells of; None: more has changed, or nobody knows."""
+        """Return the files that the system reports as changed; None: too many, or unknown."""
         assert self._events is not None
         try:
             found = self._events.watch(0, 0, _LOOK_MS, None)
@@ -131,7 +132,7 @@ class _Watched:
 
 
 def _inode(folder: Path) -> int:
-    """Return the number of a folder; 0 where there is none."""
+    """Return the inode of a folder; 0: no such folder."""
     try:
         found = folder.stat()
     except (OSError, ValueError):
@@ -140,49 +141,48 @@ def _inode(folder: Path) -> int:
 
 
 def _may_be_folder(path: str) -> bool:
-    """Return whether a path is a folder, or was one: an editor writes files of its own beside the one that it saves."""
+    """Return whether a path is a folder, or was one: an editor writes its own files next to the saved one."""
     name = path.rpartition(os.sep)[2]
     if os.path.lexists(path):
-        return os.path.isdir(path)  # noqa: PTH112 - no more is asked
+        return os.path.isdir(path)  # noqa: PTH112 - a plain check
     return not name.startswith(".") and not name.endswith(("~", ".tmp", ".swp", ".swx"))
 
 
-_watched: OrderedDict[tuple[str, ...], _Watched] = OrderedDict()
+_watched: LRU[tuple[str, ...], _Watched] = LRU(_MOST_PROJECTS)
 _lock = threading.Lock()
 
 
 def places_of(root: Path) -> Places:
-    """Return the places of a project's notes, as the settings of now name them."""
+    """Return the places of a project's notes by the current settings."""
     try:
         extra = load_config(root).memory.note_folders
     except CmError:
-        # Whoever opens the project says what is wrong with its settings.
+        # Opening the project reports what is wrong with its settings.
         extra = ()
     return Places(root, extra, agent_folders(os.environ))
 
 
 def known_notes(places: Places) -> KnownNotes:
-    """Return the notes that there are now."""
+    """Return the current notes."""
     key = (str(places.root), *(str(one.folder) for one in places.folders))
     with _lock:
-        watched = _watched.setdefault(key, _Watched())
-        _watched.move_to_end(key)
-        left = [_watched.popitem(last=False)[1] for _ in range(len(_watched) - _MOST_PROJECTS)]
-    for one in left:
+        watched = _watched.get(key) or _Watched()
+        left = _watched.put(key, watched)
+    for _, one in left:
         one.end()
     return KnownNotes({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
 
 
 def wrote(file: Path) -> None:
-    """Take notice of a file that this process has written or removed: whoever asks next finds it so."""
-    with _lock:
-        for one in _watched.values():
-            one.wrote(str(file))
+    """Take notice of a file that this process has written or removed: the next reader finds it changed."""
+    for one in _watched.values():
+        one.wrote(str(file))
 
 
 def forget(root: Path) -> None:
-    """Watch the notes of a project no more, which nobody asks about."""
+    """Stop watching the notes of a project."""
     with _lock:
-        left = [_watched.pop(key) for key in list(_watched) if key[0] == str(root)]
+        left = [_watched.pop(key) for key in _watched if key[0] == str(root)]
     for one in left:
-        one.end()
+        if one is not None:
+            one.end()

@@ -1,4 +1,4 @@
-"""Lines of notes that carry the mark of the proposal that they were made of: found by it, and taken back."""
+"""Lines of notes that carry the mark of their proposal: finding and undoing them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _MOST_BYTES = 1_000_000
 
 
 class Marked(NamedTuple):
-    """A line that carries a mark.
+    """A line with a mark.
 
     Attributes:
         row: its place in the note, from 0.
-        prefix: blanks and the mark of a list before it.
+        prefix: blanks and list mark before it.
         said: the line without these and without marks.
-        whole: the line without the prefix, marks and all.
-        goes_on: whether lines that are indented below belong to it.
+        whole: the line without the prefix, including marks.
+        goes_on: whether lines indented below belong to it.
     """
 
     row: int
@@ -46,17 +46,17 @@ class Marked(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What approving a proposal wrote into a note.
+    """The line that approving a proposal wrote into a note.
 
     Attributes:
         name: id of the proposal.
         note: id of the note.
         digest: of the line, as `digest_of` gives it.
-        made: `note` or `heading`, where that was not there before; empty: it was.
-        back: the line that stood there before, marks and all; empty: none did.
-        said: the line as it was written, where that is known; it is only shown.
-        event: that wrote it; None: the journal has none any more.
-        undone: returns the events that wrote lines of proposals whose approval was undone, the newest first.
+        made: `note` or `heading`, where that was created for it; empty: it existed.
+        back: the line that it replaced, including marks; empty: none.
+        said: the line as it was written, if known; only for display.
+        event: the event that recorded it; None: no such event any more.
+        undone: returns the events that wrote lines of undone decisions, the newest first.
     """
 
     name: str
@@ -91,17 +91,17 @@ def without_prefix(line: str) -> str:
 
 
 def digest_of(said: str) -> str:
-    """Return what names a line, by what it says without marks."""
+    """Return the digest of a line's text without marks."""
     return blake2b(said.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def marked(text: str, name: str, digest: str = "") -> Marked | None:
-    """Return the line of a note that carries a mark; of several the one that says what was written; None: there is none.
+    """Return the line with a proposal's mark; of several the one as written; None: no such line.
 
     Args:
         text: of the note.
         name: of the proposal.
-        digest: of what was written.
+        digest: of the written line.
     """
     lines = text.split("\n")
     found = [_marked(lines, row) for row, line in enumerate(lines) if name in marks_in(line)]
@@ -109,13 +109,13 @@ def marked(text: str, name: str, digest: str = "") -> Marked | None:
 
 
 def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> TakenBack:
-    """Take back the line that a proposal wrote, wherever it stands by now.
+    """Undo the line that a proposal wrote, wherever it is now.
 
     Args:
         notes: the project's.
         written: what was written.
-        dry_run: only say what it would do.
-        theirs_too: also where somebody changed the line since.
+        dry_run: only report what would be undone.
+        theirs_too: undo it even if the line was changed since.
 
     Raises:
         CmError: the note cannot be read, or may not be written.
@@ -133,12 +133,12 @@ def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_t
             return TakenBack(place.id, words, now, then=written.said, back=written.back)
         if not dry_run:
             _write(notes, place, file, _before(place, file, line, written), written)
-    moved = "" if place.id == written.note else f", which stands in {place.id} by now"
+    moved = "" if place.id == written.note else f", which is in {place.id} now"
     return TakenBack(place.id, f"{words}{moved}")
 
 
 def without_row(lines: Sequence[str], row: int) -> list[str]:
-    """Return lines without one; of two blank ones that come together one goes."""
+    """Return the lines without one; of two adjacent blank ones, one is removed, too."""
     rest = [*lines[:row], *lines[row + 1 :]]
     is_doubled = 0 < row < len(rest) and not rest[row - 1].strip() and not rest[row].strip()
     return [*rest[: row - 1], *rest[row:]] if is_doubled else rest
@@ -166,7 +166,7 @@ def _with_below(text: str, line: Marked) -> str:
 
 
 def _stop(lines: Sequence[str], line: Marked) -> int:
-    """Return the row behind a bullet and what is indented below it."""
+    """Return the row after a bullet and the lines indented below it."""
     stop = line.row + 1
     while line.goes_on and stop < len(lines) and _is_below(lines[stop], line.prefix):
         stop += 1
@@ -174,7 +174,7 @@ def _stop(lines: Sequence[str], line: Marked) -> int:
 
 
 def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | None:
-    """Return where the line stands: in its note, or in another one that it was moved to."""
+    """Return the place of the line: in its note, or in another one that it was moved to."""
     place = notes.places.place(written.note)
     file = notes.file(place)
     line = marked(file.shown, written.name, written.digest)
@@ -186,7 +186,7 @@ def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | N
         try:
             file = notes.file(other)
         except CmError:
-            # What cannot be read holds nothing that could be taken out.
+            # An unreadable note contains nothing to remove.
             continue
         line = marked(file.shown, written.name, written.digest)
         if line is not None:
@@ -273,7 +273,7 @@ def _without_heading(text: str, row: int, written: Written, others: Sequence[Eve
 
 
 def _empty_section(lines: Sequence[str], row: int) -> range | None:
-    """Return the rows of the section that a place is in, where nothing stands in it any more."""
+    """Return the rows of the section at a place if it is empty now."""
     skipped = front_matter(list(lines)).lines
     found = [(skipped + one.row, one.level) for one in headings(lines[skipped:])]
     above = [one for one in found if one[0] < row]

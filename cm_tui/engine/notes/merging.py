@@ -12,11 +12,11 @@ MINE, BETWEEN, THEIRS = "<<<<<<< mine", "=======", ">>>>>>> in the file"
 
 
 class Merged(NamedTuple):
-    """Two changes of a text, together.
+    """Two merged changes of a text.
 
     Attributes:
-        text: both; lines that both have changed differently stand there as was decided, else with marks around them.
-        conflicts: how many of those there are.
+        text: the merged text; conflicting lines by the decision, else with marks around them.
+        conflicts: number of conflicts.
     """
 
     text: str
@@ -27,10 +27,10 @@ def merge(base: str, mine: str, theirs: str, decision: Decision = "") -> Merged:
     """Merge two changes of a text; lines that both only add at the same place are all kept, theirs first.
 
     Args:
-        base: what both began with.
+        base: the common base.
         mine: one side.
         theirs: the other.
-        decision: what becomes of lines that both have changed differently; empty: they are marked.
+        decision: how to resolve conflicts; empty: mark them.
     """
     from merge3 import Merge3
 
@@ -53,7 +53,7 @@ def merge(base: str, mine: str, theirs: str, decision: Decision = "") -> Merged:
 
 
 def _added(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[str]:
-    """Yield what two added at one place: what both have, once; in each gap theirs, then mine."""
+    """Yield two additions at one place: common lines once; in each gap theirs, then mine."""
     for _, i1, i2, j1, j2 in SequenceMatcher(None, theirs, mine, autojunk=False).get_opcodes():
         yield from theirs[i1:i2]
         if theirs[i1:i2] != mine[j1:j2]:

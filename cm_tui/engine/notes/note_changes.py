@@ -1,4 +1,4 @@
-"""Changing notes: appended to, written, moved, deleted; each change is an event of the journal."""
+"""Changing notes: append, write, move, delete; each change is an event of the journal."""
 
 from __future__ import annotations
 
@@ -27,17 +27,13 @@ from cm_tui.model.author import Author
 
 APPENDED_CHARACTERS = 20_000
 _HEADING = re.compile(r"^( {0,3}## \d\d:\d\d)", re.MULTILINE)
-"""How a line begins that says when, and by whom, a paragraph was written."""
+"""Beginning of the line with date and author above a paragraph."""
 _AGENTS_KINDS = frozenset({"day", "topic"})
 """Notes that agents append to."""
 
 
 class NoteChanges:
-    """Changes of the notes of a project.
-
-    Args:
-        notes: the project's.
-    """
+    """Changes of the notes of a project."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -78,7 +74,7 @@ class NoteChanges:
                 )
             head = _heading(today, writer, self._notes.head()) if place.kind == "day" else ""
             if head:
-                # What says when and by whom is never said by the text itself.
+                # Date and author never come from the text itself.
                 said = _HEADING.sub(r"\\\1", said)
             added = f"{head}\n\n{said}\n" if head else f"{said}\n"
             start = f"{before.rstrip(chr(10))}\n\n" if before.strip() else _beginning(place, today)
@@ -88,11 +84,11 @@ class NoteChanges:
         return NoteChange(place.id, f"wrote to {place.id}, line {line}", event, note, line, clean.secrets)
 
     def write(self, name: str, text: str, base: str | None, decision: Decision) -> NoteChange:
-        """Write a note as a person edited it, merged with what was changed in the file meanwhile.
+        """Write a note as the user edited it, merged with concurrent changes of the file.
 
         Raises:
-            UsageError: it is too long, or it is to be new and is there.
-            RefusedError: it lies outside, or may not be written.
+            UsageError: it is too long, or the new note exists already.
+            RefusedError: it is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
         place = self._notes.places.new(name) if base is None else self._notes.named(name)
@@ -112,26 +108,24 @@ class NoteChanges:
                 merged = merge(base, clean.text, file.shown, decision)
                 if merged.conflicts and not decision:
                     conflict = NoteConflict(base, clean.text, file.shown, merged.text)
-                    return NoteChange(
-                        place.id, f"{place.id} was changed meanwhile, in the same lines", conflict=conflict
-                    )
+                    return NoteChange(place.id, f"{place.id} was changed since, in the same lines", conflict=conflict)
                 wanted = merged.text
             if wanted and not wanted.endswith("\n"):
                 wanted += "\n"
             if wanted == file.shown:
-                return NoteChange(place.id, f"{place.id} says that already", note=self._notes.read(place).note)
+                return NoteChange(place.id, f"{place.id} has this text already", note=self._notes.read(place).note)
             event = self._saves.put(place, file, wanted, Author())
         done = "wrote" if base is None else "changed"
         secrets = max(0, clean.secrets - redact(file.shown).secrets)
         return NoteChange(place.id, f"{done} {place.id}", event, self._notes.read(place).note, redacted=secrets)
 
     def move(self, name: str, target: str) -> NoteChange:
-        """Give a note another name.
+        """Rename a note.
 
         Raises:
             NotFoundError: there is no such note.
-            UsageError: something has that name already.
-            RefusedError: one of them lies outside, or may not be written.
+            UsageError: the name is taken.
+            RefusedError: one of them is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
         place, to = self._notes.named(name), self._notes.places.new(target)
@@ -147,11 +141,11 @@ class NoteChanges:
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:
-        """Delete a note; its file is kept with the user's data, so that it can be brought back.
+        """Delete a note; its file stays with the user's data, so that it can be restored.
 
         Raises:
             NotFoundError: there is no such note.
-            RefusedError: it lies outside, or may not be written.
+            RefusedError: it is outside the folders of notes, or may not be written.
             StoreError: it cannot be deleted.
         """
         place = self._notes.named(name)
@@ -162,10 +156,10 @@ class NoteChanges:
 
 
 def _refuse(place: Found, writer: Author) -> None:
-    """Refuse to write what is not for cm, or not for this writer.
+    """Refuse to write what cm, or this author, may not write.
 
     Raises:
-        RefusedError: it is.
+        RefusedError: it may not be written.
     """
     refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):
@@ -176,7 +170,7 @@ def _refuse(place: Found, writer: Author) -> None:
 
 
 def _heading(now: dt.datetime, writer: Author, head: str) -> str:
-    """Return the line above a paragraph of a day log: when, by whom, in which session, at which commit."""
+    """Return the line above a paragraph of a day log: time, author, session, commit."""
     parts = [f"{now:%H:%M}"]
     if writer.actor != "person":
         parts.append(_one_word(writer.agent) or writer.actor)
@@ -198,6 +192,6 @@ def _one_word(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return a text as a file can hold it: with plain ends of lines, and nothing that is no text."""
+    """Return a text for a file: with plain line ends, and valid characters only."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return plain.encode("utf-8", "replace").decode("utf-8")

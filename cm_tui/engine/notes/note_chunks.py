@@ -1,4 +1,4 @@
-"""Cutting a note into passages: whole lines, about 400 tokens each, under the headings that they stand below."""
+"""Cutting a note into passages: whole lines, about 400 tokens each, under their headings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _BETWEEN = " › "
 
 
 class NoteChunk(NamedTuple):
-    """Lines of a note that are found together.
+    """A passage of a note.
 
     Attributes:
         start_line: 1-based.
         end_line: inclusive.
-        heading: the headings that they stand below, the outermost first; empty: none.
+        heading: the headings above, the outermost first; empty: none.
         text: the lines.
     """
 
@@ -36,11 +36,11 @@ class NoteChunk(NamedTuple):
 
 
 def chunk_note(lines: Sequence[str], skipped: int = 0) -> Iterator[NoteChunk]:
-    """Cut a note: a section by itself, a long one in pieces that share some lines, so that nothing is cut apart.
+    """Cut a note by sections; pieces of a long section overlap, so that nothing is cut apart.
 
     Args:
         lines: of the note.
-        skipped: lines of front matter, which is no text.
+        skipped: lines of front matter.
     """
     found = [one for one in headings(lines) if one.row >= skipped]
     edges = [skipped, *(one.row for one in found), len(lines)]
@@ -50,7 +50,7 @@ def chunk_note(lines: Sequence[str], skipped: int = 0) -> Iterator[NoteChunk]:
             heading = found[number - 1]
             above = [one for one in above if one.level < heading.level] + [heading]
         if number and not _says_anything(lines, start + 1, stop):
-            # A heading above another one says nothing by itself: that one is found by both.
+            # A heading directly above another one is found with that one.
             continue
         yield from _cut(lines, start, stop, _BETWEEN.join(one.name for one in above))
 
@@ -82,7 +82,7 @@ def _trimmed(lines: Sequence[str], start: int, stop: int) -> tuple[int, int]:
 
 
 def _reach(lines: Sequence[str], start: int, stop: int) -> int:
-    """Return the line before which to end: what fits, to the end of a paragraph where one ends in its second half."""
+    """Return the line before which to end: as many as fit, up to the end of a paragraph in the second half."""
     size, row = 0, start
     while row < stop and (row == start or size + len(lines[row]) < _MOST):
         size += len(lines[row]) + 1
@@ -98,7 +98,7 @@ def _reach(lines: Sequence[str], start: int, stop: int) -> int:
 
 
 def _back(lines: Sequence[str], start: int, last: int) -> int:
-    """Return the line at which the next piece begins: as many before the end of this one as pieces share."""
+    """Return the first line of the next piece, with the overlap of two pieces."""
     size, row = 0, last
     while row > start + 1 and size + len(lines[row - 1]) < _OVERLAP:
         row -= 1

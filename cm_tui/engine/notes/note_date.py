@@ -1,4 +1,4 @@
-"""The day that a note is about, as its name or its folders say."""
+"""The day of a note, from its name or folders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def day_of(text: str) -> dt.date | None:
 
 
 def day_of_path(path: str) -> dt.date | None:
-    """Return the day that a path names: in the name first, then in its folders, such as `2026/02/10.md` or `2026-02-10/a.md`."""
+    """Return the day in a path: in the name first, then in its folders, such as `2026/02/10.md` or `2026-02-10/a.md`."""
     name = path.rpartition("/")[2]
     if (day := day_of(name)) is not None:
         return day
@@ -38,7 +38,7 @@ def is_plausible(day: dt.date) -> bool:
 
 
 def seconds_of(day: dt.date) -> float:
-    """Return the beginning of a day as seconds since the epoch, on this machine's clock."""
+    """Return the start of a day as seconds since the epoch, in local time."""
     return dt.datetime(day.year, day.month, day.day).astimezone().timestamp()
 
 

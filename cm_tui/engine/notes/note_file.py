@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cm_tui import paths
@@ -22,12 +22,11 @@ from cm_tui.files import (
     write_atomically,
     write_if_unchanged,
 )
-from cm_tui.locks import locked
 from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
-_LOCK_SECONDS = 10.0
 _WRITABLE = 0o222
 _MOST_ATTEMPTS = 5
 """Of writing a note that another program saves again and again."""
@@ -35,35 +34,27 @@ _IGNORED = ("memory/", "kv/", "snapshots/")
 """What of a project's folder `.cm` is of this checkout alone."""
 
 
-@contextmanager
-def writing() -> Iterator[None]:
+def writing() -> AbstractContextManager[None]:
     """Hold all notes: no other process or thread of cm changes one meanwhile.
 
     Raises:
-        StoreError: another one holds them, or the folder cannot be used.
+        StoreError: another one holds the lock, or the folder cannot be used.
     """
-    folder = paths.data_dir() / "note-changes"
-    try:
-        with locked(paths.private_dir(folder) / "lock", _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
+    return holding(paths.data_dir() / "note-changes" / "lock")
 
 
 def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
-    """Write a note whole; what another program saved since it was read is merged line by line.
+    """Write a whole note; another program's changes since it was read are merged by line.
 
-    Where both changed the same lines, the lines of both stay.
+    Where both changed the same lines, both versions stay.
 
     Args:
         place: of the note.
-        data: what it is to hold.
-        before: what it held when it was read; None: it was missing.
+        data: the new content.
+        before: the content that was read; None: no file.
 
     Raises:
-        RefusedError: it is a link, or lies below one, or was removed or damaged since it was read.
+        RefusedError: it is a link, is below one, or was removed or damaged since it was read.
         StoreError: it cannot be written.
     """
     for _ in range(_MOST_ATTEMPTS):
@@ -74,7 +65,7 @@ def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
         try:
             now = read_data(place)
         except NotFoundError as error:
-            raise RefusedError(f"{place.id} was removed meanwhile: nothing is written.", hint="Try again.") from error
+            raise RefusedError(f"{place.id} was removed since: nothing is written.", hint="Try again.") from error
         theirs, problem = text_of(now)
         if problem:
             raise RefusedError(f"The note {place.id} stays as it is: {problem}.", hint="Repair it in an editor first.")
@@ -116,24 +107,25 @@ def refuse_locked(place: Found) -> None:
 
 
 def refuse_read_only(place: Found) -> None:
-    """Refuse to write a file that is read-only, or whose name is that of another one on macOS and Windows.
+    """Refuse to write a file that is read-only, or whose name is another file's on macOS and Windows.
 
     Raises:
-        RefusedError: it is so.
+        RefusedError: it may not be written.
     """
     try:
         mode = place.file.stat(follow_symlinks=False).st_mode
     except OSError:
         if (twin := twin_of(place.base, place.path)) is not None:
             raise RefusedError(
-                f"{place.id} is the same name as {twin} on macOS and Windows.", hint="Use the name that is there."
+                f"{place.id} is the same name as {twin} on macOS and Windows.",
+                hint="Use the existing name.",
             ) from None
     else:
         if not mode & _WRITABLE:
             raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
     folder = next((one for one in place.file.parents if one.exists()), place.base)
     if not os.access(folder, os.W_OK):
-        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
+        raise RefusedError(f"{place.id} is in a read-only folder.", hint=f"Make {folder} writable for you.")
 
 
 def refuse_conflict(place: Found, text: str) -> None:
@@ -153,7 +145,7 @@ def take_away(place: Found, kept: Path) -> None:
     """Move the file of a note to where it is kept.
 
     Raises:
-        RefusedError: it is a link, or lies below one.
+        RefusedError: it is a link, or is below one.
         StoreError: it cannot be moved.
     """
     _refuse_links(place)
@@ -168,18 +160,18 @@ def take_away(place: Found, kept: Path) -> None:
 
 
 def kept_file(event: str) -> Path:
-    """Return where the file of a note is kept that was deleted or moved by a change."""
+    """Return the saved file of a note deleted or moved by a change."""
     return paths.data_dir() / "note-changes" / f"{event}.md"
 
 
 def forget_kept(events: Iterable[str]) -> None:
-    """Remove what is kept of notes that were deleted or moved by some changes.
+    """Remove the saved files of notes deleted or moved by some changes.
 
     Raises:
         StoreError: one cannot be removed.
     """
     gone = set(events)
-    # Of a change of several files, each is kept under a number behind the event's id.
+    # For a change of several files, each has a number after the event's id.
     several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
     for kept in (*map(kept_file, gone), *several):
         try:
@@ -191,7 +183,7 @@ def forget_kept(events: Iterable[str]) -> None:
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:
-    """Return what is said where a note cannot be written."""
+    """Return the message for a note that cannot be written."""
     return StoreError(
         f"Cannot write the note {place.id}: {error.strerror or error}.",
         hint=f"Check the permissions of {place.file.parent} and free space.",
@@ -201,13 +193,13 @@ def cannot_write(place: Found, error: OSError) -> StoreError:
 def _refuse_links(place: Found) -> None:
     if leads_away(place):
         raise RefusedError(
-            f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+            f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
             hint="Put an ordinary file there.",
         )
 
 
 def _ignore(folder: Path) -> None:
-    """Have git leave out what is of this checkout alone; a file that is there stays as it is."""
+    """Have git ignore what belongs to this checkout alone; an existing ignore file is unchanged."""
     file = folder / ".gitignore"
     if os.path.lexists(file):
         return

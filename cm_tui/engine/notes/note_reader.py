@@ -1,4 +1,4 @@
-"""Reading a note: its text, and what it says of itself."""
+"""Reading a note: its text and front matter."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from cm_tui.engine.notes.front_matter import FrontMatter, front_matter
 from cm_tui.engine.notes.headings import first_heading
 from cm_tui.engine.notes.note_date import day_of_path, seconds_of
 from cm_tui.engine.notes.places import Found, below_a_link
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
-from cm_tui.files import read_below
+from cm_tui.files import Stamp, read_below
 from cm_tui.model import Note
 
 MOST_BYTES = 4_000_000
@@ -34,11 +33,11 @@ class ReadNote:
 
 
 def read_data(place: Found) -> bytes:
-    """Return what a note's file holds.
+    """Return the content of a note's file.
 
     Raises:
-        NotFoundError: there is none.
-        RefusedError: it is a link, or lies below one.
+        NotFoundError: the file does not exist.
+        RefusedError: it is a link, or is below one.
         StoreError: it is too long, or cannot be read.
     """
     try:
@@ -48,7 +47,7 @@ def read_data(place: Found) -> bytes:
     except (OSError, ValueError) as error:
         if leads_away(place):
             raise RefusedError(
-                f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
                 hint="Put an ordinary file there.",
             ) from error
         reason = getattr(error, "strerror", None) or error
@@ -64,10 +63,10 @@ def leads_away(place: Found) -> bool:
 
 
 def read_note(place: Found, stamp: Stamp) -> ReadNote:
-    """Read a note; what is wrong with it is said in it.
+    """Read a note; problems are part of the result.
 
     Args:
-        place: where it lies.
+        place: its place.
         stamp: of its file.
     """
     if stamp.size > MOST_BYTES:
@@ -103,19 +102,19 @@ def made_of(place: Found, stamp: Stamp, data: bytes) -> ReadNote:
 
 
 def text_of(data: bytes) -> tuple[str, str]:
-    """Return content as text with plain ends of lines, and what is wrong with it."""
+    """Decode content to text with plain line ends, and return problems."""
     if b"\0" in data[:8_000]:
         return "", "it is no text"
     try:
         text, problem = data.decode("utf-8-sig"), ""
     except UnicodeDecodeError:
-        text, problem = data.decode("utf-8-sig", "replace"), "it is not UTF-8; what cannot be read shows as �"
+        text, problem = data.decode("utf-8-sig", "replace"), "it is not UTF-8; unreadable characters show as �"
     return text.replace("\r\n", "\n").replace("\r", "\n"), problem
 
 
 def written_like(data: bytes, text: str) -> bytes:
-    """Return a text as bytes, with the ends of lines and the mark at the beginning that a file had before."""
-    # As most of its lines are: one that was pasted in changes no others.
+    """Encode a text with the line ends and byte order mark of the earlier file."""
+    # By the majority of its lines: a pasted one does not change the others.
     windows = 2 * data.count(b"\r\n") > data.count(b"\n")
     encoded = (text.replace("\n", "\r\n") if windows else text).encode("utf-8")
     return codecs.BOM_UTF8 + encoded if data.startswith(codecs.BOM_UTF8) else encoded
@@ -143,7 +142,7 @@ def _name(place: Found) -> str:
 
 
 def _time(place: Found, said: FrontMatter) -> float | None:
-    """Return the day of a note that has one; long-term memory, instructions and what is evergreen have none."""
+    """Return the day of a note; long-term memory, instructions and evergreen notes have none."""
     if said.evergreen or place.kind in {"long-term", "instructions"}:
         return None
     day = day_of_path(place.path) or said.day

@@ -13,35 +13,31 @@ from cm_tui.engine.notes.places import Found
 from cm_tui.model.author import Author
 
 CHANGED = "note.changed"
-"""Kind of the event that says which lines of a note were changed, or that it was moved or deleted."""
+"""Kind of the event with the changed lines of a note, or with its move or deletion."""
 REVERTED = "note.reverted"
-"""Kind of the event that says the same of a change that was taken back: it is not itself taken back."""
+"""Kind of the event that records an undone change; it cannot itself be undone."""
 
 
 class NoteSaves:
-    """Writing the notes of a project; the notes are held meanwhile.
-
-    Args:
-        notes: the project's.
-    """
+    """Writes the notes of a project; the caller holds the notes."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
     def put(self, place: Found, file: NoteFile, after: str, writer: Author, kind: str = CHANGED, **more: Any) -> str:
-        """Tell of a change, then make it; returns the id of the event.
+        """Record a change, then make it; returns the id of the event.
 
         Args:
             place: of the note.
-            file: what it holds.
-            after: what it is to hold, made of what was shown.
+            file: its current content.
+            after: its new content, based on what was shown.
             writer: who changes it.
             kind: of the event.
-            more: what the event says besides.
+            more: further data of the event.
 
         Raises:
-            UsageError: it is not clear what lines hold that look like a secret; nothing is told or written.
-            RefusedError: the file is read-only; nothing is told or written.
+            UsageError: it is unclear which lines hold a possible secret; nothing is recorded or written.
+            RefusedError: the file is read-only; nothing is recorded or written.
             CmError: it cannot be written.
         """
         refuse_read_only(place)
@@ -50,14 +46,14 @@ class NoteSaves:
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
         if file.shown and not file.shown.endswith("\n"):
             said["open_end"] = len(hunks.lines_of(file.shown))
-        # Before anything is told: it may not be clear what the lines hold.
+        # Before anything is recorded: it may be unclear what the lines hold.
         text = "\n".join(hunks.with_kept_lines(shown, file.text.split("\n"), lines))
         event = self.tell(place.id, said, writer, kind)
         write_data(place, written_like(file.data or b"", text), file.data)
         return event
 
     def remove(self, place: Found, kind: str = CHANGED, **more: Any) -> str:
-        """Tell that a note is deleted, then do so; its file is kept beside. Returns the id of the event."""
+        """Record the deletion of a note, then delete it and save its file. Returns the id of the event."""
         refuse_read_only(place)
         event = self.tell(place.id, {"deleted": True, **more}, Author(), kind)
         take_away(place, kept_file(event))

@@ -1,4 +1,4 @@
-"""The table of notes: what was read of each, so that only those are read again whose file has changed."""
+"""The table of notes, so that only notes with a changed file are read again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cm_tui.engine.notes.note_reader import ReadNote
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.store.database import Database
+from cm_tui.files import Stamp
 from cm_tui.model import Note
 
 _COLUMNS = "id, kind, scope, file, title, time, changed_ns, size, lines, digest, tags, writable, problem"
@@ -58,14 +58,14 @@ def add(db: Database, read: Sequence[tuple[ReadNote, Stamp]]) -> None:
 
 
 def page(db: Database, words: Sequence[str], kind: str, scope: str, limit: int) -> tuple[list[Note], int]:
-    """Return the notes that fit, those that were changed last first, and how many there are of them.
+    """Return the matching notes, the last changed first, and their number.
 
     Args:
         db: the store.
-        words: lower-case; each has to stand in id, title or tags.
-        kind: only those of this one; empty: of any.
+        words: in lower case; each must be in id, title or tags.
+        kind: only this kind; empty: any.
         scope: likewise.
-        limit: how many at most.
+        limit: the most to return.
     """
     where, values = ["(? IN ('', kind))", "(? IN ('', scope))"], [kind, scope]
     for word in words:

@@ -1,4 +1,4 @@
-"""Taking back a change of a note, by the event that tells of it."""
+"""Undoing a change of a note, by its event."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cm_tui.model.author import Author
 
 
 class TakenBack(NamedTuple):
-    """What taking back a change did, or would do.
+    """Result of undoing a change, or of a dry run.
 
     Attributes:
         id: of the note.
-        words: the change, for people.
-        now: the note as it is, where it has changed in the same lines since; None: it has not.
-        then: the lines that the change wrote.
-        back: the lines that would be there again.
+        words: the change, for the user.
+        now: the current note, if the same lines have changed since; else None.
+        then: the lines written by the change.
+        back: the lines to restore.
     """
 
     id: str
@@ -36,20 +36,20 @@ class TakenBack(NamedTuple):
 
 
 def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack:
-    """Take back a change of a note; what was changed in other lines since stays.
+    """Undo a change of a note; later changes of other lines stay.
 
     Args:
         notes: the project's.
         event: one of kind `note.changed`.
-        dry_run: only say what it would do.
+        dry_run: only report what would be undone.
 
     Raises:
-        UsageError: the event tells of no change of a note, or what it moved or deleted cannot come back.
+        UsageError: the event is not a change of a note, or what it moved or deleted cannot be restored.
         CmError: the note cannot be read or written.
     """
     id_, target = event.data.get("note"), event.data.get("target")
     if event.kind != CHANGED or not isinstance(id_, str):
-        raise UsageError(f"The event {event.id} tells of no change of a note.")
+        raise UsageError(f"The event {event.id} is not a change of a note.")
     if event.data.get("deleted") is True or isinstance(target, str):
         return _file_back(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
     return _lines_back(notes, event, id_, dry_run=dry_run)
@@ -106,7 +106,7 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
         there = hunks.lines_of(file.shown)
         lines = hunks.taken_back(there, found)
         if lines is None and hunks.never_made(there, found):
-            # Killed after it was told, and before it was written; or somebody took it back by hand.
+            # Killed between recording and writing it; or the user undid it by hand.
             if not dry_run:
                 NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
             return TakenBack(id_, f"{words}, which is not in it any more")
@@ -117,7 +117,7 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
         hidden = Counter(filter(has_marks, lines)) - Counter(filter(has_marks, hunks.lines_of(file.shown)))
         if hidden:
             raise UsageError(
-                f"What looked like a secret stood in {id_}, and no journal keeps that.",
+                f"{id_} contained a possible secret, and no journal stores that.",
                 hint="Write these lines again: `cm notes edit`.",
             )
         if not dry_run:
@@ -132,16 +132,16 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
 
 
 def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> TakenBack:
-    """Bring back the file of a note that was deleted, or moved away."""
+    """Restore the file of a deleted or moved note."""
     words = f"moved {id_} to {target}" if target else f"deleted {id_}"
     place, kept = notes.places.place(id_), kept_file(event.id)
     with writing():
         if stamp_of(place) is not None:
-            raise UsageError(f"There is another note {id_} by now.", hint="Give that one another name first.")
+            raise UsageError(f"There is another note {id_} now.", hint="Rename that one first.")
         try:
             data = kept.read_bytes()
         except OSError as error:
-            raise UsageError(f"The file of {id_} is kept no more: {error.strerror or error}.") from error
+            raise UsageError(f"The saved file of {id_} no longer exists: {error.strerror or error}.") from error
         if dry_run:
             return TakenBack(id_, words)
         refuse_read_only(place)

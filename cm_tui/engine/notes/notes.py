@@ -18,12 +18,12 @@ from cm_tui.same_names import name_key
 
 
 class NoteFile(NamedTuple):
-    """What a note's file holds.
+    """Content of a note's file.
 
     Attributes:
         data: its bytes; None: there is no file.
         text: as text.
-        shown: the same lines without what looks like a secret: all that anybody is told.
+        shown: the same lines with secrets redacted, for all output.
     """
 
     data: bytes | None
@@ -43,15 +43,15 @@ class Notes:
         self.places = places_of(root)
 
     def named(self, name: str) -> Found:
-        """Return the place of a note that is there, by its id or the end of one that no other has.
+        """Return the place of an existing note by its id or a unique ending of it.
 
         Raises:
-            NotFoundError: there is none.
-            UsageError: there are several.
-            RefusedError: it lies outside the folders of notes.
+            NotFoundError: no note has that name.
+            UsageError: the name is ambiguous.
+            RefusedError: it is outside the folders of notes.
         """
         wanted = name.strip().removeprefix("note/")
-        # Of what another process wrote just now the system may not have told yet.
+        # The system may not have reported another process's latest writes yet.
         for found in (known_notes(self.places).found, scan_folders(self.places).found):
             if wanted in found:
                 return found[wanted][0]
@@ -65,15 +65,15 @@ class Notes:
                 )
         if (alike := self._alike(wanted)) is not None:
             return alike
-        # Says so where it lies elsewhere; a place that is empty is no note.
+        # Reports a place outside; an empty place is no note.
         place = self.places.place(wanted)
         raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
 
     def _alike(self, wanted: str) -> Found | None:
-        """Return the note whose name is the same on macOS and Windows.
+        """Return the note with the same name on macOS and Windows.
 
         Raises:
-            UsageError: there are several.
+            UsageError: the name is ambiguous.
         """
         found = known_notes(self.places).found
         keys = (name_key(wanted), name_key(f"{wanted}.md"))
@@ -86,11 +86,11 @@ class Notes:
         return found[ids[0]][0] if ids else None
 
     def read(self, place: Found) -> ReadNote:
-        """Return a note as its file has it now.
+        """Return a note with the current content of its file.
 
         Raises:
-            NotFoundError: there is none.
-            RefusedError: it is a link, or lies below one.
+            NotFoundError: the file does not exist.
+            RefusedError: it is a link, or is below one.
             StoreError: it is too long, or cannot be read.
         """
         data = read_data(place)
@@ -105,10 +105,10 @@ class Notes:
         return [place for place in places if stamp_of(place) is not None]
 
     def file(self, place: Found) -> NoteFile:
-        """Return what a note's file holds.
+        """Return the content of a note's file for a change.
 
         Raises:
-            UsageError: it is no text that could be written again.
+            UsageError: it is not text that could be written back.
         """
         try:
             data = read_data(place)
@@ -116,10 +116,10 @@ class Notes:
             return NoteFile(None, "", "")
         text, problem = text_of(data)
         if problem:
-            raise UsageError(f"The note {place.id} stays as it is: {problem}.", hint="Mend it in an editor first.")
+            raise UsageError(f"The note {place.id} stays as it is: {problem}.", hint="Fix it in an editor first.")
         return NoteFile(data, text, redact(text).text)
 
     def head(self) -> str:
-        """Return the commit that the checkout stands at; empty: there is none."""
+        """Return the commit that is checked out; empty: none."""
         folders = git_folders(self.root)
         return (head_of(folders).sha or "") if folders is not None else ""

@@ -1,4 +1,4 @@
-"""Where notes lie: folders and files of the project, of the user, and those that the settings name."""
+"""Places of notes: folders and files of the project, of the user, and from the settings."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Found(NamedTuple):
     """A note's place.
 
     Attributes:
-        id: by which it is named.
-        kind: what it is.
-        scope: whose it is.
-        base: a folder that it lies below; links on the way to it are followed, and none below it.
+        id: its name.
+        kind: kind of note.
+        scope: user or project.
+        base: a folder above it; links on the way to it are followed, but none below it.
         path: below that folder, with `/`.
-        writable: whether cm changes it when it is asked to.
+        writable: whether cm may change it on request.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Folder:
     path: str
     """Below `base`; empty: that itself."""
     prefix: str
-    """What stands before the path below `base` in an id."""
+    """Prefix of ids, before the path below `base`."""
     kind: NoteKind
     scope: Scope
     writable: bool = True
@@ -82,7 +82,7 @@ class Folder:
         return below_a_link(self.base, self.path)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path below `base` lies in it."""
+        """Return whether it contains a path below `base`."""
         return not self.path or path.startswith(f"{self.path}/")
 
     def place_of(self, path: str) -> Found:
@@ -96,8 +96,8 @@ class Places:
 
     Args:
         root: the project's root.
-        extra: folders that the user's settings name besides: absolute, with `~`, or relative to the root.
-        agents: folders in which agents keep what they know of their user, by their names.
+        extra: further folders from the user's settings: absolute, with `~`, or relative to the root.
+        agents: folders of agents' own memory, by their names.
     """
 
     def __init__(
@@ -114,17 +114,17 @@ class Places:
         )
 
     def single(self) -> Iterator[Found]:
-        """Yield the notes that are one file each, whether they are there or not."""
+        """Yield the notes that are single files, existing or not."""
         yield Found(LONG_TERM, "long-term", "project", self.root, LONG_TERM, writable=True)
         for id_, base, path, scope in instruction_files(self.root, self._agents):
             yield Found(id_, "instructions", scope, base, path, writable=False)
 
     def place(self, id_: str) -> Found:
-        """Return where the note of an id lies, whether it is there or not.
+        """Return the place of a note by id, existing or not.
 
         Raises:
-            NotFoundError: no note can have that name.
-            RefusedError: it lies outside the folders of notes.
+            NotFoundError: the name is impossible.
+            RefusedError: it is outside the folders of notes.
         """
         for one in self.single():
             if one.id == id_:
@@ -141,11 +141,11 @@ class Places:
         raise NotFoundError(f"There is no note {_shown(id_)}.", hint="`cm notes list` lists them.")
 
     def new(self, id_: str) -> Found:
-        """Return where a note is to be written that may not be there yet; a bare name is a topic of the project.
+        """Return the place for writing a note, existing or not; a bare name is a topic of the project.
 
         Raises:
-            UsageError: the name cannot be one.
-            RefusedError: it lies outside the folders of notes.
+            UsageError: the name is invalid.
+            RefusedError: it is outside the folders of notes.
         """
         name = id_.strip()
         if not name.rpartition("/")[2].removeprefix(USER):
@@ -167,10 +167,10 @@ class Places:
         return self.spelled(found)
 
     def spelled(self, place: Found) -> Found:
-        """Return a place by the name of the file that is there, where the two are one name on macOS and Windows.
+        """Return a place by the name of the existing file, where the two are one name on macOS and Windows.
 
         Raises:
-            UsageError: several files have that name, or it is that of a file that is read as no note.
+            UsageError: several files have that name, or the file is not read as a note.
         """
         folder = next((one for one in self.folders if one.base == place.base and one.holds(place.path)), None)
         if folder is None:
@@ -197,7 +197,7 @@ class Places:
 
 
 def below_a_link(base: Path, path: str) -> bool:
-    """Return whether a part of the way from a folder to what lies below it is a link, the last one included."""
+    """Return whether any part of a path below a folder, including the last one, is a link."""
     at = base
     for part in path.split("/") if path else ():
         at /= part
@@ -217,7 +217,7 @@ def day_note(day: str) -> str:
 
 
 def _kind(kind: NoteKind, inside: str) -> NoteKind:
-    """Return what a note is by its path inside its folder."""
+    """Return the kind of a note by its path in its folder."""
     if kind not in {"project", "user"}:
         return kind
     if inside == LONG_TERM:
@@ -257,7 +257,7 @@ def _check_parts(path: str, id_: str) -> None:
     """
     parts = path.split("/")
     if len(parts) > DEEPEST:
-        raise UsageError(f"{_shown(id_)} lies too deep.", hint=f"A note lies below at most {DEEPEST - 1} folders.")
+        raise UsageError(f"{_shown(id_)} is too deep.", hint=f"A note is below at most {DEEPEST - 1} folders.")
     folders = parts[:-1]
     if folders[:1] == [paths.PROJECT_FOLDER]:
         del folders[0]
@@ -283,7 +283,7 @@ def _check_parts(path: str, id_: str) -> None:
 
 def _outside(id_: str) -> RefusedError:
     return RefusedError(
-        f"{_shown(id_)} lies outside the folders of notes.", hint="`cm notes list` lists what can be read."
+        f"{_shown(id_)} is outside the folders of notes.", hint="`cm notes list` lists what can be read."
     )
 
 

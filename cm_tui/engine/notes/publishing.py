@@ -16,10 +16,10 @@ from cm_tui.model.author import Author
 
 
 def place_of(notes: Notes, name: str) -> Found:
-    """Return the file of instructions of a name, whether it is there or not.
+    """Return the instructions file with a name, existing or not.
 
     Raises:
-        NotFoundError: agents read no file of that name.
+        NotFoundError: agents do not read a file of that name.
     """
     known = {one.id: one for one in notes.places.single() if one.kind == "instructions"}
     if name not in known:
@@ -31,17 +31,17 @@ def place_of(notes: Notes, name: str) -> Found:
 
 
 def publish(notes: Notes, place: Found, rules: Sequence[Rule], left_out: int, *, dry_run: bool) -> RuleBlock:
-    """Have a file say exactly these rules in its block; without rules it has none.
+    """Write exactly these Rules into the block of a file, or remove the block.
 
     Args:
         notes: the project's.
         place: of the file.
-        rules: that are approved.
+        rules: approved Rules; empty: remove the block.
         left_out: how many wait for approval.
-        dry_run: only say what would change.
+        dry_run: only report what would change.
 
     Raises:
-        UsageError: it is no text that could be written again.
+        UsageError: it is not text that could be written back.
         CmError: it cannot be read or written.
     """
     with writing():

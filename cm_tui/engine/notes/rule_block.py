@@ -1,4 +1,4 @@
-"""The block of approved rules in a file of instructions: written below what people wrote, and taken out without a trace."""
+"""The block of approved Rules in an instructions file: written below the user's text, and removable without a trace."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 BEGIN = "<!-- cm-tui: approved rules, written by `cm entries publish`; what stands between these marks is replaced -->"
 END = "<!-- cm-tui: end of approved rules -->"
 _JOINED = BEGIN.replace("approved rules,", "approved rules (the last line had no end),")
-"""Says that the text above had no end of its last line, so that it gets none when the block goes."""
+"""Marks that the text above ended without a line end, which is restored with the block's removal."""
 
 
 class Rule(NamedTuple):
-    """A rule as it stands in the block.
+    """A Rule in the block.
 
     Attributes:
-        title: what it is called; empty: nothing.
-        content: what it says.
+        title: empty: none.
+        content: its text.
     """
 
     title: str
@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 
 
 def with_block(text: str, rules: Sequence[Rule]) -> str:
-    """Return a file's text with a block of rules, in the place of the one that is there; without rules, without one."""
+    """Return a file's text with a new block of Rules; without Rules, the block is removed."""
     start, stop = _span(text)
     if not rules:
         return without_block(text)
@@ -51,10 +51,10 @@ def without_block(text: str) -> str:
 
 
 def _span(text: str) -> tuple[int, int]:
-    """Return where the block begins and ends; -1: there is none that is whole.
+    """Return the start and end of the block; -1: no complete block.
 
-    A mark counts as a line of its own alone, and of several that begin a block the last one before its end: what stands
-    below a mark without an end is people's.
+    A mark counts only as a line of its own, and of several begin marks the last one before the end mark: text below an
+    unclosed mark belongs to the user.
     """
     begins = _lines_at(text, (BEGIN, _JOINED))
     stop = next((end for end in _lines_at(text, (END,)) if begins and end > begins[0]), -1)
@@ -77,6 +77,6 @@ def _item(rule: Rule) -> str:
     said = rule.content.strip()
     if rule.title and not said.startswith(rule.title.rstrip("…")):
         said = f"{rule.title.strip()}: {said}"
-    # Nothing that a rule says ends the block.
+    # No text of a Rule ends the block.
     lines = said.replace("<!--", "&lt;!--").replace("-->", "--&gt;").split("\n")
     return "\n".join([f"- {lines[0]}", *(f"  {line}".rstrip() for line in lines[1:])])

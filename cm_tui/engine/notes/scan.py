@@ -1,4 +1,4 @@
-"""Which notes there are: the folders of notes, looked through without reading a file."""
+"""Scanning the folders of notes, without reading a file."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from cm_tui.engine.notes.places import DEEPEST, ENDINGS, Folder, Found, Places, below_a_link
+from cm_tui.files import Stamp
 from cm_tui.same_names import name_key
 
 MOST_NOTES = 100_000
-"""More are not looked at: nobody wrote them."""
-
-
-class Stamp(NamedTuple):
-    """What tells that a file has changed, without reading it."""
-
-    changed_ns: int
-    size: int
-    inode: int
+"""Further notes are not scanned: no project has that many."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +22,9 @@ class FolderScan:
     """The notes in folders.
 
     Args:
-        found: each with what tells that it has changed, by its id.
-        sign: what differs when any of them does.
-        notes: what could not be looked at.
+        found: each with its change stamp, by id.
+        sign: change stamp of all of them.
+        notes: messages on skipped paths.
     """
 
     found: Mapping[str, tuple[Found, Stamp]]
@@ -40,7 +32,7 @@ class FolderScan:
     notes: tuple[str, ...] = ()
 
     def with_changes(self, places: Places, files: Collection[str]) -> FolderScan | None:
-        """Return the same with some files as they are now; None: more has changed than files.
+        """Return the same with some files updated; None: more than files has changed.
 
         Args:
             places: the folders.
@@ -60,7 +52,7 @@ class FolderScan:
 
 
 def sign_of(found: Mapping[str, tuple[Found, Stamp]]) -> int:
-    """Return what names some notes as they are, in whatever order."""
+    """Return an id of the state of some notes, in any order."""
     return sum(_sign_of_one(id_, one) for id_, one in found.items())
 
 
@@ -71,12 +63,12 @@ def _sign_of_one(id_: str, one: tuple[Found, Stamp]) -> int:
 
 
 def _place_in(places: Places, file: str) -> Found | None:
-    """Return the place of a file in a folder of notes; None: it is a folder, or no note."""
+    """Return the place of a file in a folder of notes; None: it is a folder, or not a note."""
     for folder in places.folders:
         base = f"{folder.base}{os.sep}"
         if file.startswith(f"{folder.folder}{os.sep}") and file.endswith(ENDINGS):
             path = file[len(base) :].replace(os.sep, "/")
-            # What the scan does not look at is looked at by nobody.
+            # Skip what the folder scan skips.
             plain = _is_text(path) and not any(
                 part.startswith(".") for part in path[len(folder.path) :].split("/")[:-1]
             )
@@ -85,17 +77,17 @@ def _place_in(places: Places, file: str) -> Found | None:
 
 
 def scan_folders(places: Places) -> FolderScan:
-    """Look through all folders; links are left out, whatever they lead to."""
+    """Scan all folders; links are skipped."""
     found: dict[str, tuple[Found, Stamp]] = {}
     notes: list[str] = []
     for folder in places.folders:
         if folder.leads_away:
-            notes.append(f"{folder.folder} is a link, or lies below one: no notes are read from it.")
+            notes.append(f"{folder.folder} is a link, or is below one: no notes are read from it.")
             continue
         for path, stamp in _walk(folder, notes):
             if len(found) >= MOST_NOTES:
                 return FolderScan(
-                    found, sign_of(found), (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is left out.")
+                    found, sign_of(found), (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is skipped.")
                 )
             one = folder.place_of(path)
             found.setdefault(one.id, (one, stamp))
@@ -103,21 +95,21 @@ def scan_folders(places: Places) -> FolderScan:
 
 
 def fixed(places: Places) -> Iterator[tuple[Found, Stamp]]:
-    """Yield the notes that are one file each, those that are there."""
+    """Yield the existing notes that are single files."""
     for one in places.single():
         if (stamp := stamp_of(one)) is not None:
             yield one, stamp
 
 
 def stamp_of(place: Found) -> Stamp | None:
-    """Return what tells that a note has changed; None: there is no ordinary file."""
+    """Return a note's change stamp; None: no ordinary file."""
     if below_a_link(place.base, place.path):
         return None
     try:
         found = place.file.lstat()
     except (OSError, ValueError):
         return None
-    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+    return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
@@ -137,20 +129,20 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
         for entry in level:
             below = f"{path}/{entry.name}" if path else entry.name
             if not _is_text(below):
-                notes.append(f"{_printable(below)} has a name that is no text, and is left out.")
+                notes.append(f"{_printable(below)} has a name that is not valid text, and is skipped.")
                 continue
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if depth < DEEPEST and not entry.name.startswith("."):
                         waiting.append((below, depth + 1))
                 elif entry.name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
-                    yield below, _stamp(entry.stat(follow_symlinks=False))
+                    yield below, Stamp.of(entry.stat(follow_symlinks=False))
             except OSError:
-                continue  # it has gone meanwhile
+                continue  # removed meanwhile
 
 
 def _skipped(path: str, level: Sequence[os.DirEntry[str]]) -> Iterator[str]:
-    """Yield which notes of a folder are skipped, or overwrite each other in a checkout on macOS or Windows."""
+    """Yield messages on notes that are skipped, or overwrite each other in a checkout on macOS or Windows."""
     names: dict[str, str] = {}
     for entry in level:
         is_folder = entry.is_dir(follow_symlinks=False)
@@ -174,7 +166,3 @@ def _is_text(name: str) -> bool:
 
 def _printable(name: str) -> str:
     return repr(name.encode("ascii", "backslashreplace").decode()[:120])
-
-
-def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,4 +1,4 @@
-"""What events say of changes of several notes, and their files as they are now, secrets and all."""
+"""Events on changes of several notes, and the current files including secrets."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import UsageError
 
 CHANGED = "topic.changed"
-"""Kind of the event that has what several notes said before and after."""
+"""Kind of the event with the text of several notes before and after."""
 REVERTED = "topic.reverted"
-"""Kind of the event that says the same of a change that was taken back: it is not itself taken back."""
+"""Kind of the event that records an undone change; it cannot itself be undone."""
 
 
 class Told(NamedTuple):
-    """What an event says of one file: its text to the letter, without what looks like a secret; None: there is none."""
+    """One file in an event: its exact text with secrets redacted; None: no file."""
 
     note: str
     before: str | None
@@ -28,13 +28,13 @@ class Told(NamedTuple):
 
 
 class Now(NamedTuple):
-    """A file of a change, as it is now.
+    """Current state of a file in a change.
 
     Attributes:
-        place: where it lies.
-        told: what the event says of it.
-        data: what it holds; None: there is none.
-        shown: the same as text to the letter, without what looks like a secret.
+        place: its path.
+        told: the file in the event.
+        data: its content; None: no file.
+        shown: the exact text with secrets redacted.
     """
 
     place: Found
@@ -44,14 +44,14 @@ class Now(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Lines of several files, as they are shown and as they are: what holds a secret is found again by what it shows."""
+    """Lines of several files, redacted and original, to find the original of a redacted line."""
 
     shown: list[str]
     kept: list[str]
 
 
 def files_of(event: Event) -> list[Told]:
-    """Return what an event says of files; what is not as expected is left out."""
+    """Return the files of an event; unexpected values are skipped."""
     files = event.data.get("files")
     found = [one for one in files if isinstance(one, Mapping)] if isinstance(files, list) else []
     return [
@@ -69,7 +69,7 @@ def shown(texts: Sequence[str]) -> list[str]:
 
 
 def pool_of(files: Sequence[Now], kept: Sequence[str] = ()) -> Pool:
-    """Return the lines of files, and of texts that are kept beside them."""
+    """Return the lines of files, and of texts saved with them."""
     texts = [text_of(one.data)[0] for one in files if one.data is not None] + list(kept)
     pairs = [
         pair
@@ -80,15 +80,15 @@ def pool_of(files: Sequence[Now], kept: Sequence[str] = ()) -> Pool:
 
 
 def bytes_of(text: str | None, file: Now, pool: Pool) -> bytes | None:
-    """Return a text of an event as a file is to hold it, with the secrets of lines that hold some.
+    """Return a text of an event for a file, with the secrets of its redacted lines.
 
     Args:
-        text: as the event has it; None: there is to be no file.
-        file: that it is written into.
-        pool: lines in which secrets are found again.
+        text: from the event; None: no file.
+        file: the file to write.
+        pool: lines for finding secrets.
 
     Raises:
-        UsageError: a secret is found nowhere.
+        UsageError: a secret is not found.
     """
     if text is None or not has_marks(text):
         return None if text is None else text.encode("utf-8")
@@ -96,21 +96,21 @@ def bytes_of(text: str | None, file: Now, pool: Pool) -> bytes | None:
     known = set(pool.shown)
     if any(has_marks(line) and line not in known for line in lines):
         raise UsageError(
-            f"What looked like a secret stood in {file.place.id}, and no journal keeps that.",
+            f"{file.place.id} contained a possible secret, and no journal stores that.",
             hint="Write these lines again: `cm notes edit`.",
         )
     return written_like(text.encode("utf-8"), "\n".join(with_kept_lines(pool.shown, pool.kept, lines)))
 
 
 def as_text(place: Found, data: bytes | None) -> str | None:
-    """Return what a file holds to the letter; None: there is no file.
+    """Return the exact text of a file; None: no file.
 
     Raises:
-        UsageError: it is no text.
+        UsageError: it is not text.
     """
     try:
         return None if data is None else data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"The note {place.id} stays as it is: it is not UTF-8.", hint="Mend it in an editor first."
+            f"The note {place.id} stays as it is: it is not UTF-8.", hint="Save it as UTF-8 in an editor first."
         ) from error

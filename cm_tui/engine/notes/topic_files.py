@@ -1,13 +1,12 @@
-"""Changes of several notes at once, such as topics that become one: one event with all their texts, then the files.
+"""Changes of several notes at once, such as merging topics: one event with all texts, then the files.
 
-Whoever is killed in between leaves a mark by which the next change does the rest; and the change can be taken back, done or
-half done. What is written comes first and what goes comes last: at no moment is a line in no file.
+A change that is killed halfway leaves a mark; the next change completes it. It can be undone, complete or not.
+New text is written before old text is removed, so that each line is in a file at any moment.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,22 +32,21 @@ from cm_tui.engine.notes.topic_events import (
     pool_of,
     shown,
 )
-from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.author import Author
+from cm_tui.state_file import read_object, write_json
 
 _UNDONE = "change.undone"
-"""Kind of the event behind which a change counts no longer; whoever takes changes back writes it."""
-_MOST_MARK = 4_000
+"""Kind of the event that undoes a change."""
 
 
 class FileChange(NamedTuple):
-    """What becomes of one file.
+    """Change of one file.
 
     Attributes:
-        place: where it lies.
-        before: what it holds; None: there is none.
-        after: what it is to hold; None: it goes.
+        place: its path.
+        before: its current content; None: no file.
+        after: its new content; None: remove it.
     """
 
     place: Found
@@ -57,11 +55,7 @@ class FileChange(NamedTuple):
 
 
 class TopicFiles:
-    """Changes of several notes of a project; the caller holds all notes meanwhile.
-
-    Args:
-        notes: the project's.
-    """
+    """Changes of several notes of a project; the caller holds all notes."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -69,16 +63,16 @@ class TopicFiles:
         self._unfinished = _unfinished(notes.root)
 
     def read(self, place: Found) -> bytes | None:
-        """Return what a file holds, None: there is none.
+        """Return the content of a file; None: it does not exist.
 
         Raises:
-            UsageError: it is no text that could be written again.
-            RefusedError: it is a link, lies below one, or has a conflict of git.
+            UsageError: it is not text that could be written back.
+            RefusedError: it is a link, is below one, or has a git conflict.
             StoreError: it cannot be read.
         """
         if leads_away(place):
             raise RefusedError(
-                f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
                 hint="Put an ordinary file there.",
             )
         file = self._notes.file(place)
@@ -88,17 +82,17 @@ class TopicFiles:
     def change(
         self, action: str, words: str, files: Sequence[FileChange], writer: Author | None = None, **more: Any
     ) -> str:
-        """Tell of a change, then make it; returns the id of the event.
+        """Record a change, then make it; return the id of the event.
 
         Args:
-            action: what is done, in a word.
-            words: the same, for people.
-            files: all that change.
-            writer: who asks for it; None: a person.
-            more: what the event says besides.
+            action: the kind of change, one word.
+            words: the change, for the user.
+            files: all changed files.
+            writer: who makes it; None: the user.
+            more: further data of the event.
 
         Raises:
-            UsageError: it is too much for one event; nothing is written.
+            UsageError: it is too long for one event; nothing is written.
             RefusedError: a file may not be written; nothing is written.
             StoreError: one cannot be written.
         """
@@ -137,7 +131,7 @@ class TopicFiles:
             ) from error
 
     def write(self, event: str, files: Sequence[FileChange]) -> None:
-        """Make a change of which an event tells: what is written first, then what goes.
+        """Make the change of an event: first additions, then removals.
 
         Raises:
             RefusedError: a file may not be written.
@@ -151,9 +145,9 @@ class TopicFiles:
                 take_away(one.place, kept_file(f"{event}-{number}"))
 
     def complete(self) -> str:
-        """Do what is left of a change whose process was killed; returns what that was, in words; empty: there is nothing.
+        """Complete a change whose process was killed; return its words; empty: none was left.
 
-        A file that was edited since is merged; one that cannot be is left, and with it what was to go.
+        A file that was edited since is merged; if that is impossible, it is left, and so are the removals.
 
         Raises:
             RefusedError: a file may not be written.
@@ -177,11 +171,11 @@ class TopicFiles:
         return words
 
     def now_of(self, event: Event) -> list[Now]:
-        """Return the files of a change as they are now.
+        """Return the current files of a change.
 
         Raises:
-            UsageError: one is no text that could be written again.
-            RefusedError: one is a link, or lies below one.
+            UsageError: one is not text that could be written back.
+            RefusedError: one is a link, or is below one.
             StoreError: one cannot be read.
         """
         told = files_of(event)
@@ -196,22 +190,14 @@ class TopicFiles:
 
     def _mark(self, token: str) -> None:
         """Leave a mark, before an event tells of a change, that the change is not made yet."""
-        said = {"at": str(self._journal.end()), "token": token}
-        try:
-            paths.private_dir(self._unfinished.parent)
-            write_atomically(self._unfinished, json.dumps(said), durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self._unfinished}: {error.strerror or error}.",
-                hint="Check its permissions and free space.",
-            ) from error
+        write_json(self._unfinished, {"at": str(self._journal.end()), "token": token})
 
     def _done(self) -> None:
         with suppress(OSError):
             self._unfinished.unlink(missing_ok=True)
 
     def _last_unfinished(self) -> Event | None:
-        """Return the change that the mark is of; None where nobody told of it, or it was taken back since."""
+        """Return the change that the mark names; None if the journal lacks it or it was undone since."""
         said = _read_mark(self._unfinished)
         if said is None:
             return None
@@ -231,7 +217,7 @@ class _Finished(NamedTuple):
 
 
 def _finished(file: Now) -> _Finished | None:
-    """Return what a file is to hold once a change is made; None: it was edited, and cannot be merged."""
+    """Return the new content of a file; None: it was edited, and cannot be merged."""
     told, now = file.told, file.shown
     if now in (told.before, told.after):
         return _Finished(told.after)
@@ -254,9 +240,8 @@ def _unfinished(root: Path) -> Path:
 
 
 def _read_mark(file: Path) -> tuple[Position, str] | None:
-    data = read_regular(file, _MOST_MARK)
+    said = read_object(file)
     try:
-        said = json.loads(data) if data is not None else None
-        return (Position.parse(said["at"]), str(said["token"])) if isinstance(said, dict) else None
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, UsageError):
+        return Position.parse(said["at"]), str(said["token"])
+    except (ValueError, KeyError, TypeError, AttributeError, UsageError):
         return None

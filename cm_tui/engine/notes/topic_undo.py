@@ -1,4 +1,4 @@
-"""Taking back a change of several notes, by the event that tells of it: all of them, or none."""
+"""Undoing a change of several notes, by its event: all of them, or none."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LONG = 8_000
 
 
 class FilesBack(NamedTuple):
-    """What taking back a change of several notes did, or would do.
+    """Result of undoing a change of several notes, or of a dry run.
 
     Attributes:
         ids: of the notes.
-        words: the change, for people.
-        conflicts: those that have changed in the same lines since: then nothing was taken back.
+        words: the change, for the user.
+        conflicts: notes with later changes in the same lines; if there are any, nothing was undone.
     """
 
     ids: tuple[str, ...]
@@ -41,11 +41,11 @@ class FilesBack(NamedTuple):
 
 
 class _Back(NamedTuple):
-    """What a file is to hold again.
+    """Content to restore in a file.
 
     Attributes:
-        text: without secrets; None: the file goes.
-        data: the same to the byte, where that is known.
+        text: redacted; None: remove the file.
+        data: the exact bytes, if known.
     """
 
     text: str | None
@@ -53,20 +53,20 @@ class _Back(NamedTuple):
 
 
 def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack:
-    """Take back a change of several notes; what was changed in other lines since stays.
+    """Undo a change of several notes; later changes of other lines stay.
 
     Args:
         notes: the project's.
         event: one of kind `topic.changed`.
-        dry_run: only say what it would do.
+        dry_run: only report what would be undone.
 
     Raises:
-        UsageError: the event tells of no such change, or what it changed cannot come back.
+        UsageError: the event is not such a change, or it cannot be undone.
         CmError: a note cannot be read or written.
     """
     told = files_of(event)
     if event.kind != CHANGED or not told:
-        raise UsageError(f"The event {event.id} tells of no change of topics.")
+        raise UsageError(f"The event {event.id} is not a change of topics.")
     ids = tuple(one.note for one in told)
     words = str(event.data.get("words") or f"changed {', '.join(ids)}")
     with writing():
@@ -84,7 +84,7 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack
         for change in changes:
             refuse_locked(change.place)
         if not dry_run:
-            # Also where nothing is to be written: whoever was killed before has told of a change, and none completes it.
+            # Even if nothing is to be written: a killed process recorded a change that must not be completed now.
             said = [{"note": one.told.note, "before": one.shown, "after": to.text} for one, to in pairs]
             files.write(_tell(files, event, said), changes)
             for number in range(len(told)):
@@ -93,7 +93,7 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack
 
 
 def _tell(files: TopicFiles, event: Event, said: Sequence[dict[str, str | None]]) -> str:
-    """Write the event that a change is taken back; one that is too long only says which notes it is about."""
+    """Record that a change is undone; an event that would be too long only lists the notes."""
     data = {"undoes": event.id, "files": said}
     try:
         return files.tell(REVERTED, data, Author())
@@ -102,12 +102,12 @@ def _tell(files: TopicFiles, event: Event, said: Sequence[dict[str, str | None]]
 
 
 def _kept(event: Event, number: int) -> list[bytes | None]:
-    """Return what is kept of each file that went."""
+    """Return the saved content of each removed file."""
     return [read_regular(kept_file(f"{event.id}-{place}"), _MOST_BYTES) for place in range(number)]
 
 
 def _moved(now: Sequence[Now]) -> dict[str, _Back]:
-    """Return what becomes of files that were moved, and edited where they are: they come back as they are."""
+    """Return the restored files for moved and since edited ones: they are moved back with their edits."""
     found: dict[str, _Back] = {}
     for old in now:
         for new in now:
@@ -118,7 +118,7 @@ def _moved(now: Sequence[Now]) -> dict[str, _Back]:
 
 
 def _back(file: Now, kept: bytes | None) -> _Back | None:
-    """Return what a file is to hold again; None: it has changed since in the same lines."""
+    """Return the content to restore; None: the same lines were changed since."""
     told, now = file.told, file.shown
     if now == told.before:
         return _Back(now)
@@ -139,7 +139,7 @@ def text_of_letters(data: bytes) -> str:
 
 
 def _without(made: str, now: str) -> _Back | None:
-    """Return a file that was made and edited since, with what was added alone."""
+    """Return a new and since edited file with only the later additions."""
     head = _head(made)
     text = merged_back(made, head, now)
     if text is None:
@@ -158,12 +158,12 @@ def _head(text: str) -> str:
 
 
 def merged_back(made: str, before: str, now: str) -> str | None:
-    """Return a text without a change, and with what was changed since; None: both are about the same lines.
+    """Return a text without a change, but with later changes; None: they are in the same lines.
 
     Args:
-        made: as the change left it.
-        before: as it was before the change.
-        now: as it is.
+        made: the text after the change.
+        before: the text before the change.
+        now: the current text.
     """
     end = "\n" if (before if now.endswith("\n") == made.endswith("\n") else now).endswith("\n") else ""
     texts = made.removesuffix("\n"), before.removesuffix("\n"), now.removesuffix("\n")
@@ -173,7 +173,7 @@ def merged_back(made: str, before: str, now: str) -> str | None:
 
 
 def _with_added(made: Sequence[str], before: Sequence[str], now: Sequence[str]) -> str | None:
-    """Return a text as it was, with lines that were only added since at the places that they have there; None: others changed."""
+    """Return the old text with later additions at their places; None: other lines were changed."""
     if len(made) + len(now) > _LONG:
         return None
     since = SequenceMatcher(None, made, now, autojunk=False).get_opcodes()
@@ -181,7 +181,7 @@ def _with_added(made: Sequence[str], before: Sequence[str], now: Sequence[str]) 
         return None
     lines = list(before)
     back = SequenceMatcher(None, made, before, autojunk=False).get_opcodes()
-    # From the end: what stands before it keeps its place.
+    # From the end: earlier lines keep their place.
     for _, at, _, start, stop in reversed([one for one in since if one[0] == "insert"]):
         kind, i1, _, j1, j2 = next((one for one in reversed(back) if one[1] <= at), ("insert", 0, 0, 0, 0))
         place = j1 + at - i1 if kind == "equal" else j2

@@ -1,4 +1,4 @@
-"""Arity: how many arguments a call gives and a definition takes."""
+"""Arity: number of arguments of a call and of parameters of a definition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _IGNORED = ("comment", "attribute", "decorator", "annotation")
 
 
 def argument_count(args: Node | None, found: Findings) -> int | None:
-    """Count the arguments in a list; None when a spread makes the count unknown or there is no list."""
+    """Count the arguments in a list; None: unknown because of a spread, or no list."""
     if args is None:
         return None
     at = args.start_byte
@@ -23,10 +23,10 @@ def argument_count(args: Node | None, found: Findings) -> int | None:
 
 
 def parameter_range(params: Node | None, language: Language, *, in_class: bool) -> tuple[int | None, int | None]:
-    """Return the fewest and the most arguments that fit a parameter list.
+    """Return the minimum and maximum number of arguments for a parameter list.
 
     Returns:
-        (None, None) when there is no list; a maximum of None beside a minimum: any number.
+        (None, None): no list; a maximum of None with a minimum: any number.
     """
     if params is None:
         return None, None
@@ -43,7 +43,7 @@ def parameter_range(params: Node | None, language: Language, *, in_class: bool) 
         if role == "variadic":
             open_end = True
             continue
-        if role in {"default", "spread"}:  # beside the parameter that it makes optional
+        if role in {"default", "spread"}:  # next to the parameter that it makes optional
             low -= 1
             open_end = open_end or role == "spread"
             continue

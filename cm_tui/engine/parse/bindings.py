@@ -1,4 +1,4 @@
-"""From raw findings to rows of `binding`: what is said of the type of a name."""
+"""From raw findings to rows of `binding`: statements on the type of a name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LOCALS = frozenset({"var", "param"})
 def extract_bindings(
     found: Findings, around: EnclosingSymbols, language: Language, imports: Sequence[ParsedImport]
 ) -> list[ParsedBinding]:
-    """Return what a file says of the types of its names, in order of line."""
+    """Return a file's statements on the types of its names, in order of line."""
     bindings = _Bindings(around, language, imports)
-    # Attributes last: what they are set from is known by then.
+    # Attributes last: their sources are known by then.
     for kind, captures in sorted(found.bindings, key=lambda b: (b[0] == "attr", _first(b[1], "name").start_byte)):
         bindings.add(kind, captures)
     return sorted(
@@ -36,7 +36,7 @@ class _Bindings:
 
     Args:
         around: the file's symbols.
-        language: which types stand for others, or are its own.
+        language: with its transparent and built-in types.
         imports: of the file.
     """
 
@@ -52,7 +52,7 @@ class _Bindings:
         self._outer_names |= {row.alias or row.name or row.module.partition(".")[0] for row in imports}
 
     def add(self, kind: str, captures: Captures) -> None:
-        """Add what one match says."""
+        """Add the findings of one match."""
         node = _first(captures, "name", "type")
         line = node.start_point[0] + 1
         scope = self._around.scope(node.start_byte)
@@ -63,7 +63,7 @@ class _Bindings:
             return
         kind, scope = stored
         if not types and scope is not None and kind in _LOCALS and name in self._outer_names:
-            # A local that hides a name of the module says so, although its type is not known.
+            # A local that hides a name of the module is recorded, even if its type is unknown.
             types = [""]
         elif types and kind in _LOCALS:
             self._types_of.setdefault((scope, name), types)
@@ -76,7 +76,7 @@ class _Bindings:
             self.rows[ParsedBinding(scope, kind, name, type_name, line)] = None
 
     def _kind_and_scope(self, kind: str, scope: int | None, position: int) -> tuple[str, int | None] | None:
-        """Return under what a binding is stored: attributes belong to the class around. None: it is not."""
+        """Return the scope of a binding: attributes belong to the class around. None: not stored."""
         if kind == "var" and scope is not None and self._located[scope].name_at == position:
             scope = self._around.outside(scope)  # the name of a definition holds around it, not in it
         if kind == "attr":
@@ -107,5 +107,5 @@ class _Bindings:
 
 
 def _first(captures: Captures, *names: str) -> Node:
-    """Return the first node of the first capture of these names that is there, else of any."""
+    """Return the first node of the first existing capture of these names, else of any."""
     return next((captures[name] for name in names if name in captures), next(iter(captures.values())))[0]

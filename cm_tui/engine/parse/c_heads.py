@@ -1,7 +1,7 @@
-"""Heads of declarations in C and C++, read by their tokens alone: a second, forgiving reader beside the grammar.
+"""Heads of declarations in C and C++, by their tokens alone: a second, forgiving parser next to the grammar.
 
-It knows where a declaration begins and ends, also where macros that only a preprocessor could expand make the grammar
-lose its way; what is inside of functions and initialisers it passes over.
+It finds where a declaration begins and ends, even if unexpanded macros confuse the grammar; the content of functions
+and initialisers is skipped.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _AFTER_PARAMETERS = frozenset({b"const", b"noexcept", b"override", b"final", b"v
 
 
 class Token(NamedTuple):
-    """Token of a head: a word, string, number, sign, or a bracketed stretch, which counts as one.
+    """Token of a head: a word, string, number, sign, or a bracketed group, which counts as one.
 
-    `kind` is `w`, `s`, `n`, an opening bracket for a bracketed stretch, or the sign itself.
+    `kind` is `w`, `s`, `n`, an opening bracket for a bracketed group, or the sign itself.
     """
 
     kind: str
@@ -112,7 +112,7 @@ class _Reader:
         return Token(text.decode("latin-1"), text, start, self._position, self._new_line)
 
     def _after_angles(self, start: int) -> int:
-        """Return the position after the bracket that closes template arguments; 0 when they are none."""
+        """Return the position after the bracket that closes template arguments; 0: not template arguments."""
         if start < self._no_angles_before:
             return 0
         depth, position = 0, start
@@ -133,7 +133,7 @@ class _Reader:
         return 0
 
     def _goes_on(self, head: Head, at: int) -> bool:
-        """Whether the declaration goes on after the brace; else `head.what` says what the braces hold."""
+        """Whether the declaration continues after the brace; else `head.what` is the kind of the braces."""
         end = self._closing.get(at)
         after = len(self._data) if end is None else end + 1
         tokens = head.tokens
@@ -191,7 +191,7 @@ def _is_type(tokens: list[Token]) -> bool:
 
 
 def type_word(tokens: list[Token]) -> int:
-    """Return the index of the word that begins a type's definition, -1 when there is none; of a template's own no heed is taken."""
+    """Return the index of the word that begins a type's definition, or -1; the words of a template header are ignored."""
     for index, token in enumerate(tokens):
         if token.text in TYPE_WORDS:
             if token.text == b"enum" and index + 1 < len(tokens) and tokens[index + 1].text in {b"class", b"struct"}:

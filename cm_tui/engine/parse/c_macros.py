@@ -1,4 +1,4 @@
-"""Macros that a declaration's head holds, told by their place: what a grammar that expands nothing has to be spared."""
+"""Macros in the head of a declaration, by position, which have to be hidden from the grammar."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CONSTANT = frozenset({b"const", b"volatile", b"unsigned", b"signed", b"struct",
 
 
 def macros_of(head: Head, data: bytes, *, nameless: bool) -> Iterator[Range]:
-    """Yield what to blank of a head so that what is left is a declaration.
+    """Yield the parts of a head to blank so that a declaration remains.
 
     Args:
         head: a head of `data`.
@@ -71,7 +71,7 @@ def macros_of(head: Head, data: bytes, *, nameless: bool) -> Iterator[Range]:
 
 
 def _wrapped(tokens: list[Token], head: Head, data: bytes, *, nameless: bool) -> tuple[Range, ...] | None:
-    """Return what is around a head that stands in a macro, `EXPORT(int f(void)) {`, or in one that makes it, `TEST("it") {`."""
+    """Return the text around a head inside a macro, `EXPORT(int f(void)) {`, or one that generates it, `TEST("it") {`."""
     if [token.kind for token in tokens] != ["w", "("] or not is_capitals(tokens[0].text) or head.what != "function":
         return None
     start, end = tokens[1].start + 1, tokens[1].end - 1
@@ -89,12 +89,12 @@ def _in_enum(head: Head, data: bytes) -> Iterator[Range]:
 
 
 def macro_calls(data: bytes, closing: dict[int, int], errors: Sequence[Range]) -> Iterator[Range]:
-    """Yield the first argument of calls of macros in which errors are: a declaration, where a value should stand.
+    """Yield the first argument of macro calls with errors: a declaration in the place of a value.
 
     Args:
         data: the text.
         closing: position of the closing bracket by that of the opening one.
-        errors: what the grammar could not read, in order.
+        errors: unparsed text, in order.
     """
     calls = [found.end() - 1 for found in _CALLED.finditer(data) if found.end() - 1 in closing]
     done = -1
@@ -109,7 +109,7 @@ def macro_calls(data: bytes, closing: dict[int, int], errors: Sequence[Range]) -
 
 
 def name_of(head: Head) -> Token | None:
-    """Return the token that names what a head defines; None when it has no plain name."""
+    """Return the token with the name that a head defines; None: no plain name."""
     tokens = _without_template(head.tokens[_leading(head) :])
     if head.what == "function":
         at = _name_index(tokens)
@@ -127,7 +127,7 @@ def name_of(head: Head) -> Token | None:
 
 
 def _leading(head: Head) -> int:
-    """Count the tokens of macros that stand before the declaration, as statements of their own."""
+    """Count the tokens of macros before the declaration, as separate statements."""
     tokens = head.tokens
     at = 0
     while at < len(tokens) and is_capitals(tokens[at].text):
@@ -149,7 +149,7 @@ def _stands_alone(head: Head, at: int, after: int) -> bool:
         return True
     if not following.new_line or following.kind not in {"w", "["}:
         return False
-    # `BOOL` above `is_open(int door) {` is what it gives.
+    # `BOOL` above `is_open(int door) {` is its return type.
     rest = tokens[after:]
     has_type = len(rest) > 1 and (rest[0].text in QUALIFIERS or rest[1].kind in {"w", "*", "&", "::", "<"})
     return has_type or called
@@ -186,7 +186,7 @@ def _in_type_head(tokens: list[Token]) -> Iterator[Range]:
 
 
 def _last_name(tokens: list[Token]) -> int:
-    """Return the index at which the last name begins, with what qualifies it: `a::B<c>::D`."""
+    """Return the index at which the last name begins, including its qualifiers: `a::B<c>::D`."""
     index = len(tokens) - 1
     while index > 0 and (tokens[index].kind != "w" or _is_trailing_macro(tokens, index)):
         index -= 1
@@ -202,7 +202,7 @@ def _is_trailing_macro(tokens: list[Token], index: int) -> bool:
 
 
 def _name_index(tokens: list[Token]) -> int:
-    """Return the index of the word before a function's parameters, -1 when there is no such."""
+    """Return the index of the word before a function's parameters, or -1."""
     stop = next((i for i, token in enumerate(tokens) if token.kind in {"=", ":", "{"} and i), len(tokens))
     calls = [
         index - 1
@@ -246,7 +246,7 @@ def _in_function_head(tokens: list[Token], name: int, head: Head, data: bytes) -
 
 
 def _ends(tokens: list[Token], index: int, called: bool) -> bool:
-    """Whether a word is the last of a head: no old-style parameter, of which another word is the name."""
+    """Whether a word is the last of a head: not an old-style parameter, which ends in its name."""
     return index + (2 if called else 1) == len(tokens)
 
 

@@ -1,4 +1,4 @@
-"""Macros of C and C++ that a grammar takes for something else without an error: blanked before anything is parsed."""
+"""Macros of C and C++ that a grammar misreads without an error: blanked before parsing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STATEMENT = re.compile(rb"\b(?:if|for|while|switch|catch)\b")
 _DEFINE = re.compile(rb"#[ \t]*define\b(?:\\\r?\n|[^\n])*")
 
 _LINE_OF_MACRO = re.compile(rb"(?:(?!\\\r?\n)[^\n])+")
-"""Line up to the sign that the macro goes on behind it."""
+"""Line up to the sign after which the macro continues."""
 
 
 def without_plain_macros(data: bytes) -> bytes:
-    """Return C or C++ text without the macros that a grammar takes for something else, and says nothing; bytes stay."""
+    """Return C or C++ text without macros that a grammar misreads silently; positions are unchanged."""
     data = _BARE_MACRO.sub(lambda line: b" " * len(line[0]), data)
     ranges = [Range(*found.span(1)) for found in _EXPORTED.finditer(data)]
     for found in _ATTRIBUTE.finditer(data):

@@ -1,4 +1,4 @@
-"""C and C++ that a grammar cannot read because nobody expanded its macros: spared of them, and read again."""
+"""C and C++ that a grammar cannot parse because of unexpanded macros: remove them, and parse again."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from cm_tui.engine.scan.languages import Language
 
 _ROUNDS = 3
 _SWALLOWED = frozenset({"function_definition", "function_declarator", "template_declaration", "namespace_definition"})
-"""What does not stand inside of a function, unless the grammar missed where that ends."""
+"""Definitions that cannot be inside a function, unless the grammar missed its end."""
 _SECONDS = 3.0
-"""CPU that one attempt may take; what was read at first stands where it takes more."""
+"""CPU limit for one attempt; beyond it the first result is used."""
 _ERROR_BYTES = 16
-"""What an error weighs beside the bytes that it holds."""
+"""Weight of an error in addition to its bytes."""
 
 
 class Repaired(NamedTuple):
-    """Tree, and the heads of all declarations in its text; none where the errors cannot have swallowed one."""
+    """Tree, and the heads of all declarations in its text; empty if the errors cannot hide one."""
 
     tree: Tree
     heads: list[Head]
 
 
 def repair(language: Language, data: bytes, tree: Tree) -> Repaired:
-    """Return the tree of a text in which macros and contradicting branches are blanked where the grammar had failed.
+    """Return the tree of a text after blanking macros and contradicting branches where the grammar failed.
 
-    Bytes and lines stay where they are. A reading is kept when it leaves fewer errors than the one before it.
+    Positions are unchanged. A tree is kept when it has fewer errors than the one before.
 
     Args:
         language: C or C++.
-        data: what was parsed.
-        tree: what came of it, with errors.
+        data: the parsed text.
+        tree: its tree, with errors.
     """
     errors, harmful = _errors(tree)
     if not harmful:
@@ -62,18 +62,18 @@ def repair(language: Language, data: bytes, tree: Tree) -> Repaired:
 
 
 class _Errors(NamedTuple):
-    """What a grammar could not read."""
+    """Text that a grammar could not parse."""
 
     ranges: list[Range]
-    """In order; what is missing is an empty one."""
+    """In order; a missing token is an empty one."""
     harmful: bool
     """Whether a definition may be lost: not all of them are inside of functions that are read as such."""
 
 
 def errors_of(tree: Tree) -> list[Range]:
-    """Return the stretches that no rule of the grammar holds, in order; what is missing is an empty one.
+    """Return the ranges that no rule of the grammar covers, in order; a missing token is an empty one.
 
-    Of an error that spans half a file because one bracket was not understood, what was read inside of it does not count.
+    In an error that spans half a file because of one bracket, correctly parsed parts do not count.
     """
     return _errors(tree).ranges
 
@@ -107,7 +107,7 @@ def _errors(tree: Tree) -> _Errors:
 def _attempt(
     language: Language, data: bytes, tree: Tree, errors: list[Range], edits: list[Range]
 ) -> tuple[bytes, Tree, list[Range], bool]:
-    """Return text, tree and errors with some stretches blanked, or as they were where that is no better."""
+    """Return text, tree and errors with some ranges blanked, or unchanged if that is no better."""
     spared = blank(data, edits)
     if spared == data:
         return data, tree, errors, False

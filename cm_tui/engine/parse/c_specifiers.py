@@ -1,4 +1,4 @@
-"""Words before a declaration's name: which are the language's own, which its type, and which are macros."""
+"""Words before a declaration's name: keywords, its type, and macros."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def specifier_macros(tokens: list[Token], *, typed: bool) -> Iterator[Range]:
     """Yield the macros among the words before a name.
 
     Args:
-        tokens: what stands before the name.
+        tokens: those before the name.
         typed: the type comes after them; so none of them is one.
     """
     names = _names(tokens)
@@ -52,7 +52,7 @@ def specifier_macros(tokens: list[Token], *, typed: bool) -> Iterator[Range]:
         # Of words that are all written alike the last one before the name is the type; a lone one always is.
         macros = [one for one in macros if not kept or one is not kept[-1]]
     if not built_in:
-        # `MACRO explicit Name(int);`: what a word of the language other than `const` follows is no type.
+        # `MACRO explicit Name(int);`: before a keyword other than `const` there is no type.
         macros += [
             one for one in names if one.plain and one not in macros and _leads(tokens[one.after : one.after + 1])
         ]
@@ -70,7 +70,7 @@ def _leads(following: list[Token]) -> bool:
 
 
 class _Name(NamedTuple):
-    """Name among the words before another: indexes from `first` up to, not with, `after`."""
+    """Names among the words before another: indexes from `first` up to, not including, `after`."""
 
     first: int
     after: int
@@ -80,7 +80,7 @@ class _Name(NamedTuple):
 
 
 def _names(tokens: list[Token]) -> list[_Name]:
-    """Return the names that are neither of the language nor behind `struct`; a qualified or generic one is one."""
+    """Return the names that are neither keywords nor after `struct`; a qualified or generic one is one."""
     names: list[_Name] = []
     index = 0
     while index < len(tokens):
@@ -101,7 +101,7 @@ def _names(tokens: list[Token]) -> list[_Name]:
 
 
 def _part(token: Token) -> object:
-    """Return what neighbours have in common that are one name: the built-in type, or the word itself."""
+    """Return the key that adjacent words of one name share: the built-in type, or the word itself."""
     if token.kind != "w" or token.text in QUALIFIERS:
         return None
     return "type" if token.text in TYPES or token.text in TYPE_WORDS else token.start

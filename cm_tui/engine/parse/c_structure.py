@@ -1,4 +1,4 @@
-"""Brackets and conditionals of C and C++ text: which bracket closes which, and which branches cannot stand side by side."""
+"""Brackets and conditionals of C and C++ text: matching brackets, and mutually exclusive branches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ QUOTED = (
     rb"|(?<=[0-9a-fA-F])\'(?=[0-9a-fA-F])|\'(?:[^\'\\\n]|\\.)*\'?"
 )
 COMMENT = rb"//[^\n]*|/\*(?:.*?\*/|.*)"
-# One match goes over plain text and takes one thing behind it; each ends at the end of the text at the latest. Nothing is
-# repeated as a group: a possessive group around a lazy part does not come to an end in Python 3.11.2.
+# One match covers plain text and one item after it; each ends at the end of the text at the latest. No group is
+# repeated: a possessive group around a lazy part never terminates in Python 3.11.2.
 _EVENT = re.compile(
     rb"[^(){}\[\]\"'/#]*(?:(?P<bracket>[(){}\[\]])|(?P<directive>#(?:\\\r?\n|[^\n])*)|"
     + COMMENT
@@ -27,7 +27,7 @@ _WORD_OF_DIRECTIVE = re.compile(rb"#[ \t]*([a-z]+)[ \t]*(.*)", re.DOTALL)
 _NEVER = frozenset({b"0", b"false"})
 _PAIRS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _LONGEST_BRANCH = 100
-"""Lines of a branch that may be left out."""
+"""Longest branch that may be dropped, in lines."""
 _BLANK = re.compile(rb"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -43,10 +43,10 @@ class Range(NamedTuple):
 
 @dataclass(slots=True)
 class Structure:
-    """What closes where, and what to blank so that one text remains of several variants."""
+    """Matching brackets, and ranges to blank so that one of several variants remains."""
 
     closing: dict[int, int]
-    """Position of the closing bracket by that of the opening one, outside of what is to be blanked."""
+    """Position of the closing bracket by that of the opening one, outside of blanked ranges."""
     variants: list[Range]
 
 
@@ -82,10 +82,10 @@ class _Conditional:
 
 
 def read_structure(data: bytes) -> Structure:
-    """Match the brackets of a text, of its conditionals one branch alone where the branches do not balance.
+    """Match the brackets of a text, with only one branch of conditionals whose branches do not balance.
 
-    A conditional stands as it is when each branch closes what it opens, outside of parentheses, and is not the head of
-    a definition whose body comes after it. Of the others the first branch counts, or the second after `#if 0`.
+    A conditional is kept when each branch closes what it opens, outside of parentheses, and is not the head of a
+    definition whose body comes after it. Of the others the first branch counts, or the second after `#if 0`.
     """
     directives: list[tuple[Range, bytes, bytes]] = []
     order: list[int] = []  # a bracket's position, or the complement of a directive's index
@@ -148,7 +148,7 @@ def _kept(conditional: _Conditional) -> int:
 
 
 def _must_be_one(data: bytes, conditional: _Conditional) -> bool:
-    """Whether the branches cannot be read one after the other; none that is long is given up for another."""
+    """Whether the branches cannot be parsed in sequence; a long branch is never dropped for another."""
     if len(conditional.branches) > 1 and any(
         data.count(b"\n", directive.end, following.start) > _LONGEST_BRANCH
         for directive, following in pairwise(conditional.directives)
@@ -179,7 +179,7 @@ def _all_but(conditional: _Conditional, kept: int) -> Iterator[Range]:
 
 
 def _match(data: bytes, brackets: list[int], variants: list[Range]) -> dict[int, int]:
-    """Match brackets by kind; a brace closes the parentheses that are still open in it."""
+    """Match brackets by kind; a brace closes open parentheses in it."""
     closing: dict[int, int] = {}
     stack: list[int] = []
     braces = 0
@@ -201,7 +201,7 @@ def _match(data: bytes, brackets: list[int], variants: list[Range]) -> dict[int,
 
 
 class _Cursor:
-    """Whether positions that only grow lie in one of some sorted ranges, which may overlap."""
+    """Whether ascending positions are in one of some sorted ranges, which may overlap."""
 
     def __init__(self, ranges: list[Range]) -> None:
         self._ranges = ranges
@@ -216,7 +216,7 @@ class _Cursor:
 
 
 def blank(data: bytes, ranges: list[Range]) -> bytes:
-    """Return a text with spaces in place of some stretches; lines stay."""
+    """Return a text with spaces in place of some ranges; lines are unchanged."""
     if not ranges:
         return data
     text = bytearray(data)

@@ -1,4 +1,4 @@
-"""Chunks of a file, which become passages: every line that is not blank is in exactly one."""
+"""Chunks of a file, which become passages: every non-blank line is in exactly one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def chunk_lines(lines: Sequence[str]) -> list[ParsedChunk]:
 
 
 def chunk_symbols(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedChunk]:
-    """Cut one chunk a symbol, nested ones not twice; small classes whole, large ones as header and members."""
+    """Cut one chunk per symbol, nested ones only once; small classes whole, large ones as header and members."""
     if not located:
         return chunk_lines(lines)
     return _finish(_merge(_spans(lines, located), lines), lines, MAX_LINES)
@@ -75,7 +75,7 @@ def _spans(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[_Span
 
 
 def _holders(located: Sequence[LocatedSymbol]) -> list[bool]:
-    """Return which symbols have a symbol with a body of its own inside."""
+    """Return the symbols that contain a symbol with its own body."""
     holds = [False] * len(located)
     stack: list[int] = []
     for index, item in enumerate(located):
@@ -85,12 +85,12 @@ def _holders(located: Sequence[LocatedSymbol]) -> list[bool]:
             for outer in stack:
                 holds[outer] = True
         stack.append(index)
-        del stack[:-64]  # deeper nesting than this says nothing about passages
+        del stack[:-64]  # deeper nesting does not matter for passages
     return holds
 
 
 def _merge(spans: Sequence[_Span], lines: Sequence[str]) -> list[_Span]:
-    """Put tiny neighbours together, as long as they stay within a chunk's size."""
+    """Merge tiny neighbours, up to the size of a chunk."""
     merged: list[_Span] = []
     size = 0
     owners: set[int | None] = set()
@@ -100,7 +100,7 @@ def _merge(spans: Sequence[_Span], lines: Sequence[str]) -> list[_Span]:
         fits = size + length <= MAX_CHARS
         if last is not None and last.tiny and span.tiny and fits and span.stop - last.start <= MAX_LINES:
             owners |= {span.symbol} - {None}
-            # Named after one of several symbols, it would be listed as that one for what the others say.
+            # With the name of one of several symbols, it would be listed for the others' text, too.
             merged[-1] = _Span(last.start, span.stop, next(iter(owners)) if len(owners) == 1 else None, tiny=True)
             size += length
         else:
@@ -110,7 +110,7 @@ def _merge(spans: Sequence[_Span], lines: Sequence[str]) -> list[_Span]:
 
 
 def _finish(spans: Sequence[_Span], lines: Sequence[str], most: int) -> list[ParsedChunk]:
-    """Split what is too long, trim blank edges, drop what is blank."""
+    """Split long chunks, trim blank edges, drop blank ones."""
     chunks: list[ParsedChunk] = []
     for span in spans:
         start = span.start
@@ -129,7 +129,7 @@ def _finish(spans: Sequence[_Span], lines: Sequence[str], most: int) -> list[Par
 
 
 def _cut(lines: Sequence[str], start: int, stop: int, most: int) -> int:
-    """Return the row before which to end a chunk that begins at `start`: the best break in the last part of what fits."""
+    """Return the row before which to end a chunk that begins at `start`: the best break in the last part that fits."""
     size, row = 0, start
     while row < stop and row - start < most:
         size += len(lines[row]) + 1
@@ -143,7 +143,7 @@ def _cut(lines: Sequence[str], start: int, stop: int, most: int) -> int:
         line, before = lines[candidate], lines[candidate - 1]
         stripped = line.strip()
         indent = len(line) - len(line.lstrip()) if stripped else 0
-        # A blank line is the best place; next the line with the least indentation that opens something.
+        # A blank line is the best place; next the line with the least indentation that opens a block.
         cost = (-4.0 if not before.strip() or not stripped else indent) + (row - candidate) * 0.2
         if stripped[:1] in {")", "]", "}"} or stripped.startswith(
             ("else", "elif", "except", "finally", "catch", "end")

@@ -15,7 +15,7 @@ _ROWS_BETWEEN = 3
 
 
 def document(located: Sequence[LocatedSymbol], found: Findings, lines: Sequence[str]) -> None:
-    """Give each symbol its documentation; of several the first of those named above counts."""
+    """Give each symbol its documentation; of several, the first in the order above."""
     first_on_row: dict[int, int] = {}
     for index, symbol in enumerate(located):
         first_on_row.setdefault(symbol.row.start_line - 1, index)
@@ -63,7 +63,7 @@ def _innermost(located: Sequence[LocatedSymbol], position: int) -> int | None:
 
 
 def _comment_blocks(comments: Sequence[Span], lines: Sequence[str]) -> dict[int, Span]:
-    """Return blocks of comments that stand on lines of their own, by their last row."""
+    """Return blocks of comments on separate lines, by their last row."""
     blocks: dict[int, Span] = {}
     current: Span | None = None
     for span in comments:

@@ -1,4 +1,4 @@
-"""Functions that a grammar lost, in an error or in a macro, found by the lines that open and close them."""
+"""Functions that a grammar lost, in an error or in a macro, found by their first and last lines."""
 
 from __future__ import annotations
 

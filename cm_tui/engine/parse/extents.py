@@ -1,4 +1,4 @@
-"""Extents of definitions: where they begin and end, beyond what their own nodes cover."""
+"""Extents of definitions: start and end beyond their own nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def apply_extents(found: Findings, lines: Sequence[str]) -> None:
 
 
 def _trim(found: Findings, lines: Sequence[str]) -> None:
-    """Take blank lines and comments off the end of definitions that go on to the next one (F#, Haskell)."""
+    """Trim blank lines and comments at the end of definitions that extend to the next one (F#, Haskell)."""
     comments = {
         row for span in found.comments if stands_alone(span, lines) for row in range(span.first_row, span.last_row + 1)
     }
@@ -36,8 +36,8 @@ def _trim(found: Findings, lines: Sequence[str]) -> None:
 
 
 def _take_in_attributes(found: Findings, lines: Sequence[str]) -> None:
-    """Let definitions begin with the attributes above them; comments may stand between."""
-    # One that shares its last line with what it belongs to is inside it already.
+    """Extend definitions to the attributes above them; comments may be in between."""
+    # An attribute on the definition's own line is inside it already.
     ending = {
         span.last_row: span
         for span in found.attributes
@@ -57,5 +57,5 @@ def _take_in_attributes(found: Findings, lines: Sequence[str]) -> None:
 
 
 def stands_alone(comment: Span, lines: Sequence[str]) -> bool:
-    """Whether nothing stands before a comment on its first line."""
+    """Whether a comment is the first text on its line."""
     return lines[comment.first_row].lstrip()[:1] == comment.text[:1]

@@ -1,4 +1,4 @@
-"""Headings of documents that are read by lines: reStructuredText, AsciiDoc, Org and LaTeX."""
+"""Headings of documents that are parsed by lines: reStructuredText, AsciiDoc, Org and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cm_tui.engine.parse.normalise import MAX_SIGNATURE, fold
 from cm_tui.engine.parse.sections import Heading
 
 _LINE_OF_ONE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
-"""A line that is one sign of punctuation again and again: what stands above or below a title."""
+"""A line of one repeated punctuation character, above or below a title."""
 _SHORTEST_RULE = 3
 _ROLE = re.compile(r":[\w:+.-]+:(?=`)")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}")
@@ -29,7 +29,7 @@ _TEX_COMMAND = re.compile(r"\\(?:label\{[^}]*\}|[a-zA-Z]+\*?\s*)|[{}$~]")
 
 
 def _restructured_text(lines: Sequence[str]) -> Iterator[Heading]:
-    """Titles with a line below, or one above as well; each style has the level at which it comes first."""
+    """Titles with a line below, or also one above; the level of each style is its order of appearance."""
     styles: dict[tuple[str, bool], int] = {}
     row = 0
     while row + 1 < len(lines):
@@ -52,7 +52,7 @@ def _restructured_text(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _rule(line: str) -> str:
-    """The sign that a line is made of; empty: it is no such line."""
+    """The character that a line repeats; empty: not such a line."""
     return line[0] if len(line.rstrip()) >= _SHORTEST_RULE and _LINE_OF_ONE.fullmatch(line) else ""
 
 
@@ -63,7 +63,7 @@ def _is_title(line: str, below: str) -> bool:
 
 
 def _begins(lines: Sequence[str], row: int) -> bool:
-    """Whether a line begins a block: a title does not stand within a paragraph."""
+    """Whether a line begins a block: a title cannot be within a paragraph."""
     above = lines[row - 1] if row else ""
     return not above.strip() or above.startswith("..")
 
@@ -99,7 +99,7 @@ def _latex(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _braced(text: str) -> str:
-    """The beginning of a text up to the brace that closes one opened before it."""
+    """The beginning of a text up to the brace that closes an earlier one."""
     depth = 1
     for at, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
@@ -116,5 +116,5 @@ DOCUMENTS = frozenset(_READERS)
 
 
 def headings(language: str, lines: Sequence[str]) -> list[Heading]:
-    """Return the headings of a document in one of `DOCUMENTS`, in order; those without text are none."""
+    """Return the headings of a document in one of `DOCUMENTS`, in order, without empty ones."""
     return [heading for heading in _READERS[language](lines) if heading.name]

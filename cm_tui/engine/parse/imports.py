@@ -17,7 +17,7 @@ _SEPARATORS = ("\\", "::", ".", "/")
 
 
 def extract_imports(found: Findings, around: EnclosingSymbols) -> list[ParsedImport]:
-    """Return what a file imports, each once and in order of line."""
+    """Return a file's imports, each once and in order of line."""
     rows: list[ParsedImport] = []
     for kind, node, captures in found.imports:
         symbol = around(node.start_byte)
@@ -57,7 +57,7 @@ def _passed_on(rows: list[ParsedImport]) -> list[ParsedImport]:
 
 
 def _without_bare_twins(rows: list[ParsedImport]) -> list[ParsedImport]:
-    """Leave out bare imports of what is bound on the same line: `x = require("y")` matches as both."""
+    """Drop bare imports with a binding on the same line: `x = require("y")` matches as both."""
     bound = {(row.module, row.line) for row in rows if row.name or row.alias}
     return [row for row in rows if row.name or row.alias or (row.module, row.line) not in bound]
 

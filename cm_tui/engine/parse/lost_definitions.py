@@ -1,4 +1,4 @@
-"""Definitions that an error of the grammar swallowed: text that opens one, where the tree has none of that name."""
+"""Definitions lost in an error of the grammar: text that begins one, without that name in the tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cm_tui.engine.parse.records import LocatedSymbol
 from cm_tui.engine.scan.languages import Language
 
 _SHOWN = 5
-"""Definitions that a message names; of the others it says how many there are."""
+"""Definitions to name in a message; further ones are counted."""
 _WORDS = r"(?:[a-z]+(?:\([\w ]+\))?\s+)*"
 _OPENINGS = {
     "python": r"(?:async\s+)?(?P<what>def|class)\s+(?P<name>\w+)\s*[(:\[]",
@@ -44,7 +44,7 @@ _OPENINGS = {
     "haskell": r"(?P<what>data|newtype|class)\s+(?:[^=\n]*=>\s*)?(?P<name>[A-Z]\w*)",
     "fsharp": r"(?P<what>type|module)\s+(?:private\s+|internal\s+|rec\s+)*(?:\w+\.)*(?P<name>[A-Z]\w*)",
 }
-"""First line of a definition that its first word gives away, behind white space, by language."""
+"""First line of a definition by its first word, after white space, by language."""
 _SAME = {"tsx": "typescript", "razor": "csharp"}
 _NO_CODE = re.compile(r"string|comment|heredoc|template|quasi|char|regex|raw|text|doc|sigil|interpret")
 _MOST_LINES = 20_000
@@ -71,7 +71,7 @@ def without_known(openings: Iterable[Lost], located: Iterable[LocatedSymbol]) ->
 
 
 def in_words(lost: Sequence[Lost]) -> str:
-    """Word what was lost: `read in part: line 12 (class Foo), line 40 (fun bar)`."""
+    """Describe lost definitions: `read in part: line 12 (class Foo), line 40 (fun bar)`."""
     named = ", ".join(f"line {one.line} ({one.what} {one.name})" for one in lost[:_SHOWN])
     more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     return f"read in part, the grammar lost {named}{more}"
@@ -84,7 +84,7 @@ def _opening(name: str) -> re.Pattern[str] | None:
 
 
 def openings_by_lines(language: Language, lines: Sequence[str], tree: Tree) -> Iterator[Lost]:
-    """Yield the lines of a file with errors that open a definition by their first word; none of a file without errors."""
+    """Yield the lines of a file with errors that begin a definition by their first word."""
     opening = _opening(language.name) if tree.root_node.has_error else None
     if opening is None:
         return

@@ -23,7 +23,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 def headings(found: Findings, lines: Sequence[str]) -> list[Heading]:
-    """Return the headings of a document, in order; those without text are none."""
+    """Return the headings of a document in order, without empty ones."""
     return [
         Heading(raw.first_row, level, name)
         for raw in sorted(found.symbols.values(), key=lambda raw: raw.start)
@@ -33,7 +33,7 @@ def headings(found: Findings, lines: Sequence[str]) -> list[Heading]:
 
 
 def links(found: Findings, lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedImport]:
-    """Links to files, as imports of the section they stand in; code is left out."""
+    """Links to files, as imports of their section; code is skipped."""
     code = {row for node in found.scopes for row in range(node.start_point[0], node.end_point[0] + 1)}
     rows: list[ParsedImport] = []
     section: int | None = None

@@ -1,4 +1,4 @@
-"""Text of code reduced to what is stored: names, types, receivers, signatures and documentation."""
+"""Text of code in its stored form: names, types, receivers, signatures and documentation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fold(text: str, limit: int = 0) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return a name without quotes, white space and foreign separators: `A::f` is `A.f`."""
+    """Return a name without quotes, white space and foreign separators: `A::f` becomes `A.f`."""
     if text.isidentifier():
         return text
     name = "".join(text.split()).strip("\"'`").lstrip(":")
@@ -53,7 +53,7 @@ def plain_name(text: str) -> str:
 
 
 def split_dotted(text: str) -> tuple[str, str | None]:
-    """Return the name and what stands before its last dot, generics and arguments cut off."""
+    """Return the name and its qualifier, without generics and arguments."""
     if text.isidentifier():
         return text, None
     dotted = without_brackets(text, "<[({").strip().lstrip("&*@#").strip()
@@ -62,12 +62,12 @@ def split_dotted(text: str) -> tuple[str, str | None]:
 
 
 def without_annotations(signature: str) -> str:
-    """Return a signature without the annotations (`@A(1)`) and attributes (`[A(1)]`) that it begins with."""
+    """Return a signature without the annotations (`@A(1)`) and attributes (`[A(1)]`) before it."""
     return _ANNOTATIONS.sub("", signature)
 
 
 def without_brackets(text: str, opening: str) -> str:
-    """Return a text without brackets and what stands in them."""
+    """Return a text without brackets and their content."""
     closing = {"<": ">", **_BRACKETS}
     depth, kept = 0, []
     closers = {closing[c] for c in opening}
@@ -82,7 +82,7 @@ def without_brackets(text: str, opening: str) -> str:
 
 
 def receiver_text(text: str) -> str:
-    """Return what a call is made on, on one line, with arguments left out: `a.f(x, 1).b[0]` is `a.f().b[]`."""
+    """Return the receiver of a call on one line, without arguments: `a.f(x, 1).b[0]` becomes `a.f().b[]`."""
     if _PLAIN.fullmatch(text):
         return text
     if len(text) > 20_000:
@@ -94,7 +94,7 @@ def receiver_text(text: str) -> str:
 
 
 def _without_contents(text: str) -> str:
-    """Empty brackets and quotes of what stands in them."""
+    """Remove the content of brackets and quotes."""
     kept: list[str] = []
     closers: list[str] = []
     quote = ""
@@ -138,7 +138,7 @@ def _join(lines: list[str]) -> str:
 
 
 def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | None]]:
-    """Return every (name, receiver) in a type as written, the language's own left out."""
+    """Return every (name, receiver) in a type as written, without built-in types."""
     if text.isidentifier():
         return [] if text in builtin else [(text, None)]
     found: dict[tuple[str, str | None], None] = {}
@@ -150,21 +150,21 @@ def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | Non
 
 
 def bound_types(text: str, transparent: Collection[str], builtin: Collection[str]) -> list[str]:
-    """Return the types that a name declared as `text` may have, as plain dotted names.
+    """Return the possible types of a name declared as `text`, as plain dotted names.
 
     Args:
         text: a type as written.
-        transparent: generic types that stand for their first argument (`Optional`, `Box`).
-        builtin: types that come with the language; they give none.
+        transparent: generic types that are replaced by their first argument (`Optional`, `Box`).
+        builtin: built-in types, which are dropped.
 
     Returns:
-        One name for each member of a union; none for arrays and what is no name.
+        One name for each member of a union; none for arrays and invalid names.
     """
     if text.isidentifier() and text not in transparent:
         return [] if text in builtin else [text]
     found: list[str] = []
     queue = [text]
-    for _ in range(64):  # a type of more parts than this says nothing about a receiver
+    for _ in range(64):  # a type with more parts does not identify a receiver
         if not queue:
             break
         part = queue.pop(0).strip().removeprefix(":").strip().strip("\"'`").strip()
@@ -205,9 +205,9 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def multiply(text: str) -> list[tuple[str, str, str | None]]:
-    r"""Multiply out an import with braces: `a::{b, c::{d as e}}` gives (module, name, alias) for each leaf.
+    r"""Expand an import with braces: `a::{b, c::{d as e}}` becomes (module, name, alias) for each leaf.
 
-    Separators may be `::`, `.`, `\` or `/`; `*` and `_` are everything; `self` is the module itself.
+    Separators may be `::`, `.`, `\` or `/`; `*` and `_` mean everything; `self` is the module itself.
     """
     text = _IMPORT_WORD.sub("", text).replace("=>", " as ")
     separator = next((s for s in ("::", "\\", ".", "/") if s in text), ".")

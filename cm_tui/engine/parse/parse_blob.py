@@ -1,4 +1,4 @@
-"""Read a blob: symbols, references, imports, bindings and chunks, by its language's query."""
+"""Parse a blob: symbols, references, imports, bindings and chunks, by its language's query."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ _GENERATED = re.compile(
 )
 _LONG_LINE = 5000
 _ONE_LINE = 2
-"""Signature, and the line that it stands in."""
+"""Signature, and its line."""
 
 
 def parse_blob(oid: str, language: str, data: bytes, encoding: str = "") -> ParsedBlob:
-    """Read a blob; never fails on bad content.
+    """Parse a blob; never fails on bad content.
 
     Args:
-        oid: git object id, handed on.
-        language: a key of `LANGUAGES`; others are read as text.
+        oid: git object id, passed through.
+        language: a key of `LANGUAGES`; others are treated as text.
         data: the content.
         encoding: declared for it elsewhere.
 
     Returns:
-        What the content says; cut by lines, with `error` set, when it could not be parsed.
+        The rows; chunks of lines, with `error` set, when it could not be parsed.
     """
     size = len(data)
     text, problem = decode(data, encoding)
-    # What predicates of a query look at must be text, and places in it are those of the text.
+    # The query's predicates need text, and positions in it are those of the text.
     data = text.encode()
     lines = text.split("\n")
     if lines[-1] == "":
@@ -72,10 +72,10 @@ def parse_blob(oid: str, language: str, data: bytes, encoding: str = "") -> Pars
 
 
 def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[ParsedSymbol]:
-    """Return the symbols with a digest of their own lines; indentation and empty lines do not count.
+    """Return the symbols with a digest of their own lines, ignoring indentation and empty lines.
 
-    Their own name does not count either, so that a body is recognised under another one; unless it is all on one line,
-    as then every constant would be the same as some other.
+    The name is ignored, too, so that a body is recognised under another one; unless it is all on one line, as otherwise
+    every constant would be the same as some other.
     """
     owner: list[int] = [-1] * len(lines)
     for index, symbol in enumerate(symbols):
@@ -133,7 +133,7 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
         blob.imports = links(found, lines, located)
         blob.chunks = chunk_symbols(lines, located)
         return
-    # What was blanked to be read is still a part of a signature.
+    # Blanked text is still part of a signature.
     located = build_symbols(found, language, source if language.name == "razor" else data, lines)
     openings = openings_of_heads(source, heads) if language.macros else openings_by_lines(language, lines, tree)
     if lost := without_known(openings, located):
@@ -156,7 +156,7 @@ def _source(language: Language, data: bytes) -> bytes:
 
 
 def _without_component(located: list[LocatedSymbol], found: Findings) -> tuple[list[LocatedSymbol], Findings]:
-    """Leave out the class that a Razor page's members were wrapped in, so that they are the page's own."""
+    """Drop the class that wraps a Razor page's members, so that they are the page's own."""
     from cm_tui.engine.parse.razor_preprocessor import COMPONENT
 
     kept = [i for i, item in enumerate(located) if item.row.name not in {COMPONENT, "_"}]
@@ -185,7 +185,7 @@ def _read_by_lines(blob: ParsedBlob, data: bytes, lines: Sequence[str]) -> None:
 
 
 def _generated(data: bytes) -> bool:
-    """Whether the content says that a program wrote it, or looks minified."""
+    """Whether the content is marked as generated, or looks minified."""
     if _GENERATED.search(data[:_HEAD]):
         return True
     return len(data) > _LONG_LINE and len(data) / (data.count(b"\n") + 1) > 500

@@ -1,4 +1,4 @@
-"""Names as people type them: a symbol's own, the end of its qualified name, or of its path and that."""
+"""Names as users type them: of a symbol, an ending of its qualified name, or of its path and that."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 BETWEEN_HEADINGS = " > "
-"""Between the headings of a section's qualified name: headings have dots and slashes of their own."""
+"""Between the headings of a section's qualified name, which may have dots and slashes."""
 
 _SEPARATOR = re.compile(r"[.:#/\\]+")
 _ENDING = re.compile(r"(/__init__)?\.[^./]+$")
 
 
 class QualifiedName:
-    """Name as it was typed, cut as a qualified name of code is, and as one of a document's section.
+    """A typed name, split both as a qualified name of code and as that of a document's section.
 
     Args:
         text: such as `parse`, `Parser.parse()`, `pkg/parser.Parser` or `Install > From source`.
@@ -31,7 +31,7 @@ class QualifiedName:
 
     @property
     def ends(self) -> list[str]:
-        """Names that the symbol that is meant may bear; none when nothing was typed."""
+        """Possible names of the symbol; empty: nothing was typed."""
         return [*self._parts[-1:], *(heading for heading in self._headings[-1:] if heading)]
 
     def fits(self, qualname: str, kind: str) -> bool:

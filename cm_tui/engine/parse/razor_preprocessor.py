@@ -1,4 +1,4 @@
-"""Preprocessor that reads Razor pages as C#: there is no grammar for Razor, but what it declares is C# between a few directives."""
+"""Preprocessor that converts Razor pages to C#: there is no grammar for Razor, but its declarations are C#."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DIRECTIVE = re.compile(r"[ \t]*@(using|inject|inherits|implements|attribute|mod
 _BLOCK = re.compile(r"@(?:code|functions)\b(?=\s*\{)")
 _COMMENT = re.compile(r"@\*.*?\*@", re.DOTALL)
 _TAG = re.compile(r"<([A-Z][\w.]*)(?=[\s/>])")
-# What a brace may hide in: raw, verbatim and plain strings, characters, comments.
+# A brace may be part of: raw, verbatim and plain strings, characters, comments.
 _CSHARP_TOKEN = re.compile(
     r'"""(?:.*?)"""|\$?@\$?"(?:[^"]|"")*"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[{}]', re.DOTALL
 )
@@ -21,7 +21,7 @@ def to_csharp(text: str) -> str:
     """Return the C# that a page declares, each part on its own line of the page.
 
     `@using`, `@inject`, `@inherits`, `@implements`, `@attribute` and `@model` become declarations, `@code` and
-    `@functions` blocks partial classes, component tags type uses. Markup and inline expressions are left out.
+    `@functions` blocks partial classes, component tags type uses. Markup and inline expressions are skipped.
     """
     text = _COMMENT.sub(lambda match: _blank(match.group()), text)
     parts: list[str] = []
@@ -37,7 +37,7 @@ def to_csharp(text: str) -> str:
 
 
 def _closing_brace(text: str, opening: int) -> int:
-    """Return the position after the brace that closes the one at `opening`; the end of the text when none does."""
+    """Return the position after the brace that closes the one at `opening`, or the end of the text."""
     depth = 0
     for token in _CSHARP_TOKEN.finditer(text, opening):
         depth += {"{": 1, "}": -1}.get(token.group(), 0)

@@ -1,4 +1,4 @@
-"""Rows that parsing a blob gives: plain tuples, cheap to send between processes. Columns are those of the store's tables."""
+"""Rows of a parsed blob: plain tuples, cheap to send between processes, with the columns of the store's tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ParsedSymbol(NamedTuple):
     min_args: int | None = None
     max_args: int | None = None
     body: int = 0
-    """Digest of its own lines, without those of the symbols within it."""
+    """Digest of its own lines, without those of nested symbols."""
 
 
 class ParsedReference(NamedTuple):
@@ -66,7 +66,7 @@ class ParsedChunk(NamedTuple):
 
 @dataclass(slots=True)
 class ParsedBlob:
-    """Rows of all that a blob's content says."""
+    """All rows of a blob."""
 
     oid: str
     language: str
@@ -83,7 +83,7 @@ class ParsedBlob:
 
 @dataclass(slots=True)
 class LocatedSymbol:
-    """Symbol with the bytes it covers; `lead` is the row at which its documentation begins."""
+    """Symbol with its range of bytes; `lead` is the row at which its documentation begins."""
 
     row: ParsedSymbol
     start: int

@@ -21,7 +21,7 @@ from cm_tui.engine.scan.languages import Language
 _RANK = {"inherit": 0, "decorate": 1, "inject": 2, "call": 3, "type": 4, "types": 5}
 _WORD = re.compile(r"[^\W\d][\w']*[?!]?")
 _MAX_CHAIN = 5_000
-"""Bytes of a receiver that are still read; each link of a chain holds all those before."""
+"""Most bytes of a receiver; each link of a chain contains all those before."""
 
 
 def extract_references(blob: ParsedBlob, found: Findings, located: Sequence[LocatedSymbol], language: Language) -> None:
@@ -38,9 +38,9 @@ class _References:
     """Rows of one file's references.
 
     Args:
-        found: what the query said.
+        found: the query's findings.
         around: the file's symbols.
-        language: which of its types are no references.
+        language: with its built-in types, which are not references.
     """
 
     def __init__(self, found: Findings, around: EnclosingSymbols, language: Language) -> None:
@@ -75,7 +75,7 @@ class _References:
             yield ParsedReference(symbol, "type", name, receiver, None, line)
 
     def _reference(self, raw: RawReference) -> ParsedReference | None:
-        """Read a name with what it is called on; None when it refers to nothing that a project may define."""
+        """Parse a name with its receiver; None: it refers to nothing that a project may define."""
         symbol = self._around(raw.position)
         name, receiver = _name_and_receiver(raw)
         if not name or (raw.kind in {"type", "inject"} and name in self._no_types):
@@ -91,7 +91,7 @@ class _References:
         return ParsedReference(symbol, raw.kind, name, receiver, arity, row + 1)
 
     def _is_local_call(self, position: int, symbol: int | None, name: str, receiver: str | None) -> bool:
-        """Whether a call means a local variable, or stands where calls are none."""
+        """Whether a call means a local variable, or is in a place without calls."""
         return (receiver is None and (symbol, name) in self._locals) or _within(self._quiet, position)
 
 
@@ -111,7 +111,7 @@ def _weight(raw: RawReference) -> tuple[int, bool]:
 
 
 def _type_starts(references: Iterable[RawReference]) -> dict[int, int]:
-    """Return where what ends at a byte begins: `a.B` as a type holds `B`, which its grammar may call a type as well.
+    """Return the start of a node by its end: `a.B` as a type contains `B`, which the grammar may treat as a type as well.
 
     Only the whole counts.
     """
@@ -141,9 +141,9 @@ def _receiver_text(nodes: Sequence[Node]) -> str:
 
 
 def _is_declaration(args: Node) -> bool:
-    """Whether what the grammar took for a call is none: a type stands before the name of each argument, or a colon before it.
+    """Whether a call is none: a type precedes the name of each argument, or a colon follows it.
 
-    Neighbouring strings, one of them behind a macro, are the only other thing that leaves an error among arguments.
+    Adjacent strings, one of them after a macro, are the only other cause of an error among arguments.
     """
     call = args.parent
     if call is not None and call.parent is not None:

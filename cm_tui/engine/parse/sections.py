@@ -1,4 +1,4 @@
-"""Sections of a document: each heading is one, and reaches to the next heading of its level or above."""
+"""Sections of a document: each heading begins one, up to the next heading of its level or above."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cm_tui.engine.parse.records import LocatedSymbol, ParsedSymbol
 
 
 class Heading(NamedTuple):
-    """A heading: the row where it begins, its level from 1 on, and its text without markup."""
+    """A heading: its first row, its level from 1 on, and its text without markup."""
 
     row: int
     level: int
     name: str
     lines_above: int = 0
-    """Lines of it that stand above its text."""
+    """Lines above its text."""
 
 
 def sections(headings: Sequence[Heading], lines: Sequence[str]) -> list[LocatedSymbol]:

@@ -58,7 +58,7 @@ class Signatures:
         return max(raw.params.end_byte, raw.end if stop < 0 else 0)
 
     def _before_body(self, raw: RawSymbol, body_at: int) -> int:
-        """Return where the head of a definition ends: at its body, or at a comment between the two."""
+        """Return the end of a definition's head: its body, or a comment before that."""
         after = raw.params.end_byte if raw.params is not None else raw.name_at
         index = bisect_left(self._comment_starts, after)
         if index == len(self._comment_starts) or after >= body_at:

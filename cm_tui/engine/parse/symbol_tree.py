@@ -1,4 +1,4 @@
-"""From raw definitions to rows of `symbol`: who holds whom, qualified names, kinds, overloads, documentation."""
+"""From raw definitions to rows of `symbol`: nesting, qualified names, kinds, overloads, documentation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = frozenset({"variable", "constant", "field"})
 
 _OPERATOR = re.compile(r"\boperator\s*(\(\s*\)|\[\s*\]|\"\"\s*\w+|[^\w\s(\[:]+|[^(]+)")
 _CALLED = re.compile(r"(?P<outer>\w+)\s*\(\s*(?:(?P<inner>[A-Za-z_]\w*)\s*\)|[^()]*\))")
-"""`EXPORTED(name)`, `type(name)`: what a macro makes a name of, or keeps from being one."""
+"""`EXPORTED(name)`, `type(name)`: macros that generate or wrap a name."""
 _KEYWORDS = frozenset(
     [
         "if",
@@ -68,7 +68,7 @@ _KEYWORDS = frozenset(
         "__declspec",
     ]
 )
-"""Words that are the name of nothing, whatever a grammar made of them in an error."""
+"""Words that are never names, even in an error of the grammar."""
 _CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]*")
 
 
@@ -125,7 +125,7 @@ class _Builder:
             self._stack.append(_Frame(end, "within", top.index, _joined(top.prefix, receiver, name)))
 
     def _twin(self, start: int, end: int, what: RawSymbol | str) -> bool:
-        """Whether a value stands beside the one on top, in one declaration (`a, b int`), and not inside it."""
+        """Whether a value is next to the one on top, in one declaration (`a, b int`), and not inside it."""
         top = self._stack[-1]
         return (
             isinstance(what, RawSymbol)
@@ -160,7 +160,7 @@ class _Builder:
         self._stack.append(_Frame(raw.end, kind, index, qualname))
 
     def _is_statement(self, raw: RawSymbol, name: str, top: _Frame) -> bool:
-        """Whether what looks like a function within a function is none: a macro with a block, `Lock lock(mutex);`."""
+        """Whether an apparent nested function is none: a macro with a block, `Lock lock(mutex);`."""
         if top.what not in FUNCTION_LIKE or raw.kind != "function":
             return False
         return bool(_CAPITALS.fullmatch(name)) or (raw.body_at is None and self._language.constructor_is_class_name)
@@ -175,7 +175,7 @@ class _Builder:
     def _is_clause(
         self, raw: RawSymbol, parent: int | None, qualname: str, kind: str, arity: tuple[int | None, int | None]
     ) -> bool:
-        """Whether a definition goes on with the one before it (an equation, a signature's body); that one then grows."""
+        """Whether a definition continues the one before it (an equation, a signature's body), which is then extended."""
         index = self._latest.get(parent)
         if index is None or kind not in FUNCTION_LIKE:
             return False
@@ -209,7 +209,7 @@ class _Builder:
         return kind
 
     def attach_outside_members(self) -> None:
-        """Give members that stand outside of their type (`impl`, receivers) that type as parent, where it is in the file."""
+        """Give members outside of their type (`impl`, receivers) that type as parent, if it is in the file."""
         types: dict[str, int] = {}
         for index, located in enumerate(self.located):
             if located.row.kind in CLASS_LIKE or located.row.kind in {"type", "namespace", "module"}:
@@ -221,7 +221,7 @@ class _Builder:
 
 
 def _name_and_prefix(raw: RawSymbol, prefix: str, language: Language) -> tuple[str, str]:
-    """Return a definition's own name, and the qualified name of what it belongs to."""
+    """Return a definition's own name, and the qualified name of its container."""
     if language.macros and (operator := _OPERATOR.search(raw.name)) is not None:
         before = normalise.plain_name(normalise.without_brackets(raw.name[: operator.start()], "<"))
         sign = "".join(operator[1].split()) if not operator[1][:1].isalpha() else normalise.fold(operator[1])

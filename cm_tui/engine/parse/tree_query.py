@@ -1,4 +1,4 @@
-"""Run a language's query over a tree and read the matches as raw findings, by the vocabulary of `queries/README.md`."""
+"""Run a language's query over a tree and return raw findings, in the vocabulary of `queries/README.md`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tree_sitter_language_pack import get_language
 from cm_tui.engine.scan.languages import Language
 
 PARSE_SECONDS = 10.0
-"""Longer than any honest file takes; a grammar that is lost in hostile input gives up here."""
+"""CPU limit that no normal file reaches; parsing of hostile input stops here."""
 MAX_DEPTH = 1_500
 """More brackets open than this is no code that anybody reads."""
 MAX_WEIGHT = 200_000_000
-"""Nodes times mean depth that a query goes through in a few seconds."""
+"""Nodes times mean depth that a query processes in a few seconds."""
 _SMALL = 20_000
-"""Bytes of a file that is never too deep, whatever it holds."""
+"""Size of a file that is never too deep, whatever its content."""
 _SMALL_SECONDS = 2.0
 """For a small file, which takes milliseconds. F# is lost for minutes in two kilobytes from whose middle twenty bytes are missing."""
 _LEVELS = 150
@@ -34,11 +34,11 @@ Captures = dict[str, list[Node]]
 
 
 class UnreadableError(Exception):
-    """Error: a file costs more than it is worth to parse; the message says why."""
+    """Error: parsing a file is too expensive; the message gives the reason."""
 
 
 class RawReference(NamedTuple):
-    """Reference before it is found which symbol it stands in."""
+    """Reference before its symbol is determined."""
 
     position: int
     kind: str
@@ -123,7 +123,7 @@ def parse(language: Language, data: bytes) -> Tree:
 
 
 def parse_again(language: Language, data: bytes, old: Tree | None, seconds: float = PARSE_SECONDS) -> Tree:
-    """Parse a file of which an older tree is known, with its edits, in so many seconds of CPU.
+    """Parse a file incrementally from an older tree and its edits, within a CPU limit in seconds.
 
     Raises:
         UnreadableError: as for `parse`.
@@ -138,7 +138,7 @@ def parse_again(language: Language, data: bytes, old: Tree | None, seconds: floa
         raise UnreadableError("parsing took too long") from error
     if not is_small and _weight(tree) > MAX_WEIGHT:
         raise UnreadableError("nested too deeply")
-    # Nothing has changed, so this takes no time; a tree that knows its bytes gives a node's text twenty times faster.
+    # Nothing has changed, so this is fast; a tree with its bytes returns a node's text twenty times faster.
     return parser.parse(data, old_tree=tree)
 
 
@@ -155,7 +155,7 @@ def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float)
 
 
 def _open_brackets(data: bytes) -> int:
-    """Brackets still open when pairs were taken out from the inside, level by level: how deep it is at the least."""
+    """Open brackets after removing pairs from the inside, level by level: a lower bound of the depth."""
     brackets = data.translate(None, _NO_BRACKETS)
     for _ in range(_LEVELS):
         size = len(brackets)
@@ -166,7 +166,7 @@ def _open_brackets(data: bytes) -> int:
 
 
 def _weight(tree: Tree) -> float:
-    """Nodes times their mean depth, by a sample: what a query costs that looks up from every node."""
+    """Nodes times their mean depth, by a sample: the cost of a query that looks up from every node."""
     count = tree.root_node.descendant_count
     cursor = tree.walk()
     depth = 0
@@ -211,7 +211,7 @@ def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, str, Capture
         own = roles.get(pattern)
         if own is None:
             own = tuple(n for n in captures if n in _ROLES or n.startswith(_PREFIXES))
-            # Beside a definition the owner is a part of it; alone it is a word about a definition found elsewhere.
+            # With a definition the owner is a part of it; alone it refers to a definition found elsewhere.
             own = roles[pattern] = own if own == ("owner",) else tuple(n for n in own if n != "owner")
         for role in own:
             if role in captures:
@@ -220,7 +220,7 @@ def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, str, Capture
 
 @cache
 def _roles(language: Language) -> dict[int, tuple[str, ...]]:
-    """Roles by pattern, filled as patterns match; roles of one pattern never are optional."""
+    """Roles by pattern, filled as patterns match; roles of one pattern are never optional."""
     del language
     return {}
 
@@ -261,7 +261,7 @@ _RECORDERS: dict[str, Callable[[Findings, Node, Captures], None]] = {
     "args.extra": lambda found, _, captures: _count_extra(found, captures["args"][0], 1),
     "args.piped": lambda found, node, _: _count_extra(found, node, -1),
 }
-"""Recorders of the roles that stand by themselves."""
+"""Recorders of independent roles."""
 
 
 def _count_extra(found: Findings, args: Node, more: int) -> None:
@@ -279,7 +279,7 @@ def text_of(node: Node) -> str:
 
 
 def _last_row(node: Node) -> int:
-    """Row of the last character that is no white space; some grammars end a node where the next one begins."""
+    """Row of the last character other than white space; some grammars end a node where the next one begins."""
     text = node.text or b""
     return node.end_point[0] - text.count(b"\n", len(text.rstrip()))
 

@@ -1,4 +1,4 @@
-"""Visual Basic read by lines: no grammar for it is bundled, but every declaration is a line and most have an `End`."""
+"""Visual Basic, parsed by lines: no grammar is bundled, but every declaration is a line and most have an `End`."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _has_block(bare: list[str], number: int, word: str, modifiers: str, stack: l
 
 
 def _close(blob: ParsedBlob, stack: list[_Open], word: str, number: int) -> None:
-    """Close the innermost block of that word; what stands open inside it ends there too."""
+    """Close the innermost block of that kind, and open blocks inside it."""
     if not any(frame.word == word for frame in stack):
         return
     while stack:
@@ -138,7 +138,7 @@ def _doc_above(lines: list[str], number: int) -> str:
 
 
 def _names(text: str) -> list[tuple[str, str | None]]:
-    """Split `A.B, C(Of T)` into names with what stands before their last dot."""
+    """Split `A.B, C(Of T)` into names with their qualifiers."""
     plain = re.sub(r"\([^()]*\)", "", text)
     parts = [part.strip().rpartition(".") for part in plain.split(",") if part.strip()]
     return [(name, receiver or None) for receiver, _, name in parts]

@@ -1,6 +1,6 @@
 """Worker process that parses: batches of blobs come in, columns of rows go out, as pickles on two pipes.
 
-The pickles are exchanged with a process that this program started itself, never with anything else.
+The pickles are exchanged only with a process that this program started itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cm_tui.engine.parse.row_batches import Batch, columns_of
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 
 NICENESS = 10
-"""How much is left to whatever else runs here: answers and editors go first. Alone on a machine it costs nothing."""
+"""Niceness: requests and editors go first. On an idle machine it costs nothing."""
 CPU_SIGNAL = int(getattr(signal, "SIGPROF", 0))
 """What ends a worker that took too much CPU."""
 
@@ -34,13 +34,13 @@ class Task(NamedTuple):
     language: str
     data: bytes
     encoding: str = ""
-    """What is declared for it outside of its content."""
+    """Its encoding declared elsewhere."""
     failed: str = ""
     """Why it is cut by lines only: an earlier attempt ended badly."""
 
 
 def parse_tasks(tasks: Sequence[Task]) -> Iterator[tuple[int, ParsedBlob]]:
-    """Parse one blob after the other; one that cannot be is cut by lines, with the cause as its error."""
+    """Parse one blob after the other; one that fails is split by lines, with the cause as its error."""
     for task in tasks:
         try:
             yield task.id, _parse(task)
@@ -63,19 +63,19 @@ def parse_batch(tasks: Sequence[Task]) -> Batch:
 
 
 def main() -> None:
-    """Serve batches until the other end closes; announces each blob before it is parsed.
+    """Serve batches until the other end closes; announces each blob before parsing it.
 
-    The first argument says how many seconds of CPU a blob may take; the system ends a process that takes more.
+    The first argument is the CPU limit of a blob in seconds; the system ends a process that exceeds it.
     """
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError, OSError):
         os.nice(NICENESS)
-    # Before the first blob is announced, which would get the blame for what goes wrong here.
+    # Before the first blob is announced, which would be blamed for errors here.
     import_module("cm_tui.engine.parse.parse_blob")
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.fdopen(os.dup(1), "wb")
-    # Whatever a parser may print must not land between the pickles.
+    # A parser's output must not get between the pickles.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.stdout = sys.stderr
     # Rows and nodes by the hundred thousand make the collector look at them over and over: a quarter of the time.

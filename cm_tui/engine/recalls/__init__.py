@@ -1,1 +1,1 @@
-"""How often what is remembered was recalled, and what a session keeps for itself: outside the index."""
+"""Recall counts of remembered items, and sessions' own caches: outside the index."""

@@ -1,7 +1,7 @@
 """The recall log of a project: counts by item and reader, with the user's own data.
 
-A question only adds to what is in memory; a thread writes that down a moment later, so that whoever is killed loses a few
-seconds of counts. The file has a line for each item and reader of a batch, and is written anew as sums before it is long.
+A request only adds to counts in memory; a thread writes them a moment later, so that a crash loses a few seconds of
+counts. The file has a line for each item and reader of a batch, and is rewritten as sums before it is long.
 """
 
 from __future__ import annotations
@@ -12,31 +12,30 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import CmError, StoreError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
 from cm_tui.model import RecalledBy, Recalls
+from cm_tui.state_file import holding
 
 MOST_ROWS = 20_000
-"""Items by reader that are kept: those that were recalled last."""
+"""Most items by reader: the last recalled ones."""
 DELAY_SECONDS = 2.0
-"""How long counts stay in memory."""
+"""How long counts stay only in memory."""
 _LONG_BYTES = 2_000_000
-"""A file of this size is written anew as sums."""
+"""A file of this size is rewritten as sums."""
 _MOST_BYTES = 32_000_000
-_LOCK_SECONDS = 5.0
 _NAME_CHARACTERS = 200
 _log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
-"""An item's path, and who was given it."""
+"""An item's path, and its reader."""
 
 
 class Count(NamedTuple):
@@ -51,18 +50,14 @@ class Count(NamedTuple):
 
 
 class RecallLog:
-    """Counts of one project; used from any thread.
-
-    Args:
-        file: where they are kept.
-    """
+    """Counts of one project; thread-safe."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = threading.Lock()
         self._pending: dict[Key, Count] = {}
         self._timer: threading.Timer | None = None
-        self._read: tuple[tuple[int, int, int], dict[Key, Count]] | None = None
+        self._read: tuple[Stamp, dict[Key, Count]] | None = None
         self._summed: tuple[Mapping[Key, Count], Mapping[str, int]] | None = None
 
     @classmethod
@@ -97,10 +92,10 @@ class RecallLog:
                 self._timer.start()
 
     def counts(self, wanted: Collection[str] | None = None) -> dict[str, Recalls]:
-        """Return the counts of items that were recalled, by their paths.
+        """Return the counts of recalled items by path.
 
         Args:
-            wanted: only of these; None: of all.
+            wanted: only of these; None: all.
 
         Raises:
             StoreError: the file cannot be read.
@@ -116,7 +111,7 @@ class RecallLog:
         return {path: _sum(path, each) for path, each in rows.items()}
 
     def totals(self) -> Mapping[str, int]:
-        """Return how often each item was recalled, by its path, as far as that is written down.
+        """Return the written counts of items by path.
 
         Raises:
             StoreError: the file cannot be read.
@@ -130,10 +125,10 @@ class RecallLog:
         return self._summed[1]
 
     def flush(self) -> None:
-        """Write down what is in memory.
+        """Write the counts in memory.
 
         Raises:
-            StoreError: it cannot be written; what was to be written is lost.
+            StoreError: they cannot be written, and are lost.
         """
         with self._lock:
             pending, self._pending = self._pending, {}
@@ -183,7 +178,7 @@ class RecallLog:
         other.drop()
 
     def close(self) -> None:
-        """Write down what is in memory; what cannot be written is said in the log and lost."""
+        """Write the counts in memory; failures are logged, and the counts are lost."""
         self._write_later()
 
     # --- parts ---
@@ -195,20 +190,14 @@ class RecallLog:
             # A count is not worth anybody's question.
             _log.warning("%s", error.message)
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        try:
-            lock = paths.private_dir(self._file.parent) / "lock"
-            with locked(lock, _LOCK_SECONDS):
-                yield
-        except OSError as error:
-            raise self._failed("write", error) from error
+    def _held(self) -> AbstractContextManager[None]:
+        return holding(self._file.parent / "lock")
 
     def _append(self, counts: Mapping[Key, Count]) -> None:
         with self._held():
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as file:
-                # What was cut off by a kill ends here.
+                # Ends a line torn by a crash.
                 file.write(b"\n" + _lines(counts))
                 is_long = file.tell() > _LONG_BYTES
             if is_long:
@@ -220,11 +209,8 @@ class RecallLog:
 
     def _written(self) -> dict[Key, Count]:
         """Return what the file says; read again only when it is another one."""
-        try:
-            stat = self._file.stat()
-        except OSError:
+        if (stamp := stamp_of(self._file)) is None:
             return {}
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
         if self._read is None or self._read[0] != stamp:
             self._read = (stamp, self._sums())
         return self._read[1]
@@ -256,7 +242,7 @@ def _lines(counts: Mapping[Key, Count]) -> bytes:
 
 
 def _row(line: bytes) -> tuple[Key, Count] | None:
-    """Return a line of the file; None for what is none: a process was killed while it wrote, or somebody edited it."""
+    """Return a line of the file; None: invalid, after a crash or a user's edit."""
     try:
         path, who, times, last = json.loads(line)
     except (ValueError, TypeError, RecursionError):

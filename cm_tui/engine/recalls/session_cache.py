@@ -1,8 +1,7 @@
-"""What a session keeps for itself for half an hour: a few values by name, so that a file is not read again and again."""
+"""A session's own cache for half an hour: a few named values, so that a file need not be read repeatedly."""
 
 from __future__ import annotations
 
-import json
 import time
 from hashlib import blake2b
 from pathlib import Path
@@ -11,16 +10,13 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.redaction.redact import redact
-from cm_tui.errors import StoreError, UsageError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.errors import UsageError
+from cm_tui.state_file import holding, read_object, write_json
 
 TTL_SECONDS = 1_800.0
 MOST_ITEMS = 3
 VALUE_CHARACTERS = 100_000
 _NAME_CHARACTERS = 200
-_MOST_BYTES = 4_000_000
-_LOCK_SECONDS = 5.0
 
 
 class _Item(NamedTuple):
@@ -30,57 +26,47 @@ class _Item(NamedTuple):
 
 
 class SessionCache:
-    """The values of one session in one project.
-
-    Args:
-        root: of the checkout.
-        session: its id.
-    """
+    """The values of one session in one project."""
 
     def __init__(self, root: Path, session: str) -> None:
         if not session:
-            raise UsageError("A session is needed.", hint="Give its id.")
+            raise UsageError("No session is given.", hint="Give its id.")
         name = f"{folder_of(root).name}\0{session}"
         named = blake2b(name.encode("utf-8", "replace"), digest_size=16).hexdigest()
         self._folder = paths.state_dir() / "session-cache"
         self._file = self._folder / f"{named}.json"
 
     def put(self, key: str, value: str, now: float | None = None) -> None:
-        """Keep a value for half an hour, without secrets; of more than three the oldest one goes.
+        """Cache a value for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
         Args:
             key: its name.
             value: a text.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
 
         Raises:
-            UsageError: there is no name, or one of both is too long.
+            UsageError: the name is missing, or name or value is too long.
             StoreError: it cannot be written.
         """
         if not 0 < len(key) <= _NAME_CHARACTERS or len(value) > VALUE_CHARACTERS:
             raise UsageError(
                 f"A name has 1 to {_NAME_CHARACTERS} characters, and a value at most {VALUE_CHARACTERS:,}.",
-                hint="Keep less, or keep it in a file.",
+                hint="Shorten it, or store it in a file.",
             )
         now = time.time() if now is None else now
-        try:
-            with locked(paths.private_dir(self._folder) / "lock", _LOCK_SECONDS):
-                self._clean(now)
-                kept = {name: item for name, item in self._items(now).items() if name != key}
-                kept[key] = _Item(redact(value).text, now + TTL_SECONDS)
-                latest = dict(list(kept.items())[-MOST_ITEMS:])
-                write_atomically(self._file, json.dumps({name: list(item) for name, item in latest.items()}))
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self._file}: {error.strerror or error}.", hint="Check its folder and free space."
-            ) from error
+        with holding(self._folder / "lock"):
+            self._clean(now)
+            kept = {name: item for name, item in self._items(now).items() if name != key}
+            kept[key] = _Item(redact(value).text, now + TTL_SECONDS)
+            latest = dict(list(kept.items())[-MOST_ITEMS:])
+            write_json(self._file, {name: list(item) for name, item in latest.items()}, durable=False)
 
     def get(self, key: str, now: float | None = None) -> str | None:
-        """Return a value; None where there is none, or its time is over.
+        """Return a value; None: missing or expired.
 
         Args:
             key: its name.
-            now: seconds since the epoch; None: this moment.
+            now: seconds since the epoch; None: the current time.
         """
         found = self._items(time.time() if now is None else now).get(key)
         return None if found is None else found.value
@@ -91,13 +77,7 @@ class SessionCache:
 
     def _items(self, now: float) -> dict[str, _Item]:
         """Return what is still to be had, the oldest first; a damaged file holds nothing."""
-        try:
-            found = json.loads(read_bounded(self._file, _MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        if not isinstance(found, dict):
-            return {}
-        items = {key: _item(value) for key, value in found.items()}
+        items = {key: _item(value) for key, value in read_object(self._file).items()}
         return {key: one for key, one in items.items() if one is not None and now < one.until <= now + TTL_SECONDS}
 
     def _clean(self, now: float) -> None:

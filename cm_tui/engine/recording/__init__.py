@@ -1,1 +1,1 @@
-"""Whether anything may be recorded: pauses, sessions and folders that never are, and what a pause left behind."""
+"""Recording rules: pauses, sessions and folders that are never recorded, and files changed in a pause."""

@@ -1,8 +1,8 @@
-"""What a pause left in a checkout: files that were changed meanwhile, which a later patch leaves out.
+"""Files changed in a checkout during a pause, which later patches exclude.
 
-A patch compares files with a commit, so it would show what was changed in a pause and is not committed yet. When a pause
-has ended, the files that were changed since it began are written down once, each with the content that HEAD has of it: a
-patch that starts from that content would show the pause, one that starts from a later commit of the file does not.
+A patch compares files with a commit, so it would show uncommitted changes made in a pause. After a pause, the files
+changed since it began are recorded once, each with its content in HEAD: a patch that starts from that content would
+show the pause's changes, one that starts from a later commit of the file does not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
 from cm_tui.engine.git import safe_git
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal.location import folder_of
@@ -24,22 +23,23 @@ from cm_tui.engine.recording import pauses
 from cm_tui.engine.recording.folders import patterns
 from cm_tui.engine.recording.pauses import EVERYWHERE, Pause
 from cm_tui.errors import CmError, ConfigError, StoreError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import read_bounded
+from cm_tui.state_file import write_json
 
 _log = logging.getLogger(__name__)
 _SOON = 86_400.0
-"""A pause that ended longer ago left what was changed until its end; before, also what was changed since: either may be."""
+"""Age of an ended pause from which on only changes up to its end count; before, later changes count, too."""
 COARSE_SECONDS = 1.0
 """How coarse the clocks of file systems are."""
 _FILES = 2_000
-"""More files than this are not told apart: no patch is made until they are committed."""
+"""With more files, no patch is made until they are committed."""
 _BLOBS = 8
 _ROOTS = 200
 _BYTES = 8_000_000
 _MOST = 16_000_000
 _SECONDS = 10.0
 NOTHING = ""
-"""In the place of a blob: the commit has no such file."""
+"""Instead of a blob: the commit has no such file."""
 
 
 @dataclass(slots=True)
@@ -53,14 +53,14 @@ class LeftBehind:
     files: dict[str, list[str]] = field(default_factory=dict)
     """Files that were changed in a pause, with the blobs from which on a patch would show that."""
     everything: bool = False
-    """Too many files were changed to tell them apart."""
+    """Too many files were changed to list them."""
 
 
 def settle(root: Path, *, now: float | None = None) -> None:
-    """Write down what the pauses left in a checkout that ended since last time; cheap where none has.
+    """Record the files changed in pauses that ended since the last call; fast if there are none.
 
     Raises:
-        CmError: what is kept about pauses cannot be read or written.
+        CmError: the data on pauses cannot be read or written.
     """
     now = time.time() if now is None else now
     if not pauses.folder().is_dir():
@@ -79,7 +79,7 @@ def settle(root: Path, *, now: float | None = None) -> None:
 
 
 def may_be_left_out() -> bool:
-    """Return whether there may be anything that a patch leaves out; where nobody knows, there may."""
+    """Return whether a patch may exclude anything; true if unknown."""
     try:
         return pauses.folder().is_dir() or bool(patterns())
     except ConfigError:
@@ -87,17 +87,17 @@ def may_be_left_out() -> bool:
 
 
 def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float, now: float) -> frozenset[str] | None:
-    """Return which files a patch leaves out; None where it cannot be told, and no patch is made.
+    """Return the files that a patch excludes; None: unknown, and no patch is made.
 
     Args:
         root: of the checkout.
-        base: the commit that the patch starts from; None before the first one.
+        base: the commit that the patch starts from; None: before the first one.
         files: those that differ from it.
-        began: when the turn began whose patch it is.
+        began: start of the patch's turn.
         now: seconds since the epoch.
 
     Raises:
-        CmError: what is kept about pauses cannot be read.
+        CmError: the data on pauses cannot be read.
     """
     if not pauses.folder().is_dir():
         return frozenset()
@@ -120,10 +120,10 @@ def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float
 
 
 def held_back(root: Path, *, now: float | None = None) -> tuple[str, ...] | None:
-    """Return the changed files that a patch recorded now would leave out, in order; None where they are too many to tell.
+    """Return the sorted changed files that a patch recorded now would exclude; None: too many.
 
     Raises:
-        CmError: what is kept about pauses cannot be read.
+        CmError: the data on pauses cannot be read.
     """
     if not pauses.folder().is_dir():
         return ()
@@ -151,7 +151,7 @@ def _add(root: Path, left: LeftBehind, new: Sequence[Pause], now: float) -> None
     if left.everything:
         changed = set()
     blobs = _blobs(root, left.head or None, [*left.files, *changed])
-    # What was committed since shows in no patch from now on.
+    # Changes committed since are in no further patch.
     kept = {name: known for name, known in left.files.items() if blobs.get(name, NOTHING) in known}
     for name in sorted(changed):
         kept[name] = list(dict.fromkeys([*kept.get(name, ()), blobs.get(name, NOTHING)]))[-_BLOBS:]
@@ -159,7 +159,7 @@ def _add(root: Path, left: LeftBehind, new: Sequence[Pause], now: float) -> None
 
 
 def _dirty(root: Path) -> list[str]:
-    """Return the files that differ from HEAD, and those that are new."""
+    """Return the files that differ from HEAD, and new files."""
     differ = _names(root, "diff", "--name-only", "-z", "--no-renames", "HEAD", "--") or _names(
         root, "diff", "--name-only", "-z", "--no-renames", "--"
     )
@@ -167,7 +167,7 @@ def _dirty(root: Path) -> list[str]:
 
 
 def _changed(root: Path, files: Iterable[str], since: float, until: float) -> list[str]:
-    """Return the files that changed in a time: by when their entry changed, which no program sets back."""
+    """Return the files changed in a period, by ctime, which no program sets back."""
     found = []
     for name in files:
         place = root / name
@@ -223,9 +223,9 @@ def _read(project: str) -> dict[str, LeftBehind]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        # The next pause writes it anew; until then every file that a pause touched could show.
+        # The next pause rewrites it; until then every file that a pause touched could show.
         raise StoreError(
-            f"{_file(project)} says what pauses left out, and cannot be read: {error}", hint="Remove it."
+            f"{_file(project)} lists what pauses excluded from patches, and cannot be read: {error}", hint="Remove it."
         ) from error
 
 
@@ -239,16 +239,12 @@ def _write(project: str, known: Mapping[str, LeftBehind]) -> None:
         root: {"until": one.until, "head": one.head, "files": one.files, "everything": one.everything}
         for root, one in list(known.items())[-_ROOTS:]
     }
-    try:
-        paths.private_dir(_file(project).parent)
-        write_atomically(_file(project), json.dumps(rows), durable=True)
-    except OSError as error:
-        raise StoreError(f"Cannot write {_file(project)}: {error}", hint="Check its permissions.") from error
+    write_json(_file(project), rows)
 
 
 def settle_or_tell(root: Path) -> None:
-    """Do the same for a daemon, whose other work goes on: what went wrong is in its log."""
+    """Do the same for a daemon, which goes on: errors are only logged."""
     try:
         settle(root)
     except (CmError, OSError) as error:
-        _log.warning("what a pause left in %s is not known: %s", root, error)
+        _log.warning("files changed in a pause in %s are unknown: %s", root, error)

@@ -22,8 +22,8 @@ _VARIABLE = "CM_MEMORY__NEVER_RECORD"
 def patterns() -> tuple[str, ...]:
     """Return the patterns of `memory.never_record`: those of the environment, else of the user's file.
 
-    Read by hand, as building the whole configuration would take a hook too long. What cannot be understood stops
-    recording: it may have been meant to.
+    Parsed here, as loading the whole configuration would take too long for a hook. An invalid value stops recording, as
+    it may have been meant to.
 
     Raises:
         ConfigError: the settings cannot be read.
@@ -53,7 +53,7 @@ def patterns() -> tuple[str, ...]:
 
 
 def is_below(folder: str | Path, wanted: Sequence[str]) -> bool:
-    """Return whether a folder or file is one that patterns name, or lies below one, by its name or by where links lead.
+    """Return whether a folder or file is in a folder that patterns name, by its name or with links resolved.
 
     Args:
         folder: an absolute path.
@@ -72,10 +72,10 @@ def _parts(path: str) -> list[str]:
 
 
 def _matches(pattern: list[str], place: list[str]) -> bool:
-    """Whether a pattern matches a path or a folder on the way to it; by rows, so that no pattern takes long."""
+    """Whether a pattern matches a path or a folder above it; by rows, so that no pattern takes long."""
     reached = {0}
     for part in [*place, None]:
-        # Behind `**` any number of folders may stand, none too.
+        # Any number of folders may follow `**`, including none.
         for at in sorted(reached):
             step = at
             while step < len(pattern) and pattern[step] == "**":
@@ -103,7 +103,7 @@ def _checked(found: Any) -> tuple[str, ...]:
 
 
 def mistake(pattern: str) -> str:
-    """Say what is wrong with a pattern; empty when nothing is."""
+    """Return what is wrong with a pattern; empty: valid."""
     if pattern.startswith(("/", "~", "**/")) or (os.name == "nt" and os.path.isabs(pattern)):  # noqa: PTH117
         return "" if _parts(pattern) and "\0" not in pattern else f"memory.never_record: {pattern!r} names no folder"
     return f"memory.never_record: {pattern!r} must begin with `/`, `~` or `**/`"

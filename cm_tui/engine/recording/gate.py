@@ -1,4 +1,4 @@
-"""The one question of whoever writes down what a session did: may it be?"""
+"""The gate for recording: may a session's work be recorded?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAUSED = "recording is paused"
 
 
 def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
-    """Say why nothing of a session may be recorded now; empty when it may.
+    """Return why a session may not be recorded now; empty: it may.
 
     Args:
         root: of the checkout that the session works in.
@@ -26,8 +26,8 @@ def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
         folder: where in the checkout it works; empty: at its root.
 
     Raises:
-        StoreError: nobody knows whether recording is paused.
-        ConfigError: nobody knows which folders are never recorded.
+        StoreError: it is unknown whether recording is paused.
+        ConfigError: the list of folders that are never recorded cannot be read.
         RefusedError: git's data cannot be opened.
     """
     wanted = folders.patterns()
@@ -40,14 +40,14 @@ def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
 
 
 class PastGate:
-    """The same of what happened earlier, for who imports many turns: what is kept is read once.
+    """The same for earlier turns, for imports of many turns: the files are read once.
 
     Args:
-        root: of the checkout that turns are imported for; None: not known, and any pause counts.
+        root: of the checkout that turns are imported for; None: unknown, and any pause counts.
 
     Raises:
-        StoreError: nobody knows when recording was paused.
-        ConfigError: nobody knows which folders are never recorded.
+        StoreError: it is unknown when recording was paused.
+        ConfigError: the list of folders that are never recorded cannot be read.
         RefusedError: git's data cannot be opened.
     """
 
@@ -61,12 +61,12 @@ class PastGate:
         self._pauses = [one for one in (*kept.pauses, *kept.past) if projects is None or one.project in projects]
 
     def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:
-        """Say why nothing of a turn may be recorded; empty when it may.
+        """Return why a turn may not be recorded; empty: it may.
 
         Args:
             session: the id of its session.
-            times: when it began and when it ended, as far as that is known.
-            folder: where it worked; empty: at the root.
+            times: its start and end, if known.
+            folder: its working folder; empty: at the root.
         """
         if self._is_never or (self._patterns and folder and folders.is_below(folder, self._patterns)):
             return NEVER
@@ -85,14 +85,14 @@ class PastGate:
 
 
 def without_never_recorded(root: Path, files: Iterable[str]) -> list[str]:
-    """Return the files of a checkout that lie in no folder that is never recorded.
+    """Return the files of a checkout outside the folders that are never recorded.
 
     Args:
         root: of the checkout.
         files: relative to it, with `/`.
 
     Raises:
-        ConfigError: nobody knows which folders those are.
+        ConfigError: the list of those folders cannot be read.
     """
     wanted = folders.patterns()
     if not wanted:

@@ -1,6 +1,6 @@
-"""The pauses of recording and the sessions that are never recorded, in a small file that every hook reads.
+"""Pauses of recording, and sessions that are never recorded, in a small file that every hook reads.
 
-While the file cannot be read, nobody knows whether a pause is on: then nothing is recorded, and whoever asks is told.
+While the file is unreadable, it is unknown whether a pause is on: nothing is recorded, and that is reported.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.errors import StoreError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.files import read_bounded, set_aside
+from cm_tui.state_file import holding, reported, write_json
 
 # Hooks of agents import this module: nothing here may take long to import.
 
 EVERYWHERE = ""
 """In the place of a project's name: all projects."""
-_LOCK_SECONDS = 10.0
 _BYTES = 4_000_000
 _PAST = 10_000
 """Pauses that are over and still known, so that a transcript of them is not imported; the oldest go first."""
@@ -36,33 +35,33 @@ class Pause(NamedTuple):
     """Name of the project's journal; `EVERYWHERE`: of all projects."""
     since: float
     until: float | None
-    """When it ends, or ended; None: when somebody ends it."""
+    """When it ends, or ended; None: until resumed."""
 
     def holds(self, project: str, at: float) -> bool:
-        """Return whether it keeps something of a project from being recorded that happened at a time."""
-        # Not before it began: the clock may have been put back, but what is written down now is under the pause.
+        """Return whether it prevents recording an event of a project at a time."""
+        # Not before its start: the clock may have been set back, but current events are in the pause.
         return self.project in {EVERYWHERE, project} and self.since <= at and (self.until is None or at < self.until)
 
 
 class Pauses(NamedTuple):
-    """What is kept: pauses, and sessions."""
+    """All pauses, and sessions."""
 
     pauses: tuple[Pause, ...] = ()
-    """Those that are on, or ran out and were not put away yet."""
+    """Current ones, and expired ones that were not moved away yet."""
     sessions: tuple[str, ...] = ()
     """Ids of sessions that are never recorded."""
     past: tuple[Pause, ...] = ()
-    """Those that are over; only where they were asked for."""
+    """Ended ones; only on request."""
 
     def on(self, project: str, now: float) -> Pause | None:
-        """Return the pause of a project that lasts longest; None: recording goes on."""
-        # A clock that was put back ends no pause: where it is on, it began before.
+        """Return the longest pause of a project; None: it is recorded."""
+        # A clock that was set back does not end a pause: a current one began before.
         found = [one for one in self.pauses if one._replace(since=-math.inf).holds(project, now)]
         return max(found, key=lambda one: math.inf if one.until is None else one.until, default=None)
 
 
 def folder() -> Path:
-    """Return the folder of what is kept about pauses; not made here."""
+    """Return the folder of the data on pauses; not created here."""
     return paths.data_dir() / "recording"
 
 
@@ -72,10 +71,10 @@ def file() -> Path:
 
 
 def read(*, past: bool = False) -> Pauses:
-    """Return what is kept.
+    """Return the data on pauses.
 
     Args:
-        past: also the pauses that are over.
+        past: include ended pauses.
 
     Raises:
         StoreError: it cannot be read.
@@ -93,15 +92,15 @@ def read(*, past: bool = False) -> Pauses:
 
 
 def begin(project: str, until: float | None, *, now: float | None = None) -> Pause:
-    """Begin a pause, or have one that is on end at another time; returns it.
+    """Begin a pause, or change the end of a current one; return it.
 
     Args:
         project: name of the project's journal, or `EVERYWHERE`.
-        until: when it ends; None: when somebody ends it.
+        until: when it ends; None: until resumed.
         now: seconds since the epoch.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     now = time.time() if now is None else now
     with _changing(now) as kept:
@@ -112,10 +111,10 @@ def begin(project: str, until: float | None, *, now: float | None = None) -> Pau
 
 
 def end(project: str, *, now: float | None = None) -> Pause | None:
-    """End the pause of a project, or the one of all; returns it, None where there was none.
+    """End the pause of a project, or the one of all; return it, None: there was no pause.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     now = time.time() if now is None else now
     with _changing(now) as kept:
@@ -129,10 +128,10 @@ def end(project: str, *, now: float | None = None) -> Pause | None:
 
 
 def take_over(source: str, target: str) -> None:
-    """Have the pause of a project, where one is on, hold for the project that its memory goes into.
+    """Extend the pause of a project, if any, to the project that takes over its memory.
 
     Raises:
-        StoreError: it cannot be read or written down.
+        StoreError: it cannot be read or written.
     """
     now = time.time()
     found = next((one for one in read().pauses if one.project == source), None)
@@ -143,27 +142,25 @@ def take_over(source: str, target: str) -> None:
 
 
 def begin_anew() -> None:
-    """Put files aside that cannot be read: what a person asks for who wants to have recording back.
+    """Set unreadable files aside, on request of a user who wants to resume recording.
 
     Raises:
-        StoreError: one cannot be put aside.
+        StoreError: one cannot be renamed.
     """
     for kept in (file(), _past_file()):
         try:
             for one in _json(kept).get("pauses", ()):
                 _pause(one)
         except (StoreError, TypeError, ValueError):
-            try:
-                kept.replace(kept.with_suffix(".damaged"))
-            except OSError as error:
-                raise StoreError(f"Cannot remove {kept}: {error}", hint="Check its permissions.") from error
+            with reported(kept, "rename"):
+                set_aside(kept)
 
 
 def mark_session(session: str, *, never: bool) -> bool:
-    """Have a session never recorded, or recorded again; returns whether that is a change.
+    """Exclude a session from recording, or include it again; return whether that is a change.
 
     Raises:
-        StoreError: it cannot be written down.
+        StoreError: it cannot be written.
     """
     with _changing(time.time()) as kept:
         others = tuple(one for one in kept.sessions if one != session)
@@ -188,30 +185,26 @@ def put_away_expired(now: float) -> None:
 @contextmanager
 def _changing(now: float) -> Iterator[Pauses]:
     """What is kept, under the lock, without pauses that ran out."""
-    try:
-        paths.private_dir(folder())
-        with locked(folder() / "lock", _LOCK_SECONDS):
-            kept = read()
-            over = [one for one in kept.pauses if one.until is not None and one.until <= now]
-            if over:
-                _put_away(over)
-                kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
-                _write(kept)
-            yield kept
-    except OSError as error:
-        raise StoreError(f"Cannot write {file()}: {error}", hint="Check the permissions of its folder.") from error
+    with holding(folder() / "lock"):
+        kept = read()
+        over = [one for one in kept.pauses if one.until is not None and one.until <= now]
+        if over:
+            _put_away(over)
+            kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
+            _write(kept)
+        yield kept
 
 
 def _put_away(over: list[Pause]) -> None:
     known = [_pause(one) for one in _json(_past_file()).get("pauses", ())]
     kept = list(dict.fromkeys([*known, *over]))[-_PAST:]
     # Before it leaves the other file: a process that is killed in between has it in both, and in none never.
-    write_atomically(_past_file(), json.dumps({"pauses": [list(one) for one in kept]}), durable=True)
+    write_json(_past_file(), {"pauses": [list(one) for one in kept]})
 
 
 def _write(kept: Pauses) -> None:
     fields = {"pauses": [list(one) for one in kept.pauses], "sessions": list(kept.sessions)}
-    write_atomically(file(), json.dumps(fields), durable=True)
+    write_json(file(), fields)
 
 
 def _past_file() -> Path:
@@ -240,6 +233,6 @@ def _pause(fields: Any) -> Pause:
 
 def _damaged(kept: Path, reason: str) -> StoreError:
     return StoreError(
-        f"Nothing is recorded: {kept} says when recording is paused, and cannot be read: {reason}.",
-        hint="`cm resume --everywhere` begins anew.",
+        f"Nothing is recorded: {kept} lists the pauses of recording, and cannot be read: {reason}.",
+        hint="`cm resume --everywhere` starts a new list.",
     )

@@ -1,1 +1,1 @@
-"""Redaction: secrets are taken out of a text before it is stored, leaves the machine or enters a chat."""
+"""Redaction: secrets are removed from a text before it is stored, leaves the machine or enters a chat."""

@@ -1,4 +1,4 @@
-"""Secrets that a name gives away: what is assigned to `password`, `api_key`, `client_secret` … in any notation."""
+"""Secrets by name: values assigned to `password`, `api_key`, `client_secret` … in any notation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cm_tui.engine.redaction.plain_values import CODE, has_space, is_long_word, 
 from cm_tui.engine.redaction.strength import is_mixed, is_random
 
 NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "salt", "auth")
-"""One of them is in the lower case of every text that has something here."""
+"""Every text with a match contains one of them in lower case."""
 
 # The words are looked for themselves, never the name around them: a long run of letters is then read once.
 _WORD = r"passw(?:or)?d|passwort|pass[_-]?phrase|passcode|pass|pwd|key|token|secret|credential|auth|salt"
 _KINDS = {"key": "key", "tok": "token", "aut": "token", "sec": "secret", "cre": "secret", "sal": "secret"}
 _WHOLE = frozenset({"pass", "pwd", "auth", "salt"})
-"""Words that other words hold: only a name of their own, or its last part."""
+"""Words that are parts of other words: they count only as a whole name, or as its last part."""
 _KEYS = Pattern(
     r"(?:api|app|application|access|private|encrypt(?:ion)?|decryption|signing|sign|signature|master|auth|account|service|client|"
     r"session|storage|shared|sharedaccess|jwt|hmac|cipher|crypto?|cryptographic|deploy|license|write|admin|security|cookie|"
@@ -40,7 +40,7 @@ _VALUE = (
 _QUOTED = ("escaped", "double", "single", "tick")
 _LINE_VALUE = r"(?P<line>[^\s#][^\n#]{0,200}?)[ \t\r]*(?:[ ]#[^\n]*)?(?=\n|\Z)"
 
-# What a name goes on with when it still names the secret itself, and not something about it.
+# Suffixes of a name that still names the secret itself, and not something about it.
 _PLAIN_REST = Pattern(
     r"(?i)(?:[_-]?(?:key|keys|value|val|base|string|str|text|plain|raw|b64|base64|hex|prod|production|dev|staging|live|new|old|current|\d{1,3}))*"
 )
@@ -70,7 +70,7 @@ _PAIR = Pattern(
 
 
 class _Name(NamedTuple):
-    """A name that speaks of a secret, and what stands between it and its value."""
+    """A name of a secret, and the text between it and its value."""
 
     kind: str
     word: str
@@ -78,9 +78,9 @@ class _Name(NamedTuple):
     end: int
     """Where the value begins."""
     stem: str
-    """What of the name stands before the word."""
+    """Part of the name before the word."""
     rest: str
-    """What stands behind it."""
+    """Part after it."""
     op: str
 
     @property
@@ -90,11 +90,11 @@ class _Name(NamedTuple):
 
 
 def find_assigned(text: str, lowered: str) -> Iterator[Found]:
-    """Yield what is assigned to a name that speaks of a secret, in code, configuration and connection strings.
+    """Yield values assigned to names of secrets, in code, configuration and connection strings.
 
     Args:
-        text: what is looked through.
-        lowered: the same in lower case, sign by sign.
+        text: the text to search.
+        lowered: the text in lower case, with the same positions.
     """
     done = 0
     for word in compiled(_WORD).finditer(lowered):
@@ -141,7 +141,7 @@ def _value_of(text: str, name: _Name) -> Found | None:
     if "(" in name.op or name.op.strip() in {"==", "===", "!="}:
         return None
     if value is not None and value["more"]:
-        # What goes on for longer than anyone looks at it is no word of a program.
+        # A longer line is not a word of a program.
         return Found(value.start("bare"), value.end("more"), name.kind)
     if value is not None and _is_bare_secret(text, name, value):
         return Found(*value.span("bare"), name.kind)
@@ -195,7 +195,7 @@ def _is_bare_secret(text: str, name: _Name, value: re.Match[str]) -> bool:
 
 
 def _is_strong(name: _Name, value: str) -> bool:
-    """Whether a value without quotes, with letters and digits, is more than a name that code has there."""
+    """Whether an unquoted value with letters and digits is more than a name in code."""
     if name.kind == "password":
         return name.plain and len(value) >= 6 and not CODE.fullmatch(value)
     if len(value) >= 12 and "." not in value:
@@ -204,14 +204,14 @@ def _is_strong(name: _Name, value: str) -> bool:
 
 
 def _is_set(text: str, name: _Name) -> bool:
-    """Whether it is `DB_PASSWORD=…`, as in a file of settings or on a command line: code has spaces there."""
+    """Whether it is `DB_PASSWORD=…`, as in a settings file or on a command line: code has spaces there."""
     before = text[max(0, name.start - len(name.stem) - 1) : name.start - len(name.stem)]
     upper = name.word.isupper() and name.stem == name.stem.upper()
     return name.op == "=" and upper and "." not in name.stem and not before.isalnum()
 
 
 def _in_pairs(text: str, name: _Name, end: int) -> bool:
-    """Whether it is one of the pairs of a connection string or of a query: `…;Pwd=…;`, `host=… password=…`, `?token=…`."""
+    """Whether it is a pair in a connection string or query: `…;Pwd=…;`, `host=… password=…`, `?token=…`."""
     before = text[max(0, name.start - 1) : name.start]
     if name.op.strip() != "=" or before not in {";", " ", "?", "&", '"', "'", "\n", "\t", ""}:
         return False
@@ -227,7 +227,7 @@ def _in_pairs(text: str, name: _Name, end: int) -> bool:
 
 
 def _is_line_secret(text: str, name: _Name, line: re.Match[str]) -> bool:
-    """Whether a whole line is `name: value` or `name=value`, as configuration has it, and the value no word of code."""
+    """Whether a whole line is `name: value` or `name=value`, as in configuration, and the value is no word of code."""
     value = line["line"]
     if not name.plain or is_placeholder(value) or is_reference(value) or is_type(value):
         return False

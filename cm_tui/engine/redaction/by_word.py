@@ -1,4 +1,4 @@
-"""Rules by the words that a text must have for them: most texts have none, and no pattern is tried on them."""
+"""Rules by required words: most texts contain none, and skip all patterns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Rule(Protocol):
-    """A rule that says which words it needs."""
+    """A rule with its required words."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -29,6 +29,6 @@ class ByWord(Generic[R]):
         self._words = [(word, number) for number, rule in enumerate(self._rules) for word in rule.words]
 
     def wanted(self, text: str) -> list[R]:
-        """Return the rules of which a word stands in a text."""
-        # One pass without a call for each rule: this is asked of every text there is.
+        """Return the rules with a word in a text."""
+        # One pass without a call for each rule: this is called for every text.
         return [self._rules[number] for number in sorted({number for word, number in self._words if word in text})]

@@ -1,10 +1,10 @@
-"""Patterns of the library detect-secrets, those of its detectors that are sound on any text.
+"""Patterns of the library detect-secrets: those of its detectors that are reliable on any text.
 
-Left out, with the reason: its entropy and keyword detectors (every hash and every label is a hit); Artifactory (`AP` and
-ten letters are a word), NPM, JWT, IBM, SoftLayer and Cloudant (time grows with the square of the text or faster: `.+`, or
-spaces that three parts of a pattern can each take); basic auth (stops at signs that passwords have); private key (takes
-the first line and leaves the key); Telegram, Twilio and Discord (without an edge, and nothing rare to look for first:
-hashes hit). For these the tables of this room have patterns of their own.
+Excluded, with the reason: its entropy and keyword detectors (every hash and every label is a hit); Artifactory (`AP`
+and ten letters are a word), NPM, JWT, IBM, SoftLayer and Cloudant (time grows with the square of the text or faster:
+`.+`, or spaces that three parts of a pattern can each take); basic auth (stops at signs that passwords have); private
+key (takes the first line and leaves the key); Telegram, Twilio and Discord (without an edge, and nothing rare to look
+for first: hashes hit). For these the tables of this room have patterns of their own.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Detector(NamedTuple):
     module: str
     name: str
     before: str = r"(?<![A-Za-z0-9])"
-    """What may not stand before its hit."""
+    """Characters that must not precede a hit."""
     after: str = r"[\w-]*+"
-    """What follows a hit and belongs to it."""
+    """Characters after a hit that belong to it."""
     is_short: bool = False
     """Whether it may be shorter than `SHORTEST` of the shapes."""
 
@@ -50,7 +50,7 @@ _ALL = frozenset({"gitlab_token"})
 
 @cache
 def patterns_of(detector: Detector) -> tuple[str, ...]:
-    """Return a detector's patterns between the edges that the library does not ask for; imports the library."""
+    """Return a detector's patterns with boundaries, which the library lacks; imports the library."""
     from importlib import import_module
 
     found = getattr(import_module(f"detect_secrets.plugins.{detector.module}"), detector.name).denylist

@@ -1,4 +1,4 @@
-"""Runs of base64 (https://www.rfc-editor.org/rfc/rfc4648), and what they hold."""
+"""Runs of base64 (https://www.rfc-editor.org/rfc/rfc4648), and their content."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _UNPRINTABLE = bytes(range(9)) + bytes(range(14, 32)) + bytes(range(127, 256))
 
 
 def find_encoded(text: str, find: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
-    """Yield runs of base64 that hold a secret, each as a whole.
+    """Yield runs of base64 that contain a secret, each as a whole.
 
     Args:
-        text: what is looked through.
-        find: finds secrets in what a run holds.
+        text: the text to search.
+        find: finds secrets in decoded content.
     """
     for run in _RUN.finditer(text):
         if not all(signs.search(run[0]) for signs in _KINDS_OF_SIGNS):
@@ -33,11 +33,11 @@ def find_encoded(text: str, find: Callable[[str], Iterator[Found]]) -> Iterator[
 
 
 def _held(run: str, find: Callable[[str], Iterator[Found]]) -> str:
-    """Return the kind of a secret in a run; empty: none. What stands before the run may have joined it, as in a path."""
+    """Return the kind of a secret in a run; empty: none. Text before the run may have joined it, as in a path."""
     standard = run.translate(_TO_STANDARD)
     for offset in range(4):
         part = standard[offset:]
-        # One sign more than whole bytes have is of what stands behind.
+        # A character beyond whole bytes belongs to the text after it.
         part = part[: len(part) - 1] if len(part) % 4 == 1 else part
         held = b64decode(part + "=" * (-len(part) % 4))
         if len(held.translate(None, _UNPRINTABLE)) < _TEXT * len(held):

@@ -1,4 +1,4 @@
-"""All that finds secrets: as a text stands, with broken lines put together, without a diff's signs, inside of base64."""
+"""Finding secrets: in the plain text, with broken lines joined, without diff signs, and inside of base64."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DEPTH = 2
 
 
 def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
-    """Yield what looks like a secret, in the order of the text; no two overlap.
+    """Yield possible secrets in the order of the text, without overlaps.
 
-    What `redact` has put there is stepped over, so that a text that was redacted has nothing left to find.
+    Marks of `redact` are skipped, so that nothing is found in a redacted text.
 
     Args:
-        text: what is looked through.
-        known: kinds of secrets that stand elsewhere, by their values.
+        text: the text to search.
+        known: kinds of secrets from elsewhere, by value.
     """
     read = [
         Found(*view.original(span.start, span.end), span.kind)
@@ -44,11 +44,11 @@ def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
 
 
 def _with_marked(text: str, known: Collection[int] = ()) -> list[Found]:
-    """Return what is found in a text, and in it without the signs before its lines.
+    """Return findings in a text, and in the text without the signs before its lines.
 
     Args:
-        text: what is looked through.
-        known: where in it something begins that was found already.
+        text: the text to search.
+        known: starts of earlier findings.
     """
     spans = _all(text, known)
     bare = unmarked(text)
@@ -59,7 +59,7 @@ def _with_marked(text: str, known: Collection[int] = ()) -> list[Found]:
 
 
 def _all(text: str, known: Collection[int] = ()) -> list[Found]:
-    """Return what is found as the text stands, and with broken lines put together; parts may overlap."""
+    """Return findings in the plain text, and with broken lines joined; they may overlap."""
     spans = list(_plain(text, _DEPTH))
     joined = join(text)
     if joined is not None:
@@ -93,13 +93,13 @@ def _lower_sign(sign: str) -> str:
 
 
 def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
-    """Yield what is found only when lines are put together.
+    """Yield findings that need joined lines.
 
-    What follows a break has to look like the rest of it, or be what a shape lacks: a line may also just end there.
+    The text after a break has to look like a continuation, or complete a shape, as a line may also just end there.
 
     Args:
         joined: the lines.
-        known: where in the text something begins that was found without them.
+        known: starts of earlier findings without joining.
     """
     for found in find_shaped(joined.text):
         start, _ = joined.original(found.start, found.end)
@@ -117,7 +117,7 @@ def _first_behind(joined: Joined, found: Found) -> int:
 
 
 def _kept(joined: Joined, found: Found, least: int) -> Iterator[Found]:
-    """Yield what was found up to the last break behind which it goes on, at least up to a place."""
+    """Yield a finding up to the last break after which it continues, at least up to a place."""
     end = found.end
     for number in reversed(joined.breaks(found.start, found.end)):
         at = joined.at[number]
@@ -129,7 +129,7 @@ def _kept(joined: Joined, found: Found, least: int) -> Iterator[Found]:
 
 
 def _merged(spans: Iterable[Found]) -> Iterator[Found]:
-    """Yield spans that do not overlap; of two that do, the one that begins first says what it is."""
+    """Yield spans without overlaps; of two overlapping ones the first determines the kind."""
     last: Found | None = None
     for span in spans:
         if last is not None and span.start < last.end:

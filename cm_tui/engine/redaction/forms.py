@@ -1,4 +1,4 @@
-"""Forms that give a name and its secret without `=` or `:` between them: pairs, statements, fallbacks, tables."""
+"""Notations for a name and its secret without `=` or `:`: pairs, statements, fallbacks, tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _aws(value: str) -> bool:
 _WORD = r"(?:password|passwd|passwort|pwd|passphrase|secret|token|(?:api|access|secret|private|auth|encryption|signing|master|account)[ _-]?key|_salt|_pass)"
 _NAME = rf"(?i:(?<![\w.-])[\w.-]{{0,40}}?{_WORD}(?:_(?:\d{{1,2}}|prod|dev|staging|base|key|value))?)(?![\w-])"
 _TAIL = rf"(?i:{_WORD}(?:_(?:\d{{1,2}}|prod|dev|staging|base|key|value))?)(?![\w-])"
-"""A name's end alone: what stands before it needs no look."""
+"""Only the end of a name: its beginning does not matter."""
 _LABEL = rf"(?i:(?:[\w.-]{{1,30}} ){{0,2}}?[\w.-]{{0,30}}?{_WORD})"
 _BARE = r"[\"']?(?P<value>[^\s\"'`|;&<>(){}]{4,400}+)"
 _QUOTED = r"(?:\"(?P<d>[^\"\n]{4,400})\"|'(?P<s>[^'\n]{4,400})')"
@@ -67,11 +67,11 @@ _NEAR = 4_000
 
 
 def find_forms(text: str, lowered: str) -> Iterator[Found]:
-    """Yield secrets in forms that name them.
+    """Yield secrets in notations with names.
 
     Args:
-        text: what is looked through.
-        lowered: the same in lower case.
+        text: the text to search.
+        lowered: the text in lower case.
     """
     yield from find_in(_FORMS, text, lowered)
     yield from _on_one_line(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PATTERNS_VERSION = "3"
-"""Counted up when a pattern changes: what was looked through by an earlier one is looked through again."""
+"""Increased when a pattern changes: texts checked with earlier patterns are checked again."""
 
 
 class Found(NamedTuple):

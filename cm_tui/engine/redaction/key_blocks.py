@@ -1,4 +1,4 @@
-"""Private keys that stand in a text as a block of lines: PEM, OpenSSH, PGP, PuTTY.
+"""Private keys as blocks of lines: PEM, OpenSSH, PGP, PuTTY.
 
 Sources: https://www.rfc-editor.org/rfc/rfc7468 (PEM), https://www.rfc-editor.org/rfc/rfc9580 (PGP),
 https://tartarus.org/~simon/putty-snapshots/htmldoc/AppendixC.html (PuTTY).
@@ -18,7 +18,7 @@ _BETWEEN = r"(?:\\{1,8}[nrt]|[\s\"'`+,>|#*\\-])"
 _NEW_LINE = r"(?:\n|\\{1,8}n)[ \t]{0,80}+[+>|#*-]?[ \t]{0,80}+"
 _END_OF_LINE = r"(?=[ \t]*+\r?(?:\n|\Z|\\{1,8}[nr]|[\"'`]))"
 _LONG = r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID):[^\n\\]*+|=?[A-Za-z0-9+/]{16,}+={0,2}+)"
-# The last line may be short; it stands alone.
+# The last line may be short; it is separate.
 _SHORT = rf"[ \t\r\"'+,]{{0,8}}+{_NEW_LINE}=?[A-Za-z0-9+/]{{1,15}}+={{0,2}}+{_END_OF_LINE}"
 _BLOCK = (
     rf"-----BEGIN {_NAME}-----(?:(?=(?P<between>{_BETWEEN}{{0,200}}))(?P=between){_LONG}|{_SHORT})+"
@@ -39,7 +39,7 @@ _LONGEST_LINE = 400
 
 
 def find_blocks(text: str) -> Iterator[Found]:
-    """Yield private keys, whole or as far as the text has them."""
+    """Yield private keys, complete or not."""
     if "PRIVATE KEY" in text:
         last = 0
         for found in compiled(_BLOCK).finditer(text):
@@ -58,7 +58,7 @@ def find_blocks(text: str) -> Iterator[Found]:
 
 
 def _start_of_rest(text: str, least: int, end: int) -> int:
-    """Where the lines of a key begin whose last line is known: a diff or a log may show its lower part alone."""
+    """Start of the lines of a key by its last line: a diff or a log may show only its lower part."""
     start = at = end
     while at > least:
         line = max(text.rfind("\n", least, at - 1) + 1, least)
@@ -72,7 +72,7 @@ def _start_of_rest(text: str, least: int, end: int) -> int:
 
 
 def _behind_something(text: str) -> Iterator[Found]:
-    """Yield keys whose lines have something before them: numbers, times, the name of a container."""
+    """Yield keys whose lines have a prefix: numbers, times, the name of a container."""
     edges = list(_EDGE.finditer(text))
     for edge, following in zip_longest(edges, edges[1:]):
         if edge["edge"] != "BEGIN":
@@ -81,7 +81,7 @@ def _behind_something(text: str) -> Iterator[Found]:
         if following is not None and following["edge"] == "END" and limit - edge.end() <= _MOST_BETWEEN:
             lines = [line for line in _LINES.split(text[edge.end() : limit]) if line.strip()]
             long = sum(_LONG_AT_END.fullmatch(line) is not None for line in lines)
-            # The first piece and the last one are what stands beside BEGIN and END.
+            # The first piece and the last one are next to BEGIN and END.
             if long and long * 2 + 3 >= len(lines):
                 yield Found(edge.start(), following.end(), "private key")
             continue
@@ -91,7 +91,7 @@ def _behind_something(text: str) -> Iterator[Found]:
 
 
 def _last_line(text: str, start: int, limit: int) -> int:
-    """Where the lines end that follow a beginning and look like a key's."""
+    """End of the lines after a key's beginning that look like a key's."""
     end = start
     at = text.find("\n", start, limit) + 1
     while 0 < at < limit:

@@ -1,4 +1,4 @@
-"""Lines from the middle of a private key, where what says that it is one stands on lines that are not there."""
+"""Lines from the middle of a private key, without its BEGIN and END lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ KIND = "private key"
 
 
 def has_key_lines(text: str) -> bool:
-    """Return whether a text holds lines that look like the middle of a key; encoded data of another kind looks the same."""
+    """Return whether a text has lines like the middle of a key; other encoded data looks the same."""
     return _LINE.search(text) is not None
 
 
 def mark_key_lines(text: str) -> str:
-    """Replace each such line by `[redacted: private key]`; indent, quotes and the number of lines stay."""
+    """Replace each such line by `[redacted: private key]`, keeping indent, quotes and the number of lines."""
     return _LINE.sub(rf"\g<before>[redacted: {KIND}]\g<after>", text)

@@ -1,4 +1,4 @@
-"""The kinds of secrets that a mark names; a mark with another word in it was not made here."""
+"""The kinds of secrets in marks; a mark with another word is not ours."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DONE = Pattern(
 
 
 def is_mark(value: str) -> bool:
-    """Return whether a value begins with a mark, or is one that was cut off."""
+    """Return whether a value begins with a mark, complete or cut off."""
     found = DONE.match(value)
     return found is not None and (found[0].endswith("]") or is_cut(found[0]))
 

@@ -1,4 +1,4 @@
-"""Lines with a sign before each, as a diff or a quotation has them: the text without the signs, and the way back."""
+"""Lines with a prefix, as in a diff or quotation: the text without prefixes, and the mapping back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEGINS = ("\n+", "\n>", "\n|", "\n-")
 
 
 def unmarked(text: str) -> View | None:
-    """Return a text without the signs before its lines; None for one whose lines have none."""
+    """Return a text without the prefixes of its lines; None: it has none."""
     if not any(begin in text for begin in _BEGINS) or _TWO_LINES.search(text) is None:
         return None
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""The marks that stand for secrets in a text: how many there are, and the note that says so."""
+"""Marks in the place of secrets in a text: their number, and a note about it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SECRET = re.compile(rf"({_MARK})(?:\s*\n[^\w\[\n]*\1)*")
 
 
 def count_marks(text: str) -> int:
-    """Count the secrets that were taken out of a text; marks on lines that follow each other are of one."""
+    """Count the secrets redacted in a text; marks on consecutive lines belong to one."""
     return sum(1 for _ in _SECRET.finditer(text)) if "[redacted: " in text else 0
 
 
 def note_on_marks(text: str) -> tuple[str, ...]:
-    """Return what has to be said of a text from which secrets were taken out; nothing where there are none."""
+    """Return a message on the secrets redacted from a text; empty: none."""
     secrets = count_marks(text)
     if not secrets:
         return ()
@@ -25,5 +25,5 @@ def note_on_marks(text: str) -> tuple[str, ...]:
 
 
 def has_marks(text: str) -> bool:
-    """Return whether a mark stands in a text in the place of a secret."""
+    """Return whether a text contains a mark."""
     return "[redacted: " in text and re.search(_MARK, text) is not None

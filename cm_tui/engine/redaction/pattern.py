@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a hook that needs none of them pays for none."""
+"""Regular expressions that are compiled at first use: a hook compiles only what it needs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Pattern:
         self._source = source
 
     def from_signs(self, signs: Pattern, text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
-        """Return the same matches as `finditer`, sooner: it is tried only where a sign stands that each of them begins with.
+        """Return the same matches as `finditer`, faster: it is tried only at the characters that matches begin with.
 
         Args:
             signs: a set of characters.
-            text: what is looked through.
+            text: the text to search.
             start: where to begin.
             end: where to stop.
         """

@@ -1,8 +1,8 @@
-"""What stands where a secret would and is none: placeholders, references, types, names of other things.
+"""Values that are not secrets: placeholders, references, types, names of other things.
 
-A placeholder is what documentation writes for a reader to replace: made of nothing but words that name a secret or say
-that it is to be filled in (`changeme`, `your-api-key`, `mySecretPassword`), or of one sign repeated (`****`, `xxxx`). A
-word with a number among it (`password1`) is what people really choose, and counts as a secret.
+A placeholder is for the reader of documentation to replace: made only of words that name a secret or request a value
+(`changeme`, `your-api-key`, `mySecretPassword`), or of one repeated character (`****`, `xxxx`). A word with a number in
+it (`password1`) is a common real password, and counts as a secret.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CALL = Pattern(r"[A-Za-z_][\w.:>-]{2,}[(\[]")
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is made of nothing but filling words or signs."""
+    """Return whether a value consists only of filler words or characters."""
     if len(value) > _LONGEST:
         return False
     if _FILLER.fullmatch(value) or value.endswith(("EXAMPLE", "EXAMPLEKEY")):
@@ -66,7 +66,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_reference(value: str) -> bool:
-    """Return whether a value says where the secret is kept: a variable, a template, a path, a call."""
+    """Return whether a value refers to the secret's place: a variable, a template, a path, a call."""
     if value.startswith("[redacted"):
         # What only begins like a mark may hold anything.
         return is_mark(value)

@@ -1,4 +1,4 @@
-"""Places that hold a secret whatever it looks like: options of commands, `.netrc`, XML, headers, Kubernetes, sentences."""
+"""Secrets by place: options of commands, `.netrc`, XML, headers, Kubernetes, sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cm_tui.engine.redaction.strength import is_mixed, is_random
 
 
 class Place(NamedTuple):
-    """One place; the group `value` of its pattern is what may be a secret."""
+    """One place; the group `value` of its pattern is the possible secret."""
 
     kind: str
     words: tuple[str, ...]
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 def is_anything(value: str) -> bool:
-    """Return whether a value is no placeholder, no reference, no type and no word of a sentence."""
+    """Return whether a value is no placeholder, reference, type or word of a sentence."""
     return (
         len(value) >= 3 and not (is_placeholder(value) or is_reference(value) or is_type(value)) and value not in _PROSE
     )
@@ -95,7 +95,7 @@ _ENTRY = Pattern(
     r"[+ -]?([ \t]+)[\"']?[\w./-]+[\"']?:[ \t]*[\"']?([^\s\"',|>#][^\n\"',#]*?)[\"']?,?[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)"
 )
 _MOST_BEFORE = 4_000
-# In lower case, and from the name on: what stands before it is looked at where it is found.
+# In lower case, and from the name on: the text before it is checked after a match.
 _SECRETS = ("password", "passwort", "passphrase", "passwd", "passcode", "secret", "token", "pin", "api", "access")
 """What `_STATED` begins with."""
 _STATED = Pattern(
@@ -107,11 +107,11 @@ _MARK = Pattern(r"[!@#$%^&*?~+=]")
 
 
 def find_places(text: str, lowered: str) -> Iterator[Found]:
-    """Yield what stands where only a secret stands.
+    """Yield values in the places of secrets.
 
     Args:
-        text: what is looked through.
-        lowered: the same in lower case.
+        text: the text to search.
+        lowered: the text in lower case.
     """
     yield from find_in(_PLACES, text, lowered)
     if "kind" in lowered and "secret" in lowered:
@@ -120,12 +120,12 @@ def find_places(text: str, lowered: str) -> Iterator[Found]:
 
 
 def find_in(places: ByWord[Place], text: str, lowered: str) -> Iterator[Found]:
-    """Yield what stands in some places.
+    """Yield values in some places.
 
     Args:
-        places: which.
-        text: what is looked through.
-        lowered: the same in lower case.
+        places: the places.
+        text: the text to search.
+        lowered: the text in lower case.
     """
     for place in places.wanted(lowered):
         if any(word in lowered for word in place.also):
@@ -155,7 +155,7 @@ def _kubernetes(text: str) -> Iterator[Found]:
 
 
 def _stated(text: str, lowered: str) -> Iterator[Found]:
-    """Yield secrets that a sentence gives away: `my password for the shop is …`."""
+    """Yield secrets in sentences: `my password for the shop is …`."""
     for found in _statements(lowered):
         start = found.start("value")
         whole = text[start : found.end("value")]

@@ -1,4 +1,4 @@
-"""What a value is by its words alone: a name that code has, a phrase, a word of its own."""
+"""Kind of a value by its words alone: a name in code, a phrase, a single word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cm_tui.engine.redaction.placeholders import is_placeholder
 from cm_tui.engine.redaction.strength import is_mixed
 
 CODE = Pattern(r"[A-Za-z_$][\w$-]*(?:(?:\.|->|::|\?\.)\w+)+;?|[A-Z_]+|https?:.*|/.*|[\w.]+\(.*")
-"""What stands behind a name and is no secret: an attribute, another name, an address, a path."""
+"""Text after a name that is not a secret: an attribute, another name, an address, a path."""
 _SIGN = Pattern(r"[(){}\[\];,<>\"'`]")
 _EXPRESSION = Pattern(r"[A-Za-z_]{3}\(|[;,{]$|[\"'`]")
 _CAMEL = Pattern(r"[a-z]+(?:[A-Z][a-z]*)+|[A-Z][A-Za-z]*")
@@ -21,7 +21,7 @@ _STOP = frozenset(_STOP_LIST.split())
 
 
 def is_word_alone(value: str) -> bool:
-    """Whether a value is a password, of no more than a word, and no expression, type or sentence."""
+    """Whether a value of a single word is a password, and not an expression, type or sentence."""
     if _SIGN.search(value):
         # Signs that code has, and passwords too.
         return is_mixed(value) and not _EXPRESSION.search(value)
@@ -34,7 +34,7 @@ def is_word_alone(value: str) -> bool:
 
 
 def is_phrase(value: str) -> bool:
-    """Whether it is a phrase as people take it for a password: three small words and more, none of them grammar."""
+    """Whether it is a phrase as used for passwords: at least three short words, none of them grammar."""
     words = re.split(r"[ _-]", value)
     return (
         3 <= len(words) <= 12
@@ -44,7 +44,7 @@ def is_phrase(value: str) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """Whether it is a name with a number at an end of its words: `user_token_v2`, `oauth2-client`, `getSecret2`."""
+    """Whether it is a name with a number at the end of a word: `user_token_v2`, `oauth2-client`, `getSecret2`."""
     if _CLASS_NAME.fullmatch(value):
         return True
     pieces = [piece for piece in re.split(r"[_.:/-]", value) if piece]

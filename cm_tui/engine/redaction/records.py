@@ -1,4 +1,4 @@
-"""Redaction of a record: every text in it, at whatever depth, but for what must stay exact."""
+"""Redaction of a record: every text in it, at any depth, except for exact fields."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cm_tui.engine.redaction.split_keys import without_split_keys
 from cm_tui.engine.redaction.values import texts_of
 
 _APART = "\n;\n"
-"""Between texts that are looked through in one go: nothing reaches over it, and no broken line goes on behind it."""
+"""Separator of texts that are searched together: no match and no broken line crosses it."""
 _OPENS = Pattern(r"[=:(>]\s{0,40}[a-zA-Z]{0,2}\\{0,7}['\"`]")
 """The quotation mark before a value."""
 _NEAR = 100
 
 
 def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tuple[dict[str, Any], int]:
-    """Return a record without secrets in its texts and in the names of its fields, and how many there were.
+    """Return a record with secrets redacted in its texts and field names, and their number.
 
     Args:
-        record: what JSON can hold.
-        exact: fields of the record itself that stay as they are.
+        record: a JSON value.
+        exact: fields of the record itself that are unchanged.
     """
     record, split = without_split_keys(record, exact)
     texts = list(texts_of({key: value for key, value in record.items() if key not in exact}))
@@ -54,7 +54,7 @@ def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tup
 
 
 def _looks(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the texts of a record as few long ones: most records have nothing, and many short texts."""
+    """Yield the texts of a record as few long ones: most records have no secret, and many short texts."""
     plain: list[str] = []
     marked: list[str] = []
     for text in dict.fromkeys(texts):

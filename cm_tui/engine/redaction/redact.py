@@ -1,8 +1,8 @@
-"""Redaction: secrets are replaced before any text of a person or an agent is stored.
+"""Redaction: secrets are replaced before any text of a user or an agent is stored.
 
-Any text may come, as long as it likes: nothing in this room takes more than a number of steps in proportion to its length.
-What can be repeated is bounded, or a possessive character (`*+`), and begins where nothing of its own kind stands before it;
-no group is possessive: Python before 3.11.5 takes them to mean something else.
+Texts are untrusted and of any length: everything in this package takes time linear in the length. Repetitions are
+bounded, or of a possessive character (`*+`), and begin where no character of their kind precedes; no group is
+possessive, as Python before 3.11.5 misinterprets them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cm_tui.engine.redaction.find import find
 from cm_tui.engine.redaction.pattern import Pattern
 
 BEYOND = 4_000
-"""Who keeps a part of a text gives so much more of it to `redact`: a secret at the cut is then still seen whole."""
+"""Characters to give to `redact` beyond a cut, so that a secret at the cut is complete."""
 _ROUNDS = 4
 _LINE_END = Pattern(r"(\r?\n[ \t]*(?:[+>|#-][ \t]*)?)")
 
@@ -27,19 +27,19 @@ class Redacted(NamedTuple):
 
 
 def redact(text: str, limit: int | None = None, known: Mapping[str, str] | None = None) -> Redacted:
-    """Replace what looks like a secret by `[redacted: KIND]`; the text keeps its number of lines.
+    """Replace possible secrets by `[redacted: KIND]`; the number of lines is unchanged.
 
     Args:
-        text: what is looked through.
-        limit: how much of it is kept; what stands behind helps to see a secret that is cut there.
-        known: kinds of secrets that stand elsewhere, by their values.
+        text: the text to search.
+        limit: characters to keep; the text after that helps to find a secret at the cut.
+        known: kinds of secrets from elsewhere, by value.
     """
     clean = _once(text, len(text) if limit is None else limit, known)
     secrets = clean.secrets
     for _ in range(_ROUNDS):
         if not clean.secrets:
             break
-        # What stood beside a secret may be one itself, now that it is seen alone.
+        # Text next to a secret may be one itself, now that it is separate.
         clean = _once(clean.text, len(clean.text))
         secrets += clean.secrets
     return Redacted(clean.text if limit is None or len(text) <= limit else clean.text[:limit], secrets)
@@ -60,7 +60,7 @@ def _once(text: str, limit: int, known: Mapping[str, str] | None = None) -> Reda
 
 
 def _mark(secret: str, kind: str) -> str:
-    """Return what stands for a secret: one mark a line, behind the indent or the sign of a diff that the line has."""
+    """Return the replacement of a secret: one mark per line, after the line's indent or diff sign."""
     if "\n" not in secret:
         return f"[redacted: {kind}]"
     ends = _LINE_END.split(secret)

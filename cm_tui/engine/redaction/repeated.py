@@ -1,4 +1,4 @@
-"""Secrets that stand elsewhere once more, where nothing says that they are secrets."""
+"""Repetitions of known secrets without any other sign of being secret."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cm_tui.engine.redaction.strength import is_mixed
 
 _SHORTEST, _LONGEST = 8, 4_000
 _MOST = 100
-"""Each value is sought by itself: so many are, and the time stays in proportion to the length of a text."""
+"""Most values to search, as each takes time proportional to the text."""
 
 
 def values_in(text: str, spans: Iterable[Found]) -> dict[str, str]:
-    """Return the kinds of what was found, by value: of what is long enough to be told from a word."""
+    """Return the kinds of findings by value, for values long enough to differ from a word."""
     values: dict[str, str] = {}
     for span in spans:
         value = text[span.start : span.end].strip()
@@ -25,12 +25,12 @@ def values_in(text: str, spans: Iterable[Found]) -> dict[str, str]:
 
 
 def find_again(text: str, values: Mapping[str, str], begins: Collection[int]) -> Iterator[Found]:
-    """Yield where values stand in a text as words of their own.
+    """Yield occurrences of values as separate words.
 
     Args:
-        text: what is looked through.
+        text: the text to search.
         values: kinds by value.
-        begins: where something begins that was found already.
+        begins: starts of earlier findings.
     """
     for value, kind in values.items():
         at = text.find(value)

@@ -1,22 +1,22 @@
-"""The table of secrets that have a shape of their own: a name, a shape, and the page that documents it."""
+"""The table of secrets with a distinctive shape: name, pattern, and the page that documents it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 SHORTEST = 15
-"""So long is at least the word, without any space, that has a secret of a form of its own."""
+"""Least length of a word, without any space, with a distinctive secret."""
 
 
 class Shape(NamedTuple):
-    """One kind of secret that is known by its form alone.
+    """One kind of secret that is recognised by its shape alone.
 
-    A pattern begins where nothing of its own kind stands before it, and what can be repeated in it is possessive or
-    bounded: no text takes more steps than a number in proportion to its length.
+    A pattern begins where no character of its kind precedes, and its repetitions are possessive or bounded: the time is
+    linear in the length of the text.
     """
 
     kind: str
-    """What `[redacted: …]` says."""
+    """The kind in `[redacted: …]`."""
     words: tuple[str, ...]
     """One of them is in every text that has such a secret; the pattern is compiled only then."""
     pattern: str

@@ -1,4 +1,4 @@
-"""Secrets that are known by their form alone, found by the tables of shapes and detectors."""
+"""Secrets by shape alone, from the tables of shapes and detectors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SHORT = ByWord[Detector | Shape](one for one in _ALL if one.is_short)
 
 
 def find_shaped(text: str) -> Iterator[Found]:
-    """Yield what has the form of a secret.
+    """Yield values with the shape of a secret.
 
     Args:
-        text: what is looked through.
+        text: the text to search.
     """
     for rule in _SHORT.wanted(text):
         for pattern in _patterns(rule):

@@ -1,4 +1,4 @@
-"""Private keys that are split over several texts: the first one has the beginning, those behind it only lines."""
+"""Private keys that are split over several texts: the first one has the beginning, later ones only lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SplitKeys:
         self._is_open = False
 
     def without(self, text: str) -> str:
-        """Return a text without the lines of a key that began in an earlier one; it has as many lines as before."""
+        """Return a text without the lines of a key from an earlier one; the number of lines is unchanged."""
         edge = _EDGE.search(text) if _SIGN in text else None
         if self._is_open:
             end = len(text) if edge is None else edge.start()
@@ -53,11 +53,11 @@ class SplitKeys:
 
 
 def without_split_keys(record: Mapping[str, Any], exact: Collection[str] = ()) -> tuple[Mapping[str, Any], int]:
-    """Return a record without the lines of keys that begin in a text and go on in later ones, and how many there were.
+    """Return a record without the lines of keys that continue in later texts, and their number.
 
     Args:
-        record: what JSON can hold.
-        exact: fields of the record itself that stay as they are.
+        record: a JSON value.
+        exact: fields of the record itself that are unchanged.
     """
     if not _has_sign(value for name, value in record.items() if name not in exact):
         return record, 0

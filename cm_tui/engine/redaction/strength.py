@@ -1,4 +1,4 @@
-"""How random a value looks: what a machine made, or a person so that nobody guesses it, against names and words."""
+"""Randomness of a value: generated or strong secrets, against names and words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Return whether some piece of a value changes so often between letters, cases and digits as no name does."""
+    """Return whether a piece of a value changes between letters, cases and digits more often than any name does."""
     return _UUID.fullmatch(value) is not None or any(
         _is_random_piece(piece) for piece in _PIECE.findall(value[:_LONGEST])
     )
@@ -37,7 +37,7 @@ def _is_random_piece(piece: str) -> bool:
 
 
 def goes_on(piece: str) -> bool:
-    """Return whether what stands at the beginning of a line looks like the rest of something random."""
+    """Return whether the beginning of a line looks like the rest of a random value."""
     if len(piece) < 4:
         return False
     changes = len(_CLASS.findall(piece[:_LONGEST])) - 1

@@ -9,12 +9,12 @@ from cm_tui.engine.redaction.redact import redact
 
 
 def redact_values(value: Any) -> Any:
-    """Return the same value with what looks like a secret taken out of every text; names stay."""
+    """Return the value with possible secrets redacted in every text; names are unchanged."""
     return with_texts(value, lambda text: redact(text).text)
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Yield every text in a value that JSON can hold, also those that are names."""
+    """Yield every text in a JSON value, including names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -27,12 +27,12 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def with_texts(value: Any, change: Callable[[str], str], *, names: bool = False) -> Any:
-    """Return the same value with every text changed.
+    """Return the value with every text changed.
 
     Args:
-        value: what JSON can hold.
-        change: gives the other text.
-        names: also the names of fields.
+        value: a JSON value.
+        change: maps each text to its new one.
+        names: include the names of fields.
     """
     if isinstance(value, str):
         return change(value)

@@ -1,4 +1,4 @@
-"""A text as somebody reads it, with pieces of what is written taken out or replaced, and the way back to what is written."""
+"""A text as displayed, with pieces of the source removed or replaced, and the mapping back to the source."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """A part of a view that stands in the text in one piece."""
+    """A contiguous part of the source in a view."""
 
     begin: int
     """Where it begins in the view."""
     origin: int
     """Where it begins in the text."""
     width: int = 1
-    """How many characters of the text each of its characters stands for."""
+    """Number of source characters for each of its characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class View:
     """In order, the first at 0."""
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a part of it, which is not empty, stands in the text; what was taken out inside belongs to it."""
+        """Return the place of a non-empty part in the source, including removed text inside."""
         return self._at(start), self._at(end - 1, 1)
 
     def _at(self, position: int, behind: int = 0) -> int:

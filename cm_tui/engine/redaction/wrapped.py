@@ -1,7 +1,7 @@
-r"""Lines that were broken in the middle of a word, put together again, with the way back to the text.
+r"""Joining lines that were broken in the middle of a word, with the mapping back to the text.
 
-A terminal breaks at its last column, a shell line ends in a backslash, quoted-printable mail in `=`, configuration goes on
-in an indented line, a diff puts a sign before each line, JSON writes `\n`.
+A terminal breaks at its last column, a shell line ends in a backslash, quoted-printable mail in `=`, configuration
+continues in an indented line, a diff puts a sign before each line, JSON writes `\n`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BREAK = Pattern(
     rf"(?<={_INSIDE})(?P<mark>\\|=)?(?P<end>\r?\n|\\{{1,4}}r?\\{{0,4}}n)(?P<sign>[+>|#-]{{0,3}})[ \t]{{0,100}}+(?={_INSIDE})"
 )
 _BEGINS = Pattern(r"[\\=\r\n]")
-"""What a break begins with."""
+"""First characters of a break."""
 _NAMED = Pattern(r"[A-Za-z_][\w.-]*+=[^=]")
 _WORDS_END = Pattern(r"[A-Za-z0-9+/_~=.%-]*+")
 
@@ -32,23 +32,23 @@ class Joined(NamedTuple):
     taken: list[int]
     """How much was taken out up to and with each of them."""
     sure: list[bool]
-    """Whether a break says itself that the line goes on."""
+    """Whether a break marks the line as continued."""
 
     def breaks(self, start: int, end: int) -> range:
         """Return which breaks lie inside of a part."""
         return range(bisect_right(self.at, start), bisect_right(self.at, end - 1))
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the part of the text that was given which a part of this one comes from."""
+        """Return the part of the original text for a part of this one."""
         before, upto = bisect_right(self.at, start), bisect_right(self.at, end - 1)
         return start + (self.taken[before - 1] if before else 0), end + (self.taken[upto - 1] if upto else 0)
 
     def goes_on(self, number: int) -> bool:
-        """Return whether what stands behind a break may be the rest of something; where not, no beginning of it may."""
+        """Return whether the text after a break may be a continuation; otherwise nothing before it is incomplete."""
         return self.sure[number] or goes_on(self.word_at(self.at[number]))
 
     def word_at(self, start: int) -> str:
-        """Return what stands at a place up to the end of the word; nothing where it is a name of its own."""
+        """Return the text at a place up to the end of the word; empty if it is a separate name."""
         found = _WORDS_END.match(self.text, start, start + 400)
         if found is None or self.text[found.end() : found.end() + 1] in {":", "("} or _NAMED.match(found[0]):
             return ""
@@ -56,7 +56,7 @@ class Joined(NamedTuple):
 
 
 def join(text: str) -> Joined | None:
-    """Return a text without the breaks that may lie within a word; None where there are none."""
+    """Return a text without breaks that may be within a word; None: there are none."""
     pieces: list[str] = []
     at: list[int] = []
     taken: list[int] = []
@@ -82,7 +82,7 @@ def join(text: str) -> Joined | None:
 
 
 def _marks(signs: str, text: str, at: int) -> int:
-    """How many signs at the beginning of a line also begin the line before it, which ends at a place."""
+    """Number of characters at the beginning of a line that the line before, which ends at a place, begins with, too."""
     if not signs:
         return 0
     line = text.rfind("\n", max(0, at - 2_000), at) + 1

@@ -1,4 +1,4 @@
-r"""What is written in another way than it is read: colours of a terminal, invisible signs, `\\n`, `%3D` and `\\u003d`.
+r"""Text that is displayed differently: terminal colours, invisible characters, `\\n`, `%3D` and `\\u003d`.
 
 Sources: https://ecma-international.org/publications-and-standards/standards/ecma-48/ (control sequences),
 https://www.rfc-editor.org/rfc/rfc3986#section-2.1 (percent-encoding), https://www.rfc-editor.org/rfc/rfc8259#section-7.
@@ -28,13 +28,13 @@ _NEAR = 200
 
 
 def as_read(text: str) -> Iterator[View]:
-    """Yield the parts of a text that are read in another way than they are written, each with the lines around it."""
+    """Yield the parts of a text that are displayed differently, each with the lines around it."""
     for start, end in _parts(text):
         yield _view(text, start, end)
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """Yield whole lines around what causes a view; parts that are near each other are one."""
+    """Yield whole lines around the causes of a view; adjacent parts are joined."""
     begin = end = -1
     for cause in _CAUSE.from_signs(_BEGINS, text):
         if begin >= 0 and cause.start() <= end:
@@ -75,7 +75,7 @@ def _view(text: str, start: int, end: int) -> View:
 
 
 def _read(code: str | None, letter: str | None, wide: str | None) -> str:
-    """Return the one character that somebody reads."""
+    """Return the one displayed character."""
     if code is not None:
         return chr(int(code, 16))
     if wide is not None:

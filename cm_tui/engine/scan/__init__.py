@@ -1,1 +1,1 @@
-"""Which files there are, and which are left out, with the reason."""
+"""Which files there are, and which are excluded, with the reason."""

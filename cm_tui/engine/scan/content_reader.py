@@ -12,11 +12,7 @@ _KEPT_BYTES = 64_000_000
 
 
 class ChangedError(Exception):
-    """Error: a file is no longer what it was a moment ago.
-
-    Args:
-        path: which one.
-    """
+    """Error: a file was changed during the run."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -24,11 +20,7 @@ class ChangedError(Exception):
 
 
 class ContentReader:
-    """Reader of files; what came from disk is kept for the rest of the run, up to 64 MB.
-
-    Args:
-        repository: the checkout.
-    """
+    """Reads files; content from disk is cached for the run, up to 64 MB."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -37,10 +29,10 @@ class ContentReader:
         self._free_bytes = _KEPT_BYTES
 
     def from_disk(self, path: str) -> tuple[str, bytes]:
-        """Return object id and bytes of what a path holds at this moment, as git would store it.
+        """Return object id and bytes of a path's current content, as git would store it.
 
         Raises:
-            OSError: it has gone, is a link or lies below one, or cannot be read.
+            OSError: it was removed, is a link or below one, or cannot be read.
         """
         data = self.attributes.of(path).stored(read_below(self._repository.root, path))
         if self._repository.git and b"\r\n" in data:
@@ -60,10 +52,10 @@ class ContentReader:
         return data.replace(b"\r\n", b"\n")
 
     def get(self, path: str, oid: str) -> bytes | None:
-        """Return the bytes of an object, wherever they are: read before, in git, or on disk at a path.
+        """Return the bytes of an object from the cache, from git, or from disk at a path.
 
         Returns:
-            None when nothing holds them any more.
+            None: its content no longer exists.
         """
         kept = self._kept.get(oid)
         if kept is not None:
@@ -81,7 +73,7 @@ class ContentReader:
         """Return an object as text.
 
         Raises:
-            ChangedError: nothing holds these bytes any more: the file was edited meanwhile.
+            ChangedError: these bytes no longer exist: the file was edited meanwhile.
         """
         data = self.get(path, oid)
         if data is None:

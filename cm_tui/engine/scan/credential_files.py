@@ -1,4 +1,4 @@
-"""Which files hold credentials and little else: by path, and by how their content begins."""
+"""Files with credentials and little else: by path, and by the beginning of their content."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAME = re.compile(
     """,
     re.VERBOSE,
 )
-# Settings of an environment: `.env`, `.env.production`, `.envrc`, `prod.env`, and what Terraform is given.
+# Settings of an environment: `.env`, `.env.production`, `.envrc`, `prod.env`, and Terraform's variables.
 _SETTINGS = re.compile(r"\.env(?:rc)?(?:[-_.].*)?|.*\.env|.*\.tfvars(?:\.json)?")
 _SOURCE = frozenset(
     {
@@ -50,7 +50,7 @@ _EXAMPLE = re.compile(
     r"(?:^|[-_.])(?:examples?|samples?|templates?|tmpl|tpl|dist|defaults?|schema|skeleton|stub)(?=[-_.]|$)"
 )
 
-# The end of the whole path, in lower case: names that say enough only within their folder.
+# The end of the whole path, in lower case: names that are specific only within their folder.
 _PATH = re.compile(
     r"""(?:^|/)(?:
         \.aws/(?:credentials|config|(?:sso|cli)/cache/[^/]+)
@@ -71,7 +71,7 @@ _AT_THE_ROOT = frozenset({"auth.json"})
 _HARMLESS = re.compile(
     r"(?:^|/)(?:(?:locales?|i18n|l10n|langs?|languages?|translations|schemas?)/.*\.(?:json|ya?ml)|templates/.*\.ya?ml)$"
 )
-"""Translations, schemas, and templates of Helm charts: they speak of secrets, which stand elsewhere."""
+"""Translations, schemas, and templates of Helm charts: they mention secrets, but do not contain them."""
 
 _HEAD_BYTES = 4_096
 _KEY = re.compile(
@@ -95,19 +95,19 @@ _KUBE_SECRET = re.compile(rb"^[\s-]*(?:client-key-data|token|password):", re.MUL
 
 
 def is_credential_file(path: str) -> bool:
-    """Return whether a file holds credentials and little else, going by its path alone.
+    """Return whether a file holds credentials and little else, by its path alone.
 
-    Source code is never taken for such a file (`secrets.py`, `credentials.go`), nor are examples (`.env.example`),
+    Never source code (`secrets.py`, `credentials.go`), examples (`.env.example`),
     public keys, and templates of Helm charts.
 
     Args:
-        path: below the project's root, with `/`; upper and lower case count alike.
+        path: below the project's root, with `/`; case is ignored.
     """
     lowered = path.lower()
     name = lowered.rpartition("/")[2]
     if name.rpartition(".")[2] in _SOURCE:
         return False
-    # What holds a key holds one, whatever it is an example of.
+    # A file with a key counts, even if it is an example.
     if _SUFFIX.fullmatch(name) or _PATH.search(lowered):
         return True
     if _EXAMPLE.search(name):
@@ -118,10 +118,10 @@ def is_credential_file(path: str) -> bool:
 
 
 def holds_credentials(data: bytes) -> bool:
-    """Return whether content begins as a private key does, or is a key file of a cloud or a cluster.
+    """Return whether content begins like a private key, or is a key file of a cloud or a cluster.
 
-    Most content is known by its first bytes to be something else. A private key in the midst of source
-    or prose does not count: what leaves the machine is filtered by itself.
+    The first bytes rule out most content. A private key in the midst of source or prose does not count: outgoing
+    data is filtered anyway.
 
     Args:
         data: the whole content.

@@ -17,9 +17,9 @@ def folders_of(paths: Iterable[str]) -> frozenset[str]:
 
 
 def folders_to(folder: str, known: Container[str]) -> list[str]:
-    """Return a folder and those above it that are not known yet, from the outermost to the innermost.
+    """Return a folder and its unknown parents, from the outermost to the innermost.
 
-    A clone may hold folders in each other by the thousand: more than a function may call itself.
+    A clone may have thousands of nested folders, too many for recursion.
     """
     missing: list[str] = []
     while folder and folder not in known:

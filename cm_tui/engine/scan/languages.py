@@ -1,4 +1,4 @@
-"""Languages that are recognised, and what about each a query file cannot say."""
+"""Supported languages, and facts about them that a query file cannot express."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from cm_tui.engine.git.encodings import wide_text
 
 EXTRACTOR_VERSION = "9"
-"""Counted up whenever the same bytes would give other rows: by this table, a query or the extractor."""
+"""Increased whenever the same bytes would give other rows: because of this table, a query or the extractor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +20,9 @@ class Language:
 
     `grammar` and `queries` are empty for formats that are cut by lines. `parameters` gives the role (`optional`,
     `variadic`, `skip`) of node types in a parameter list, also as a direct child of a parameter; others are required
-    unless they have a field of `optional_fields`. `default` and `spread` stand beside the parameter that they make
-    optional; `*` is the role of all types that are not named, `inside` sends one of them to its children; `>` before a
-    type means only those directly in the list.
+    unless they have a field of `optional_fields`. `default` and `spread` are next to the parameter that they make
+    optional; `*` is the role of all other types, `inside` sends one of them to its children; `>` before a type means
+    only those directly in the list.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Language:
     grouped_parameters: bool = False
     """One parameter node may declare several names (Go)."""
     self_names: frozenset[str] = frozenset()
-    """Names of a method's first parameter that a call does not give."""
+    """Names of a method's first parameter that calls do not pass."""
     constructors: frozenset[str] = frozenset()
     constructor_is_class_name: bool = False
     annotations_inside: bool = False
@@ -44,17 +44,17 @@ class Language:
     clauses: bool = False
     """Definitions of one function that follow one another are its clauses."""
     recovery: str = ""
-    """First line of a function, for those that the grammar loses in an error."""
+    """First line of a function, for functions that the grammar loses in an error."""
     recover_always: bool = False
     """Functions are lost without an error too: inside macros that are only tokens to the grammar."""
     macros: bool = False
     """A preprocessor expands macros before the grammar counts; unexpanded, they make declarations look like calls."""
     transparent: frozenset[str] = frozenset()
-    """Generic types that stand for their first argument."""
+    """Generic types that are replaced by their first argument."""
     builtin: frozenset[str] = frozenset()
     """Types of the language itself: neither referred to nor bound."""
     known_types: frozenset[str] = frozenset()
-    """Those of them that are bound all the same: what is called on one of their objects is known to be outside."""
+    """Those of them that are bound anyway: calls on their objects are known to be outside."""
 
     @cached_property
     def parsed(self) -> bool:
@@ -87,7 +87,7 @@ _C_PARAMETERS = {"variadic_parameter": "variadic", "optional_parameter_declarati
 
 _CSHARP: dict[str, Any] = {
     "grammar": "csharp", "queries": ("csharp",),
-    # `params T[] rest` is no node of its own: its type and name stand in the list.
+    # `params T[] rest` is no node of its own: its type and name are in the list.
     "parameters": {"=": "optional", "equals_value_clause": "optional", ">array_type": "variadic", ">identifier": "skip"},
     "self_names": _words("this"), "constructor_is_class_name": True, "annotations_inside": True,
     "transparent": _words("Task ValueTask Nullable Lazy"),
@@ -126,7 +126,7 @@ _ALL = (
         "rust", (".rs",), grammar="rust", queries=("rust",), recover_always=True,
         recovery=r'\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+"C")\s+)*fn\s+(?P<name>[A-Za-z_]\w*)\b.*$',
         parameters={"self_parameter": "skip", "attribute_item": "skip", "variadic_parameter": "variadic"},
-        # What `?`, `.await` or `unwrap` give is what calls are made on.
+        # Calls are made on the result of `?`, `.await` or `unwrap`.
         transparent=_words("Box Rc Arc RefCell Cell Mutex RwLock Cow Pin Ref RefMut Option Result"),
         builtin=_words("i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char str String Vec Option Result "
                        "self"),
@@ -161,7 +161,7 @@ _ALL = (
     ),
     Language(
         "kotlin", (".kt", ".kts"), grammar="kotlin", queries=("kotlin",), constructors=_words("constructor"),
-        # A default value and `vararg` stand beside their parameter; `*`: whatever else does.
+        # A default value and `vararg` are next to their parameter; `*`: all other types.
         parameters={"parameter": "required", "class_parameter": "inside", "=": "optional",
                     "parameter_modifiers": "spread", "*": "default"},
         builtin=_words("Int Long Short Byte Char Float Double Boolean String Any Unit Nothing"),
@@ -252,7 +252,7 @@ _ALSO_CALLED = {
     "shell": "bash", "vb": "vbnet", "visualbasic": "vbnet",
 }  # fmt: skip
 _WITHIN = {"typescript": ("tsx",)}
-"""Languages that are meant along with another."""
+"""Languages implied by another."""
 
 _BY_EXTENSION = {extension: language.name for language in _ALL for extension in language.extensions}
 _BY_FILENAME = {name: language.name for language in _ALL for name in language.filenames}
@@ -267,17 +267,17 @@ _CPP_FURTHER_DOWN = re.compile(
     rb"|using\s+namespace\s)",
     re.MULTILINE,
 )
-"""Lines that no comment of a C header holds by chance, for those that begin with a long one."""
+"""Lines that no comment of a C header contains by chance, for headers that begin with a long one."""
 
 
 HEAD_BYTES = 65_536
-"""How much of a file is looked at where its name does not tell its language."""
+"""Bytes of a file to check when its name does not determine its language."""
 
 
 def called() -> dict[str, tuple[str, ...]]:
-    """Return the languages by every name that somebody may call them by: their own, an extension, another name.
+    """Return the languages by every name for them: their own, an extension, another name.
 
-    The language of that name comes first, then those that are meant along with it.
+    The language of that name comes first, then the implied ones.
     """
     names = {
         **{extension[1:]: name for extension, name in _BY_EXTENSION.items()},

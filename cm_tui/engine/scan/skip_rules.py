@@ -1,4 +1,4 @@
-"""Rules for what is not worth indexing, by path below the root and by content. Each has a reason to show."""
+"""Rules for files that are not worth indexing, by path below the root and by content, each with a reason."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 RULES_VERSION = "3"
-"""Counted up when a rule changes: verdicts on content that were kept are taken anew."""
+"""Increased when a rule changes: saved verdicts on content are then renewed."""
 
-# Always what a package manager or a tool made, wherever it lies.
+# Always made by a package manager or a tool, anywhere.
 DEPENDENCIES = frozenset(
     {
         "node_modules", "bower_components", "jspm_packages", "site-packages", "__pypackages__", ".venv", "Pods",
@@ -36,12 +36,12 @@ CACHES = frozenset(
     }
 )  # fmt: skip
 
-# Names that projects also give to folders of source: an output only while git tracks nothing below it.
+# Names that projects also use for source: an output only if git tracks nothing below it.
 UNTRACKED_OUTPUTS = frozenset(
     {"dist", "build", "target", "out", "_build", "coverage", "htmlcov", "venv", "env", ".cache"}
 )
 
-# The same in a folder without git, and for names that are too common: only beside a file that makes such outputs.
+# The same in a folder without git, and for very common names: only next to a file that makes such outputs.
 OUTPUT_MAKERS: dict[str, tuple[str, ...]] = {
     "target": ("Cargo.toml", "pom.xml", "build.sbt"),
     "build": ("build.gradle", "build.gradle.kts", "pubspec.yaml"),
@@ -50,7 +50,7 @@ OUTPUT_MAKERS: dict[str, tuple[str, ...]] = {
     "obj": ("*.csproj", "*.fsproj", "*.vbproj"),
     "deps": ("mix.exs",),
 }
-# Files within a folder that say what it is.
+# Files within a folder that identify it.
 OUTPUT_MARKERS: dict[str, str] = {
     "CACHEDIR.TAG": "cache",
     "pyvenv.cfg": "dependency folder",
@@ -70,7 +70,7 @@ LOCK_FILES = frozenset(
     }
 )  # fmt: skip
 
-# Not here, as the bytes alone tell: `doc` is a word processor's file or plain notes, `mo` a catalogue or Modelica.
+# Not here, as the bytes decide: `doc` is a word processor's file or plain notes, `mo` a catalogue or Modelica.
 _BINARY = frozenset(
     {
         "7z", "a", "aab", "aar", "ai", "apk", "avi", "avif", "bin", "bmp", "br", "bz2", "cab", "class", "cur", "dat",
@@ -85,7 +85,7 @@ _BINARY = frozenset(
     }
 )  # fmt: skip
 _DATA_AT: dict[str, int] = {
-    # Suffix to the size in bytes from which it is data rather than something a person wrote.
+    # Suffix to the size in bytes from which it is data rather than written by a person.
     "csv": 16_000, "tsv": 16_000, "json": 100_000, "jsonl": 16_000, "ndjson": 16_000, "geojson": 0, "topojson": 0,
     "xml": 200_000, "yaml": 200_000, "yml": 200_000, "html": 200_000, "htm": 200_000, "sql": 200_000, "txt": 200_000,
     "doc": 200_000, "svg": 0, "log": 0, "ipynb": 200_000, "har": 0, "dump": 0, "plist": 100_000, "snap": 100_000, "ambr": 100_000,
@@ -109,23 +109,23 @@ _POINTER = re.compile(
     rb"(?:version (?:https://(?:git-lfs|hawser)\.github\.com/spec/v\d|http://git-media\.io/v/\d)\r?\n"
     rb"(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\r?\nsize \d+\s*|/annex/objects/[^\n]+\n?)\Z"
 )
-"""What Git LFS and git-annex keep in git in place of a file."""
+"""Placeholders of Git LFS and git-annex for a file."""
 NOT_CHECKED_OUT = "not checked out (sparse)"
 """Reason of a file that a sparse checkout leaves out."""
 NOT_HERE = "content is not in this clone"
-"""Reason of a file whose content is kept elsewhere, or was not fetched."""
+"""Reason for a file whose content is elsewhere, or was not fetched."""
 _RICH_TEXT = b"{\\rtf"
-"""How a word processor's file begins that is all ASCII and yet nothing a person reads as it is."""
+"""Beginning of a word processor's ASCII file, which is not readable as text."""
 _MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
 
 
 def is_generated_name(path: str) -> bool:
-    """Whether a file's name says that a tool wrote it, such as `x.pb.go` or `x_pb2.py`."""
+    """Whether a file's name marks it as generated, such as `x.pb.go` or `x_pb2.py`."""
     return _GENERATED.search(path) is not None
 
 
 def suffix_of(path: str) -> str:
-    """Return the last suffix of a path in lower case, without the dot; empty when there is none."""
+    """Return the last suffix of a path in lower case, without the dot; empty: no suffix."""
     name = path.rsplit("/", 1)[-1].lstrip(".")
     return name.rpartition(".")[2].lower() if "." in name else ""
 
@@ -157,7 +157,7 @@ class SkipRules:
         self._folders: dict[str, str | None] = {}
 
     def by_path(self, path: str) -> str | None:
-        """Return why a path is left out, or None to keep it."""
+        """Return why a path is excluded; None: it is not."""
         if self._exclude is not None and self._exclude.match_file(path):
             return "excluded by configuration"
         if self.included(path):
@@ -168,19 +168,19 @@ class SkipRules:
         return (folder and self._folder(folder)) or _by_name(path)
 
     def included(self, path: str) -> bool:
-        """Whether the project asks for a path that a default rule may leave out."""
+        """Whether the project includes a path that a default rule may exclude."""
         return self._include is not None and self._include.match_file(path)
 
     def credentials_wanted(self, path: str) -> bool:
-        """Whether a person asks for a path although it holds credentials; a pattern that nobody trusts does not count."""
+        """Whether the user includes a path despite its credentials; an untrusted pattern does not count."""
         return self._trusted is not None and self._trusted.match_file(path)
 
     def verdict(self, path: str, reason: str | None) -> str | None:
-        """Return why a file is left out by a verdict on its content; None when it is kept."""
+        """Return why a file is excluded by a verdict on its content; None: it is not."""
         return None if reason == CREDENTIALS and self.credentials_wanted(path) else reason
 
     def by_size(self, path: str, size: int) -> str | None:
-        """Return why a file of that many bytes is left out, or None."""
+        """Return why a file of that size in bytes is excluded; None: it is not."""
         if size > self._limit:
             return f"larger than {_human(self._limit)}"
         if self.included(path):
@@ -189,7 +189,7 @@ class SkipRules:
         return "data" if data_at is not None and size > data_at else None
 
     def _folder(self, folder: str) -> str | None:
-        """Why everything in a folder is left out; each folder is judged once."""
+        """Why everything in a folder is excluded; each folder is judged once."""
         for one in folders_to(folder, self._folders):
             parent, _, name = one.rpartition("/")
             above = self._folders.get(parent)
@@ -214,7 +214,7 @@ class SkipRules:
         return "build output" if any(next((self._root / parent).glob(maker), None) for maker in makers) else None
 
 
-# Unlike those of a Path, these say no of what may not be looked at, or has too long a name.
+# Unlike those of a Path, these return False for inaccessible paths and too long names.
 _exists = os.path.exists
 _is_file = os.path.isfile
 
@@ -245,16 +245,16 @@ def _by_name(path: str) -> str | None:
 
 
 def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") -> str | None:
-    """Return why a file with that content is left out, or None.
+    """Return why a file with that content is excluded; None: it is not.
 
-    Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be kept by
+    Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be cached by
     content and suffix.
 
     Args:
-        path: the file's path; its suffix says how strict to be.
+        path: the file's path; its suffix decides how strict to be.
         data: its whole content.
-        included: the project asks for it: only binary content and credentials are refused. Whether credentials are
-            asked for too is not content's to say: `SkipRules.verdict` does.
+        included: the project includes it explicitly: only binary content and credentials are excluded. Whether
+            credentials are included, too, is decided by `SkipRules.verdict`.
         encoding: declared for it elsewhere.
     """
     if b"\0" in data[:8192]:
@@ -274,7 +274,7 @@ def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") ->
 
 
 def _looks_minified(data: bytes) -> bool:
-    """Whether most of it stands in lines that nobody would type."""
+    """Whether most of it is in lines too long to be typed."""
     if len(data) < 2_000:
         return False
     long = sum(len(line) for line in data.split(b"\n") if len(line) > 500)

@@ -1,4 +1,4 @@
-"""Scan of the working tree: HEAD's files, what differs on disk, and what is left out."""
+"""Scan of the working tree: HEAD's files, differences on disk, and exclusions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from cm_tui.engine.scan.skip_rules import NOT_CHECKED_OUT, SkipRules
 from cm_tui.errors import RefusedError
 from cm_tui.paths import data_dir, state_dir
 
-# Unlike those of a Path, these say no of what may not be looked at, or has too long a name.
+# Unlike those of a Path, these return False for inaccessible paths and too long names.
 _exists, _is_dir, _is_link = os.path.lexists, os.path.isdir, os.path.islink
 
 UNREAD = "unread:"
-"""Stands before a path in place of the object id of a file that was not read."""
+"""Prefix of a path in the place of the object id of an unread file."""
 
 
 @dataclass(slots=True)
@@ -39,11 +39,11 @@ class ScannedFiles:
     committed: dict[str, str] = field(default_factory=dict)
     """HEAD's files that may be indexed, by path: object id."""
     disk: dict[str, str | None] = field(default_factory=dict)
-    """Paths at which the disk differs from HEAD: object id of what is there; None: nothing to index."""
+    """Paths at which the disk differs from HEAD: object id of the current content; None: nothing to index."""
     sizes: dict[str, int] = field(default_factory=dict)
-    """Bytes of what is there now."""
+    """Bytes of the current content."""
     skipped: dict[str, str] = field(default_factory=dict)
-    """Why a path is left out."""
+    """Why a path is excluded."""
 
 
 class WorkingTreeScan:
@@ -53,9 +53,9 @@ class WorkingTreeScan:
         repository: the checkout.
         config: what is indexed.
         contents: reads the disk.
-        known_size: bytes of a blob by object id where the store knows them.
-        chosen: says which paths to look at; None: all.
-        unread: do not read what differs on disk: it gets a name of its own, and the size that the folder says.
+        known_size: bytes of a blob by object id, if the store knows them.
+        chosen: returns which paths to scan; None: all.
+        unread: do not read files that differ on disk: each gets a unique name, and the size from the folder.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class WorkingTreeScan:
         return self.files
 
     def accepts(self, path: str) -> bool:
-        """Whether a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
+        """Whether a change at a path, file or folder, may matter: neither a rule nor git excludes it.
 
-        For what is there now: a path may be added to git, or a `.gitignore` changed, after this scan was made.
+        Only for the current state: a path may be added to git, or a `.gitignore` changed, after this scan.
         """
         if self._by_path(path) is not None or self._is_foreign(path.rpartition("/")[0]):
             return False
@@ -112,14 +112,14 @@ class WorkingTreeScan:
             return False
         if not _is_dir(self._root / path):
             return True
-        # A folder is judged by what would lie in it.
+        # A folder is judged by its possible content.
         return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
 
     def _some_deleted(self) -> bool:
         return any(FileStatus.WT_DELETED in flags for flags in self._status.values())
 
     def _is_foreign(self, folder: str) -> bool:
-        """Whether a folder lies below a link or in a repository of its own."""
+        """Whether a folder is below a link or in a nested repository."""
         for one in folders_to(folder, self._foreign):
             below = self._root / one
             above = self._foreign.get(one.rpartition("/")[0], False)
@@ -137,7 +137,7 @@ class WorkingTreeScan:
         if path in self._status:
             return
         if reason is None and self._contents.attributes.of(path).is_filtered:
-            # What git keeps is not what people see; whether the two differ only the filter could say.
+            # Filtered content differs from git's; only the filter could compare the two.
             self._differing(path, FileStatus.CURRENT)
             return
         if reason is None:
@@ -171,7 +171,7 @@ class WorkingTreeScan:
             del self.files.disk[path]
 
     def _on_disk(self, path: str) -> str | None:
-        """Record what is on disk at a path; returns why it is left out."""
+        """Record what is on disk at a path; returns why it is excluded."""
         found = os.lstat(self._root / path)
         if stat.S_ISLNK(found.st_mode):
             return "symbolic link"
@@ -212,7 +212,7 @@ def _entry_reason(entry: TreeEntry) -> str | None:
 
 
 def own_folders(root: Path) -> tuple[str, ...]:
-    """Return the folders of stores, journals and logs that lie below the root."""
+    """Return the folders of stores, journals and logs below the root."""
     own = {data_dir().resolve(), state_dir().resolve()}
     return tuple(f"{one.relative_to(root).as_posix()}/" for one in own if one.is_relative_to(root) and one != root)
 
@@ -228,10 +228,10 @@ def _printable(path: str) -> str:
 
 
 def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test whether a path of the project is, or lies below, one of those named.
+    """Return a test whether a path of the project is a named one, or below it.
 
     Raises:
-        RefusedError: one of them lies outside the project.
+        RefusedError: one of them is outside the project.
     """
     names: set[str] = set()
     folders: list[str] = []

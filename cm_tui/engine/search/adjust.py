@@ -1,4 +1,4 @@
-"""Adjustments: named boosts and penalties on top of the fused score. `docs/search.md` gives each one's reason."""
+"""Adjustments: named boosts and penalties on the fused score. `docs/search.md` gives the reason for each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DETAILS = {
 
 
 class Stage(NamedTuple):
-    """The share of one step in every candidate's score, kept so that shown hits can be explained."""
+    """The share of one step in every candidate's score, for explaining shown hits."""
 
     name: str
     group: str
@@ -108,7 +108,7 @@ def _apply(
 
 
 def best_of_file(paths: list[str], scores: Column) -> Column:
-    """Return 1 for the passage of each file that scores best, the first of equal ones, and 0 for the others."""
+    """Return 1 for the best-scoring passage of each file (the first of equal ones), and 0 for the others."""
     best: dict[str, int] = {}
     for row in np.argsort(-scores, kind="stable").tolist():
         best.setdefault(paths[row], row)
@@ -118,7 +118,7 @@ def best_of_file(paths: list[str], scores: Column) -> Column:
 
 
 def coherence(paths: list[str], scores: Column) -> Column:
-    """Return how much all passages of a file score together, as a share of the best file's sum."""
+    """Return the summed score of each file's passages, as a share of the best file's sum."""
     numbers: dict[str, int] = {}
     files = np.array([numbers.setdefault(path, len(numbers)) for path in paths], dtype=np.int64)
     if not len(files):

@@ -15,7 +15,7 @@ from cm_tui.engine.search.wording import LENGTH_SHARE
 K1 = 1.2
 B = LENGTH_SHARE
 FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
-"""How often an occurrence counts: a word in a name says more than the same word in a body."""
+"""Weight of an occurrence by field: a word in a name is more telling than in a body."""
 
 
 def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
@@ -26,10 +26,10 @@ def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
 def bm25(
     documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS, *, b: float = B
 ) -> NDArray[np.float32]:
-    """BM25 of every document, one row a term: the sum over rows is the score.
+    """BM25 of every document, one row per term: the sum over rows is the score.
 
     The formula is that of DuckDB's `match_bm25` (k1 1.2, b 0.75, idf with log10); with all weights 1 the sum is equal
-    to it. An occurrence in a field counts as many times as the field's weight says.
+    to it. An occurrence in a field counts by the field's weight.
     """
     scores = np.zeros((len(terms), len(documents.ids)), dtype=np.float32)
     field = weights_vector(weights)

@@ -1,4 +1,4 @@
-"""Candidates: what retrieval found, column by column, with everything that ranking may ask for."""
+"""The table of candidates from retrieval, column by column, with all data for ranking."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Column = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class CandidateTable:
-    """Candidates in order of (path, start_line): a stable order breaks ties the same way everywhere.
+    """Candidates in order of (path, start_line), so that ties are broken in the same way everywhere.
 
-    Those of several sources stand one source after the other. Arrays have one row a candidate; `bm25_by_term` has one
-    row a candidate and one column a term.
+    Sources follow one another. Arrays have one row per candidate; `bm25_by_term` has one row per candidate and one
+    column per term.
     """
 
     ids: list[int]
@@ -37,24 +37,24 @@ class CandidateTable:
     bm25_by_term: Column
     """The row's sum is the keyword score."""
     keyword_limit: Column
-    """What BM25 approaches for these terms however often a passage says them: Σ idf·(k1 + 1)."""
+    """Limit of BM25 for these terms, however frequent: Σ idf·(k1 + 1)."""
     coordination: Column
-    """Share of the query's words that the passage says, from 0 to 1; rare ones count more, as in BM25."""
+    """Share of the query's words in the passage, from 0 to 1; rare ones count more, as in BM25."""
     cosines: Column
-    """nan where there is no vector."""
+    """nan: no vector."""
     keyword_ranks: NDArray[np.int64]
     """Rank on the keyword side from 1; 0: not found there."""
     vector_ranks: NDArray[np.int64]
     lengths: Column
-    """Index terms of the passage, those of its name included."""
+    """Index terms of the passage, including its name."""
     threads: NDArray[np.int32]
     """Number of the thread that it belongs to, within its source; -1: none."""
     turns: NDArray[np.int32]
-    """Number of its turn; those next to each other in a thread have numbers next to each other."""
+    """Number of its turn; neighbours in a thread have consecutive numbers."""
     signals: Mapping[str, Column] = field(default_factory=dict)
     """What adjustments measure, from 0 to 1, by name."""
     query_terms: tuple[str, ...] = ()
-    """All terms of the query: what a snippet looks for."""
+    """All terms of the query, for snippets."""
     written: Mapping[str, str] = field(default_factory=dict)
     """Each of them as the query has it."""
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -64,18 +64,18 @@ class CandidateTable:
     is_report: bool = False
     """Whether it is a long text that was taken apart."""
     now: int = 0
-    """When the question was asked, seconds since the epoch."""
+    """Time of the query, seconds since the epoch."""
     stale: Mapping[str, str] = field(default_factory=dict)
-    """What is to be said of those that name what is gone or has moved, by path."""
+    """Notes on candidates that name something gone or moved, by path."""
     beside: tuple[Candidates, Profile] | None = None
-    """What another profile found for the same query, to be shown beside, and its numbers."""
+    """Results of another profile for the same query, to show next to these, and that profile."""
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
 def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
-    """Put the candidates of several sources below each other; a term or a signal that a source lacks is 0 there."""
+    """Concatenate the candidates of several sources; a term or signal that a source lacks is 0 there."""
     if len(tables) == 1:
         return tables[0]
     known = {term for table in tables for term in table.terms}
@@ -117,11 +117,11 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
 
 
 def _apart(columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Numbers of several sources in one column, so that no two sources share one; -1 stays."""
+    """Numbers of several sources in one column, made unique; -1 is kept."""
     found, first = [], 0
     for column in columns:
         found.append(np.where(column >= 0, column + first, -1).astype(np.int32))
-        # One is left out between two sources: their turns are no neighbours.
+        # A number is skipped between two sources: their turns are not neighbours.
         first += int(column.max(initial=-1)) + 2
     return np.concatenate(found)
 

@@ -16,7 +16,7 @@ _TITLE_CHARS = 300
 
 
 class Symbol(NamedTuple):
-    """A symbol that gives passages their names."""
+    """A symbol that names passages."""
 
     idx: int
     name: str
@@ -26,10 +26,10 @@ class Symbol(NamedTuple):
 
 
 class CodeSource:
-    """Passages of code, kept equal to the files that the index knows.
+    """Passages of code, in sync with the indexed files.
 
     Args:
-        context: gives the text of files.
+        context: provides the text of files.
     """
 
     name = CODE
@@ -38,12 +38,12 @@ class CodeSource:
         self._read = context.read_blob
 
     def has_changed(self, _db: Database) -> bool:
-        """Return false: files are compared by the index run, which asks for changes whenever one differs."""
+        """Return false: the index run compares files, and requests changes whenever one differs."""
         return False
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Compare with the chunks of the files that are there now."""
-        return Changes([] if anew else [row[0] for row in db.rows(_GONE, [CODE])], self._missing(db))
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        """Compare with the chunks of the current files."""
+        return Changes([] if rebuild else [row[0] for row in db.rows(_GONE, [CODE])], self._missing(db))
 
     def _missing(self, db: Database) -> Iterator[SourcePassage]:
         rows = db.rows(_MISSING, [CODE])
@@ -111,13 +111,13 @@ class Called(NamedTuple):
     """Words by which a passage is known beyond its text."""
 
     names: str
-    """Names of the symbol that it belongs to and of those that begin within it."""
+    """Names of its own symbol and of those that begin in it."""
     inside: str
-    """Names of what these stand in."""
+    """Names of their containers."""
 
 
 def words_of(symbols: list[Symbol], owner: Symbol | None, start: int, end: int) -> Called:
-    """Return what some lines are called: every piece of a long function has the name of the whole."""
+    """Return the name of some lines: every piece of a long function has the function's name."""
     first = bisect_left(symbols, start, key=lambda symbol: symbol.start_line)
     last = bisect_right(symbols, end, key=lambda symbol: symbol.start_line)
     named = symbols[first:last]

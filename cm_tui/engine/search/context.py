@@ -1,4 +1,4 @@
-"""Context: what stands around a passage in its thread says what the passage is about, and lends it some of its score."""
+"""Context: neighbours of a passage in its thread indicate its subject, and add to its score."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cm_tui.engine.search.documents import Threads
 from cm_tui.model import Profile
 
 _BEST = 3
-"""Turns of a thread that say how well the thread as a whole answers; where it has fewer, the missing ones are 0."""
+"""Best turns of a thread that make its score; missing ones count as 0."""
 
 
 _ALONE = 60.0
-"""Words of a turn that needs half as much of what stands around it: a line of talk says little by itself, a report all."""
+"""Number of words at which context counts half: a line of talk needs it, a report does not."""
 _SHORT = 5.0
-"""Words of a turn that counts half: "Yes, do that" answers no question, however well what stands around it does."""
+"""Number of words at which a turn counts half: "Yes, do that" answers no question, whatever its context."""
 
 
 def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of the turns just before and after those of some rows, in the same thread.
+    """Return the rows of the turns directly before and after those of some rows, in the same thread.
 
     Args:
-        threads: one row a passage.
+        threads: one row per passage.
         rows: passages.
     """
     rows = rows[threads.thread[rows] >= 0]
@@ -35,16 +35,16 @@ def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def lend(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
-    """Let a passage's thread, and the turns just before and after it, count in its score.
+    """Add a passage's thread, and the turns directly before and after it, to its score.
 
     `s·(own + a·(t·thread + n·(before + after))) / (1 + a·(t + 2n))`, where a turn is as good as its best passage and a
     thread as its three best turns together, by three; of a turn of w words, `a = 60 / (60 + w)` and `s = w / (w + 5)`.
-    What belongs to no thread keeps its score.
+    A passage without a thread keeps its score.
 
     Args:
         table: the candidates.
         scores: their scores so far.
-        profile: `thread` and `neighbours` are t and n; 0: nothing is lent.
+        profile: `thread` and `neighbours` are t and n; 0: no effect.
     """
     share, near = profile.thread, profile.neighbours
     inside = table.threads >= 0
@@ -82,7 +82,7 @@ def _of_threads(best: Column, thread: NDArray[np.int32]) -> Column:
 
 
 def _of_neighbours(best: Column, turns: NDArray[np.int32], thread: NDArray[np.int32]) -> Column:
-    """What the turns just before and after each have together; turns are ascending."""
+    """Scores of the turns directly before and after each; turns are ascending."""
     found = np.zeros(len(best))
     follows = (np.diff(turns) == 1) & (np.diff(thread) == 0)
     found[1:] += np.where(follows, best[:-1], 0.0)

@@ -1,4 +1,4 @@
-"""Decay: what was written long ago counts less, where a profile says so."""
+"""Decay: older passages count less, if the profile has a half-life."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def decay(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Colu
     """Multiply by `e^(-λ·age)`, λ = ln 2 / half-life; undated passages keep their score.
 
     Args:
-        table: the candidates; ages are counted from when the question was asked.
+        table: the candidates; ages are measured at the time of the query.
         scores: their scores so far.
-        profile: gives the half-life in days; None: no decay.
+        profile: with the half-life in days; None: no decay.
     """
     if not profile.half_life_days:
         return scores, []

@@ -1,4 +1,4 @@
-"""Diversity: hits that repeat what is above them make room for others."""
+"""Diversity: hits that repeat better ones are lowered."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Profile
 
 _CUT = tokens.word_set("function method constructor section class struct interface trait enum union protocol")
-"""Kinds whose pieces are one thing: the parts of a long function, and what stands between the methods of a class."""
+"""Kinds whose pieces are one unit: parts of a long function, and the code between the methods of a class."""
 _MMR_DEPTH = 100
 """How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""
 
 
 def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
-    """Lower the scores of hits that repeat better ones, as the profile says."""
+    """Lower the scores of hits that repeat better ones, by the profile."""
     if profile.diversity == "file":
         return _by_file(table, scores, profile.diversity_lambda)
     if profile.diversity == "mmr":
@@ -29,7 +29,7 @@ def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[
 
 
 def best_pieces(table: CandidateTable, rows: Sequence[int]) -> list[int]:
-    """Return rows, best first, with one piece of each function, type and section that was cut into several: its best."""
+    """Return rows, best first, with only the best piece of each function, type and section that was cut."""
     seen: set[tuple[str, int]] = set()
     kept = []
     for row in rows:
@@ -67,9 +67,9 @@ def _by_file(table: CandidateTable, scores: Column, factor: float) -> tuple[Colu
 
 
 def _by_likeness(table: CandidateTable, scores: Column, share: float) -> tuple[Column, list[Stage]]:
-    """Maximal marginal relevance with Jaccard on terms.
+    """Maximal marginal relevance with Jaccard similarity on terms.
 
-    The usual `λ·relevance − (1−λ)·likeness` is divided by λ: the order is the same, and a hit that is like no other
+    The usual `λ·relevance − (1−λ)·similarity` is divided by λ: the order is the same, and a hit without similar ones
     keeps its score.
     """
     share = max(share, 1e-3)
@@ -89,7 +89,7 @@ def _by_likeness(table: CandidateTable, scores: Column, share: float) -> tuple[C
             if alike > likeness[row]:
                 likeness[row] = alike
                 against[row] = chosen
-    # What was not compared stays below what was.
+    # Rows that were not compared stay below the others.
     rest = np.setdiff1d(np.arange(len(scores)), np.fromiter(bags, dtype=np.int64, count=len(bags)))
     final[rest] = np.minimum(scores[rest], worst)
     return _stage(table, scores, likeness, -price, final - scores, against)

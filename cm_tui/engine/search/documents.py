@@ -1,4 +1,4 @@
-"""Passages as BM25 counts them: column by column, all of a generation or those of one source."""
+"""Passages in columns for BM25, of a whole generation or one source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """Turns that follow each other, such as those of a session; one row a passage, -1 where it belongs to none."""
+    """Consecutive turns, such as those of a session; one row per passage, -1: no turn."""
 
     thread: NDArray[np.int32]
     turn: NDArray[np.int32]
@@ -19,7 +19,7 @@ class Threads:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Passages that are counted together, column by column; a document's position is its row here."""
+    """Passages that are counted together, in columns; a document's position is its row here."""
 
     generation: int
     ids: NDArray[np.int64]
@@ -31,7 +31,7 @@ class Documents:
     positions: NDArray[np.int32] | None = None
     """Row here, or -1, of every passage there is; None: these are all."""
     threads: Threads | None = None
-    """What follows what; None: nothing does."""
+    """Neighbourhood of the passages; None: none."""
 
     def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of passages by id; every id must be there."""
@@ -40,7 +40,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """All passages of one generation, and those of each source that was asked for."""
+    """All passages of one generation, and those of each requested source."""
 
     documents: Documents
     sources: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Collection:
     parts: dict[str, Documents]
 
     def part(self, source: str) -> Documents:
-        """The passages of one source: BM25 counts no others, so that what else is remembered moves no score."""
+        """The passages of one source: BM25 counts no others, so that other sources do not affect scores."""
         if source not in self.parts:
             number = self.names.index(source) if source in self.names else -1
             self.parts[source] = part_of(self.documents, np.flatnonzero(self.sources == number))

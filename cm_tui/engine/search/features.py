@@ -12,11 +12,11 @@ SIDES = ("keyword_weight", "vector_weight")
 
 
 def features(table: CandidateTable, sides: Column | None = None) -> dict[str, Column]:
-    """Return what each weight is multiplied with; what is taken away has a minus.
+    """Return the factors of each weight; penalties are negative.
 
     Args:
         table: the candidates.
-        sides: what both sides add together, for what looks at that; half of each when not given.
+        sides: the sum of both sides, for factors that depend on it; default: half of each.
     """
     level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.meaning_level(table)}
     none = np.zeros(len(table))

@@ -1,4 +1,4 @@
-"""Filters typed in a query: `path:src/net`, `lang:rust`, `kind:class`, `in:tests`; a `-` before one leaves that out."""
+"""Filters in a query: `path:src/net`, `lang:rust`, `kind:class`, `in:tests`; a leading `-` excludes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cm_tui.model.text import one_line
 
 Field = Literal["path", "lang", "kind", "in"]
 PLACES = ("code", "docs", "tests")
-"""What `in:` knows: tests and documentation, told by the path, and code, which is all the rest."""
+"""Values of `in:`: tests and documentation, by path, and code, which is all the rest."""
 
-# A colon or two slashes after it make it something else: `path::Path`, `in://x`.
+# Followed by a colon or two slashes it is something else: `path::Path`, `in://x`.
 _FILTER = re.compile(
     r'(?P<out>-?)(?P<field>path|lang|kind|in):(?:"(?P<quoted>[^"]+)"|(?P<plain>(?!:|//)[^"]+))', re.IGNORECASE
 )
@@ -34,7 +34,7 @@ class Filter:
     value: str
     """As it is known: the name of a language, a path without `./` and without a slash at its end."""
     out: bool = False
-    """Whether what fits is left out."""
+    """Whether matches are excluded."""
 
     def __str__(self) -> str:
         """Return it as it is typed."""
@@ -45,19 +45,19 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that looks like a filter and names nothing known; it is searched as text."""
+    """An unknown filter, searched as text."""
 
     text: str
-    """As it stands in the query."""
+    """As written in the query."""
     reason: str
     near: str = ""
-    """The filter that was meant most likely."""
+    """The most similar filter."""
     known: tuple[str, ...] = ()
-    """The values that there are; empty where they are those of the project."""
+    """The possible values; empty: they depend on the project."""
     of_language: bool = False
 
     def words(self) -> str:
-        """Return what is said of it."""
+        """Return the message about it."""
         said = [f"{one_line(self.text[:_SHOWN])}: {self.reason}; it was searched as text."]
         if self.near:
             said.append(f"Did you mean {self.near}?")
@@ -66,7 +66,7 @@ class Problem:
         return " ".join(said)
 
     def among(self, languages: Sequence[str]) -> Problem:
-        """Return it with the languages of a project, of which one is meant rather than another."""
+        """Return it with a project's languages, which are preferred."""
         head, _, value = self.text.partition(":")
         near = _near(head, value, languages) or self.near
         return replace(self, near=near, known=tuple(languages))
@@ -77,12 +77,12 @@ class Asked:
     """A query taken apart."""
 
     words: str
-    """What is searched; the whole query, unchanged, where it has no filter."""
+    """The search text; the whole query, unchanged, if it has no filter."""
     filters: tuple[Filter, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     def __str__(self) -> str:
-        """Return a query that asks the same."""
+        """Return an equivalent query."""
         return " ".join([*map(str, self.filters), self.words]) if self.filters else self.words
 
 
@@ -91,18 +91,18 @@ class Vocabulary:
     """What filters can name in a project."""
 
     languages: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """The languages that a name stands for, the one that bears it first: `ts` for typescript and tsx."""
+    """The languages of a name, its own first: `ts` for typescript and tsx."""
     root: str = ""
-    """Absolute path of the project's root; empty: there is none."""
+    """Absolute path of the project's root; empty: none."""
 
     def parse(self, text: str) -> Asked:
-        """Take a query apart into words and filters.
+        """Split a query into words and filters.
 
-        Filters stand alone between blanks; what stands in double quotes is text, and a value with blanks stands in
-        them. Of a list such as `lang:py,rs`, one has to fit; a path is no list.
+        Filters are delimited by blanks; double quotes enclose text, and values with blanks. One value of a list such as
+        `lang:py,rs` has to match; a path is never a list.
 
         Args:
-            text: as it was typed.
+            text: as typed.
         """
         words: list[str] = []
         filters: dict[Filter, None] = {}
@@ -128,7 +128,7 @@ class Vocabulary:
         return Asked(" ".join(words), tuple(filters), tuple(problems))
 
     def _known(self, name: Field, value: str) -> str | None:
-        """Return what a value stands for; None: nothing."""
+        """Return the meaning of a value; None: unknown."""
         low = value.lower()
         if name == "path":
             return self._inside(value)
@@ -169,7 +169,7 @@ def _values(name: Field, plain: str | None, quoted: str | None) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Split at blanks that stand outside of double quotes; the last quote of an odd number is only a character."""
+    """Split at blanks outside of double quotes; the last quote of an odd number is only a character."""
     alone = text.rfind('"') if text.count('"') % 2 else -1
     piece, quoted = "", False
     for place, one in enumerate(text):

@@ -17,13 +17,13 @@ class Frame(NamedTuple):
 
     path: str
     line: int
-    """0: it is not said."""
+    """0: unknown."""
     function: str
-    """Without what qualifies it; empty: it is not said."""
+    """Unqualified; empty: unknown."""
 
 
 class Found(NamedTuple):
-    """A frame, where it stands, and how its trace is ordered."""
+    """A frame, its place, and the order of its trace."""
 
     number: int
     """Of the line."""
@@ -63,7 +63,7 @@ _INNERMOST_FIRST = tuple(
     )
 )
 _BELOW = re.compile(rf"\s*(?:at )?(?P<path>{_PATH}):(?P<line>\d+)(?::\d+)?(?: \+0x[0-9a-f]+)?\s*$")
-"""Rust and Go give the place on a line of its own, below the function."""
+"""Rust and Go have the place on a separate line below the function."""
 _ABOVE = re.compile(r"\s*(?:\d+:\s+)?(?P<function>\S*?[\w>])(?:\([^()]*\))?\s*$")
 _ALONE = re.compile(rf"\s*(?:--> |E? *)?(?P<path>{_PATH}):(?P<line>\d+)(?::\d+)?:\s+\S")
 """What compilers, linters and pytest print of one place."""
@@ -72,11 +72,11 @@ _NAME = re.compile(r"[^\W\d]\w*[?!]?")
 
 
 def frame_in(number: int, line: str, above: str) -> Found | None:
-    """Return the place that a line names.
+    """Return the place in a line.
 
     Args:
         number: of the line.
-        line: what it says.
+        line: its text.
         above: the line above it.
     """
     line = line[:_MOST_LINE]
@@ -94,7 +94,7 @@ def frame_in(number: int, line: str, above: str) -> Found | None:
 
 
 def _named_in(above: str) -> str:
-    """The function that a line names which stands above its place."""
+    """The function named in a line, which precedes its place."""
     named = _ABOVE.match(above[:_MOST_LINE])
     return named["function"] if named else ""
 
@@ -106,7 +106,7 @@ def _frame(found: re.Match[str], function: str) -> Frame:
 
 
 def ordered(found: list[Found]) -> tuple[Frame, ...]:
-    """Return frames, the innermost of each trace first, those of the last trace before those of others: it says what broke."""
+    """Return frames, the innermost of each trace first; the last trace comes first, as it names the error."""
     traces: list[list[Found]] = []
     for one in found:
         last = traces[-1][-1] if traces else None

@@ -1,4 +1,4 @@
-"""Writing the keyword index: the full-text tables, kept up by SQL within the transaction that changes the passages."""
+"""Writing the keyword index: full-text tables, updated by SQL in the transaction that changes the passages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Document(NamedTuple):
 
 
 class _Occurrences(NamedTuple):
-    """All occurrences of a batch: position of the document, field and batch-local number of the term."""
+    """All occurrences in a batch: position of the document, field and batch-local number of the term."""
 
     document: NDArray[np.int64]
     field: NDArray[np.int64]
@@ -54,9 +54,9 @@ def add(
 
     Args:
         db: the store.
-        documents: passages of sources that share a wording.
-        wording: theirs.
-        check: called between two documents: lets questions go first, and raises where nobody wants more.
+        documents: passages of sources with the same wording.
+        wording: how their texts are split and counted.
+        check: called between two documents: lets requests run first, and raises on cancellation.
 
     Returns:
         How many documents were added.
@@ -157,7 +157,7 @@ def _occurrences(batch: Sequence[Document], wording: Wording, check: Callable[[]
 
 
 def _term_ids(db: Database, found: _Occurrences) -> NDArray[np.int64]:
-    """Numbers of the batch's terms in the dictionary, which learns new ones and counts their documents."""
+    """Numbers of the batch's terms in the dictionary, which adds new ones and counts their documents."""
     from arro3.core import Array, DataType, Table
 
     # Sorting is several times quicker here than `np.unique`, which hashes.

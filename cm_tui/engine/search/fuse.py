@@ -23,15 +23,15 @@ class Fused(NamedTuple):
     rrf_k: int | None = None
     """The constant of reciprocal rank fusion; None: levels were added."""
     coordination: float = 0.0
-    """Share of the keyword side that counted only as far as a passage says all of the query's words."""
+    """Share of the keyword side that depends on the query words in the passage."""
 
 
 def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
-    """Combine both sides as the profile says.
+    """Combine both sides by the profile.
 
     `weighted`: the weighted sum of both sides' levels, which do not depend on the pool. `rrf`: `Σ weight / (k + rank)`,
-    scaled so that the first of both sides has 1. Weights are normalised to a sum of 1 and a missing side leaves all
-    of it to the other one: of the whole question, or of a candidate that has no vector yet.
+    scaled so that the first of both sides has 1. Weights are normalised to a sum of 1, and a missing side leaves all
+    of it to the other one: for the whole query, or for a candidate without a vector.
     """
     keyword, vector = _weights(table, profile, mode)
     keyword_only = np.isnan(table.cosines) if mode == "hybrid" else np.zeros(len(table), np.bool_)
@@ -58,7 +58,7 @@ def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float
     keyword = profile.keyword_weight if mode != "vector" else 0.0
     vector = profile.vector_weight if mode != "keyword" else 0.0
     if table.is_name and mode == "hybrid":
-        # A name is meant literally: words decide, meaning only orders the rest.
+        # A name is literal: words decide, vectors only order the rest.
         share = profile.adjustments.get("name-vector", 1.0)
         vector *= share
     total = keyword + vector
@@ -68,11 +68,11 @@ def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float
 
 
 def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
-    """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal.
+    """BM25 as a share of the score of a passage with nothing but the query's words; always below 1.
 
     Args:
         table: the candidates.
-        coordination: share of it that counts only as far as the passage says all of the query's words.
+        coordination: the part that depends on the share of query words in the passage.
     """
     total, limit = table.bm25_by_term.sum(axis=1), table.keyword_limit
     level: Column = np.divide(total, limit, out=np.zeros(len(table)), where=limit > 0)
@@ -81,7 +81,7 @@ def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
 
 
 def vector_level(table: CandidateTable) -> Column:
-    """The cosine; 0 where it is negative or where there is no vector."""
+    """The cosine; 0: negative, or no vector."""
     return np.maximum(np.nan_to_num(table.cosines), 0.0)
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from cm_tui.model import FileHits, Hit
 
 MOST_INSIDE = 3
-"""Passages of a file that stand with it; the others are counted."""
+"""Passages to list with a file; the others are counted."""
 
 
 def by_file(hits: Sequence[Hit], most_inside: int = MOST_INSIDE) -> tuple[FileHits, ...]:
-    """Group ranked hits by their file, in the order of each file's best hit; inside a file the order of hits stays.
+    """Group ranked hits by file, in the order of each file's best hit; the order within a file is kept.
 
     Args:
         hits: best first.
-        most_inside: how many of its hits stand with a file, at least one.
+        most_inside: number of hits to list with a file, at least one.
     """
     files: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:

@@ -1,4 +1,4 @@
-"""An inverted index in memory: all occurrences of terms in a range of passages, as arrays that never change."""
+"""An inverted index in memory: all occurrences of terms in a range of passages, in immutable arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class InvertedIndex:
     fields: NDArray[np.int8]
 
     def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-        """Return documents and fields in which a term stands, by document; none for an unknown one."""
+        """Return documents and fields with a term, by document; empty for an unknown one."""
         row = self.rows.get(word)
         here = slice(0, 0) if row is None else slice(self.start[row], self.start[row + 1])
         return self.documents[here], self.fields[here]

@@ -1,4 +1,4 @@
-"""The keyword index: which passages hold a term, read from the full-text tables, each source counted by itself."""
+"""The keyword index: passages by term, read from the full-text tables, each source counted separately."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from cm_tui.engine.store.database import Database
 
 _CACHED_TERMS = 2_000
 _GENERATIONS = 2
-"""States that are kept: what questions are answered from, and what is made ready."""
+"""Cached states: the current one, and the one being prepared."""
 _LATER_SHARE = 0.1
 """Once more of the passages than this came after the index in memory was made, it is made again."""
 _MOST_LATER = 0.5
-"""With more than this, the store is asked instead until that has happened."""
+"""With more, the store is queried until they are merged."""
 _MAX_QUERY_TERMS = 64
-"""A pasted page is searched by its most telling words; more of them would only find everything."""
+"""Most telling words of a pasted page to search; more would match everything."""
 _MOST_TERMS = 1_500
-"""Words of a pasted page of which these are chosen."""
+"""Words of a pasted page from which these are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Places where a term stands: positions of documents, ascending, and occurrences by field (n, 3)."""
+    """Occurrences of a term: positions of documents, ascending, and counts by field (n, 3)."""
 
     documents: NDArray[np.int32]
     counts: NDArray[np.float32]
@@ -39,7 +39,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of the query with what the collection says about it."""
+    """A term of the query with its statistics."""
 
     text: str
     idf: float
@@ -48,12 +48,12 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """What is known of all terms without the store: most passages, and those that came later."""
+    """Statistics of all terms without the store: most passages, and later ones."""
 
     base: InvertedIndex
     later: InvertedIndex
     at: NDArray[np.int32]
-    """Position of each passage of `base`; -1 where it is gone."""
+    """Position of each passage of `base`; -1: removed."""
     first: int
     """Position of the first of `later`."""
 
@@ -78,7 +78,7 @@ class _State:
         self._lock = Lock()
 
     def known(self, words: Sequence[str]) -> dict[str, Term | None]:
-        """Return those of some terms that were read before."""
+        """Return the cached terms among some."""
         with self._lock:
             found = {word: self._postings[word] for word in words if word in self._postings}
             for word in found:
@@ -86,7 +86,7 @@ class _State:
         return found
 
     def keep(self, found: Mapping[str, Term | None]) -> None:
-        """Keep what was read of terms, and forget what was asked for longest ago."""
+        """Cache terms, and drop those unused for the longest time."""
         with self._lock:
             self._postings.update(found)
             while len(self._postings) > _CACHED_TERMS:
@@ -94,9 +94,9 @@ class _State:
 
 
 class KeywordIndex:
-    """Reads the keyword index; keeps what was read of a generation in memory for as long as that is asked about.
+    """Reads the keyword index, and caches what it reads of a generation.
 
-    Safe to use from several threads.
+    Thread-safe.
     """
 
     def __init__(self, db: Database) -> None:
@@ -108,17 +108,17 @@ class KeywordIndex:
         db.generations.on_change(self._prepare)
 
     def documents(self, source: str | None = None) -> Documents:
-        """The passages as they are now: those of a source, or all."""
+        """The current passages of a source, or all."""
         with self._db.reading() as number:
             collection = self._state(number).collection
         return collection.documents if source is None else collection.part(source)
 
     def terms(self, words: Sequence[str], source: str | None = None) -> list[Term]:
-        """Postings of the terms that a source knows (or any, when none is given), each once, in the given order.
+        """Postings of the terms that a source has (or any source), each once, in the given order.
 
         Args:
-            words: index terms, as `tokens.split` gives them.
-            source: what counts; positions are those of `documents(source)`.
+            words: index terms from `tokens.split`.
+            source: the source to count; positions are those of `documents(source)`.
         """
         return self.documents_and_terms(words, source)[1]
 
@@ -153,7 +153,7 @@ class KeywordIndex:
         return documents, inside
 
     def read_all(self) -> None:
-        """Take the whole index into memory, some 5 bytes an occurrence; terms are then found without the store."""
+        """Load the whole index into memory, some 5 bytes per occurrence; terms are then found without the store."""
         with self._db.reading() as number:
             state = self._state(number)
             documents = state.collection.documents
@@ -163,7 +163,7 @@ class KeywordIndex:
             state.memory = self._memory(documents)
 
     def _prepare(self, number: int) -> None:
-        """Get ready for questions about a new generation, where there were any about the one before."""
+        """Prepare for queries of a new generation, if there were any of the one before."""
         if self._states:
             self._state(number)
 
@@ -203,7 +203,7 @@ class KeywordIndex:
         return Collection(documents, sources, tuple(names.tolist()), {})
 
     def _threads(self, ids: NDArray[np.int64]) -> Threads | None:
-        """What follows what among passages, whose ids are ascending; None where no passage belongs to a thread."""
+        """Neighbourhood of passages, whose ids are ascending; None: no passage belongs to a thread."""
         rows: Any = self._db.cursor.execute(
             """
             SELECT id, dense_rank() OVER (ORDER BY thread) AS thread,
@@ -219,7 +219,7 @@ class KeywordIndex:
         return found
 
     def _memory(self, documents: Documents) -> _Memory | None:
-        """Bring what is in memory up to some passages: those that are gone are left out, those that came are read."""
+        """Update the passages in memory: drop removed ones, read new ones."""
         base = self._base
         if base is None or not len(documents.ids):
             return None
@@ -265,7 +265,7 @@ def _term(word: str, keys: NDArray[np.int64], documents: Documents) -> Term | No
 
 
 def _within(term: Term, documents: Documents) -> Term | None:
-    """The term as some of the passages know it; None when none of them has it."""
+    """The term's statistics within some passages; None: none of them has it."""
     if documents.positions is None:
         return term
     at = documents.positions[term.postings.documents]

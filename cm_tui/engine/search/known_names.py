@@ -1,4 +1,4 @@
-"""Words that name something in the project: a symbol, a file, a module, an entry, a note."""
+"""Words that are names in the project: of a symbol, file, module, entry or note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.engine.search.tokens import split
 _NAME_SHARE = 1 / 3
 """Of the passages with a word, the share that has it in path or title; a word of plain English is mostly in bodies."""
 _MOST = 1 / 2
-"""Of all passages, the share that a name may be in: one that almost all paths have tells nothing."""
+"""Highest share of passages with a name: a more frequent one is not telling."""
 _FEW = 20
 """Passages that a name may be in however few there are."""
 _LOOKED_UP = 8
@@ -19,11 +19,11 @@ _NAMED = [FIELDS.index("path"), FIELDS.index("title")]
 
 
 def known_names(keyword: KeywordIndex, words: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some words that name something, in the given order.
+    """Return the words that are names, in the given order.
 
     Args:
         keyword: the project's keyword index.
-        words: the first eight are looked up, each as a whole; of a path its last part.
+        words: the first eight are looked up as a whole; of a path, its last part.
     """
     wholes = {word: terms[0] for word in words[:_LOOKED_UP] if (terms := split(word.rpartition("/")[2]))}
     documents, found = keyword.documents_and_terms(list(wholes.values()), None)

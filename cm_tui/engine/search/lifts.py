@@ -1,4 +1,4 @@
-"""What would lift a candidate among the hits that are shown: one weight, tried out by ranking again, or words."""
+"""What would raise a candidate to the shown hits: a single weight, tested by ranking again, or words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Move(NamedTuple):
 
 
 def missing_words(ranking: Ranking, row: int) -> list[str]:
-    """Return the words of the question that a candidate does not say and others do, the rarest first."""
+    """Return the query words that a candidate lacks and others have, the rarest first."""
     table = ranking.table
     if not len(table.terms):
         return []
@@ -43,13 +43,13 @@ def missing_words(ranking: Ranking, row: int) -> list[str]:
 
 
 def weights_that_lift(ranking: Ranking, row: int, limit: int, candidates: Candidates) -> list[str]:
-    """Return sentences on single weights that would bring a candidate among the shown hits.
+    """Return sentences on single weights that would raise a candidate to the shown hits.
 
     Args:
-        ranking: of the profile as it is.
-        row: of the candidate; one that has a rank behind the shown ones.
-        limit: how many are shown.
-        candidates: what was ranked.
+        ranking: of the unchanged profile.
+        row: of the candidate, which is ranked below the shown ones.
+        limit: number of shown hits.
+        candidates: the ranked candidates.
     """
     found = []
     for move in sorted(_moves(ranking, row, limit), key=_size)[:_TRIED]:
@@ -62,7 +62,7 @@ def weights_that_lift(ranking: Ranking, row: int, limit: int, candidates: Candid
 
 
 def with_weight(profile: Profile, move: Move) -> Profile:
-    """Return a profile with another value of one weight; both sides together stay 1."""
+    """Return a profile with another value of one weight; the sum of both sides remains 1."""
     if move.name == SIDES[0]:
         return replace(profile, keyword_weight=move.after, vector_weight=round(1 - move.after, 2))
     return replace(profile, adjustments={**profile.adjustments, move.name: move.after})
@@ -78,7 +78,7 @@ def _words(move: Move) -> str:
 
 
 def _moves(ranking: Ranking, row: int, limit: int) -> Iterator[Move]:
-    """Each weight with the value at which the candidate would pass the last shown hit, were nothing else to move."""
+    """Yield each weight with the value at which the candidate would pass the last shown hit, all else being equal."""
     table, profile = ranking.table, ranking.profile
     last = ranking.kept[min(limit, len(ranking.kept)) - 1]
     missing = float(ranking.raw[last] - ranking.raw[row])
@@ -95,7 +95,7 @@ def _moves(ranking: Ranking, row: int, limit: int) -> Iterator[Move]:
 
 
 def _move(name: str, now: float, missing: float, gain: float, most: float) -> Iterator[Move]:
-    """The value of a weight that gains what is missing, rounded away from where it is now, where it may be so."""
+    """The value of a weight that closes the gap, rounded away from the current one, if it is in range."""
     if abs(gain) < 1e-9:
         return
     exact = now + missing / gain

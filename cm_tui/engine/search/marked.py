@@ -1,4 +1,4 @@
-"""Marks: when a question is asked again, what a person marked right for it comes first, and what they marked wrong last."""
+"""Marks: when a query is repeated, results marked right come first, and those marked wrong last."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cm_tui.model.tuning import Mark, places_of
 
 SIGNAL = "mark"
 _APART = 0.05
-"""Distance of marked results from the others, in scores before they are brought to the scale from 0 to 1."""
+"""Distance of marked results from the others, in scores before scaling to 0–1."""
 _SPREAD = 0.1
-"""Share of their distances from each other that they keep."""
+"""Share of the distances among them that remains."""
 
 MarksOf = Callable[[str], tuple[Sequence[Mark], str]]
-"""Gives the marks of a question, and what has to be said where they cannot be read."""
+"""Returns the marks of a query, and a message where they cannot be read."""
 
 
 def passages_of(records: PassageCache, marks: Sequence[Mark]) -> NDArray[np.int64]:
-    """Return the ids of the passages that were marked right: they are candidates whatever keywords and vectors say."""
+    """Return the ids of passages marked right, which are always candidates."""
     rights = [mark for mark in marks if mark.right]
     found = records.get(records.at([mark.path for mark in rights]).tolist()) if rights else []
     places = [(one.path, one.owner.qualname if one.owner else None, one.start_line, one.end_line) for one in found]
@@ -32,7 +32,7 @@ def passages_of(records: PassageCache, marks: Sequence[Mark]) -> NDArray[np.int6
 
 
 def marked(table: CandidateTable, marks: Sequence[Mark]) -> CandidateTable:
-    """Return candidates with 1 for what is marked right, −1 for what is marked wrong."""
+    """Return candidates with 1 for those marked right, −1 for those marked wrong."""
     places = list(zip(table.paths, table.symbols, table.start_lines, table.end_lines, strict=True))
     values = np.zeros(len(table))
     for mark in marks:
@@ -41,7 +41,7 @@ def marked(table: CandidateTable, marks: Sequence[Mark]) -> CandidateTable:
 
 
 def moved(table: CandidateTable, scores: Column) -> tuple[Column, list[Stage]]:
-    """Move what is marked right above all other candidates and what is marked wrong below them, in the order that each has.
+    """Move candidates marked right above all others and those marked wrong below, each group in its order.
 
     Args:
         table: the candidates.

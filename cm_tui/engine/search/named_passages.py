@@ -1,4 +1,4 @@
-"""Passages by what a person calls them: a path, a path and a line, a file's name, a symbol."""
+"""Passages by name: a path, a path and a line, a file name, a symbol."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cm_tui.engine.store.database import Database
 _PLACE = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?$", re.DOTALL)
 _SEPARATORS = re.compile(r"::|->|\\|#")
 _MOST = 5_000
-"""Passages that a name may stand for; more are not looked at."""
+"""The most passages to consider for a name."""
 _MOST_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a name stands for."""
+    """Meaning of a name."""
 
     ids: tuple[int, ...] = ()
     """Of passages; empty: nothing in the index is called so."""
     path: str = ""
     """Of the file, where the name is one of a file."""
     note: str = ""
-    """What has to be said of how the name was understood."""
+    """A message on how the name was understood."""
 
 
 class NamedPassages:
@@ -38,7 +38,7 @@ class NamedPassages:
         self._db = db
 
     def of(self, name: str) -> Named:
-        """Return what a name stands for: a path first, then the end of one or a folder, then a symbol, qualified or not."""
+        """Return the meaning of a name: a path first, then an ending of one or a folder, then a symbol, qualified or not."""
         asked = _storable(name.strip()[:_MOST_CHARS])
         asked = asked.removeprefix("./")
         if not asked:
@@ -60,7 +60,7 @@ class NamedPassages:
         return Named(tuple(row[0] for row in rows), paths[0] if len(paths) == 1 else "", note)
 
     def _of_place(self, asked: str) -> Named | None:
-        """Lines of a file: the passage that shows them, else the nearest one before or after."""
+        """Lines of a file: the passage that contains them, else the nearest one before or after."""
         place = _PLACE.fullmatch(asked)
         paths = self._paths(place["path"]) if place else []
         if not place or not paths:
@@ -87,7 +87,7 @@ class NamedPassages:
         name = _SEPARATORS.sub(".", asked.removesuffix("()"))
         last = name.rpartition(".")[2]
         for exactly in (True, False):
-            # Whatever the case, where nothing has the name as it was typed.
+            # Ignoring case, if nothing has the name as typed.
             rows = self._db.rows(_SYMBOL if exactly else _FOLDED, [last, asked, _MOST])
             found = [row for row in rows if _is_called(row[1], name, exactly=exactly) or row[1] == asked]
             if found:
@@ -98,7 +98,7 @@ class NamedPassages:
         return None
 
     def _paths(self, asked: str) -> list[str]:
-        """The file of that path; else those whose path ends with it, and those below it."""
+        """The file with that path; else those whose path ends with it, and those below it."""
         exact = self._db.rows("SELECT 1 FROM passage WHERE path = ? LIMIT 1", [asked])
         if exact:
             return [asked]
@@ -109,7 +109,7 @@ class NamedPassages:
         return [row[0] for row in rows]
 
     def near_paths(self, asked: str, most: int) -> tuple[str, ...]:
-        """Return the paths of files whose names are nearest to that of a path that is nowhere."""
+        """Return the paths of files with names similar to that of a missing path."""
         plain = _storable(asked)[:_MOST_CHARS].rpartition("/")[2].partition(":")[0]
         if not plain:
             return ()
@@ -131,11 +131,11 @@ _FOLDED = _SYMBOL.replace("s.name = ? OR s.qualname = ?", "lower(s.name) = lower
 
 
 def _is_called(qualname: str, name: str, *, exactly: bool) -> bool:
-    """Whether a symbol is meant by a name: its whole, or its end from a part on."""
+    """Whether a name means a symbol: all of its name, or the last parts."""
     one, other = (qualname, name) if exactly else (qualname.lower(), name.lower())
     return one == other or one.endswith(f".{other}")
 
 
 def _storable(text: str) -> str:
-    """Text as a parameter: half of a surrogate pair cannot be one, and no path has a zero byte."""
+    """Text as a parameter: without lone surrogates and zero bytes."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()

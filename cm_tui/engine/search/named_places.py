@@ -1,4 +1,4 @@
-"""Places that a report names: frames of its traces, and the code that writes the messages it quotes."""
+"""Places named in a report: frames of its traces, and the code that writes its error messages."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from cm_tui.engine.search.report import Report
 from cm_tui.model import CODE
 
 _FRAMES = 12
-"""Own frames that are looked at; those further out only lead there."""
+"""Most frames in the project to use; outer ones are less relevant."""
 _OUTER = 0.8
 """What each frame counts of the one inside it."""
 _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
 _MESSAGES = 6
 _LEAST_WORDS = 3
-"""Words in a row that are those of a message; fewer stand anywhere."""
+"""Consecutive words that identify a message; fewer occur anywhere."""
 _ENOUGH_WORDS = 6
-"""Words in a row that nothing else says."""
+"""Consecutive words that are unique."""
 _EVERYWHERE = 12
-"""Passages with the same words in a row from which on they say nothing."""
+"""Number of passages with the same words from which on they are not telling."""
 _COMPARED = 30
-"""Passages that are compared word by word, those first that hold the rarest words of the message."""
+"""Most passages to compare word by word, those with the rarest words of the message first."""
 _ERROR_NAME = re.compile(r"^\s*[\w.:]*(?:Error|Exception|Warning)\b:?")
 
 Values = Mapping[int, float]
@@ -40,11 +40,11 @@ Values = Mapping[int, float]
 
 
 def framed(records: PassageCache, report: Report) -> Values:
-    """Return passages of the frames of a trace, the innermost in a file of the project first, and of files that are named.
+    """Return passages of the frames of a trace, the innermost project file first, then of named files.
 
     Args:
-        records: what is known about passages.
-        report: gives the frames and the paths.
+        records: data on passages.
+        report: with the frames and the paths.
     """
     frames = (*report.frames, *(Frame(path, 0, "") for path in report.paths()))
     names = {frame.path.rpartition("/")[2] for frame in frames}
@@ -66,7 +66,7 @@ def framed(records: PassageCache, report: Report) -> Values:
 
 
 def _meant(path: str, known: Sequence[str]) -> str:
-    """The file that a path of another machine means: that which shares most of its end; empty: none, or several."""
+    """The file for a path of another machine: the one with the longest common ending; empty: none, or several."""
     pieces = path.split("/")[::-1]
 
     def shared(one: str) -> int:
@@ -102,12 +102,12 @@ def _of_frame(passages: Sequence[PassageRecord], frame: Frame) -> list[PassageRe
 
 
 def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Values:
-    """Return passages that hold words of an error message in a row: what a message is made of but for its values.
+    """Return passages with consecutive words of an error message, without its values.
 
     Args:
         index: the keyword index.
-        records: what is known about passages.
-        report: gives the messages.
+        records: data on passages.
+        report: with the messages.
     """
     found: dict[int, float] = {}
     for words in _messages(report)[-_MESSAGES:]:
@@ -131,7 +131,7 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
 
 
 def _messages(report: Report) -> list[list[str]]:
-    """Words of the title and of each message, the last one last: it says what broke."""
+    """Words of the title and of each message; the last one names the error."""
     texts = (report.title, *report.texts("error"))
     return [found for text in texts if len(found := _words(_ERROR_NAME.sub(" ", text))) >= _LEAST_WORDS]
 
@@ -141,7 +141,7 @@ def _words(text: str) -> list[str]:
 
 
 def _longest_run(matcher: SequenceMatcher[str], text: str) -> int:
-    """How many words stand in a text one after the other as in a message; short ones alone are none."""
+    """Number of consecutive words that a text has in common with a message; short words alone do not count."""
     own = _words(text)
     matcher.set_seq1(own)
     match = matcher.find_longest_match()

@@ -1,4 +1,4 @@
-"""A query whose filters were read: its words, the passages that pass, and how hits of it are named."""
+"""A query with parsed filters: its words, the matching passages, and the names of hits."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Narrowed:
         return " ".join([*map(str, self.filters), self.query.text]) if self.filters else self.query.text
 
     def nearness(self, of: Callable[[str], Nearness | None]) -> Callable[[str], Nearness | None]:
-        """Return the vector side of each source; of a listing, which has no words, all that passes."""
+        """Return the vector side of each source; for a query without words, all matching passages."""
         return (lambda _: _EVERYTHING) if self.is_listing else of
 
     def named(self, table: CandidateTable, read: Callable[[Sequence[int]], Sequence[PassageRecord]]) -> CandidateTable:
-        """Return the candidates, each with a symbol of a kind that passes.
+        """Return the candidates, each with a symbol of a matching kind.
 
         Args:
             table: the candidates.
-            read: gives what is known of passages.
+            read: returns data on passages.
         """
         if self.kinds is None:
             return table
@@ -59,7 +59,7 @@ class Narrowed:
         return replace(table, symbols=symbols, kinds=kinds)
 
     def _best(self, record: PassageRecord) -> Definition | None:
-        """Return the definition of a passage that passes and is asked for most."""
+        """Return the matching definition in a passage that is queried most."""
         asked, names = frozenset(self.query.terms), {name.last for name in self.query.names}
         return max(
             (one for one in record.definitions if self.kinds is None or one.kind in self.kinds),

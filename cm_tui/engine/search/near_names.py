@@ -16,7 +16,7 @@ MOST = 3
 _LETTERS = 32
 """Counters of letters a name; letters that share one only make the first look coarser."""
 _LONGEST = 80
-"""Characters of a word that is looked at; no name that somebody types is longer."""
+"""Longest word to look up, in characters; no user types a longer name."""
 _COMPARED = 2_000
 """Names that are compared letter by letter, the likeliest first."""
 
@@ -32,11 +32,11 @@ class _Names(NamedTuple):
     """How often each is defined and referred to."""
     lengths: NDArray[np.int16]
     letters: NDArray[np.int8]
-    """How often each letter stands in it."""
+    """Count of each letter."""
 
 
 class NearNames:
-    """The names of a project's symbols, kept in memory once one was looked for. Safe to use from several threads.
+    """The names of a project's symbols, cached after the first lookup. Thread-safe.
 
     Args:
         db: the project's store.
@@ -48,13 +48,13 @@ class NearNames:
         self._names: _Names | None = None
 
     def of(self, word: str) -> tuple[str, ...]:
-        """Return the names nearest to a word, whatever the case and the style.
+        """Return the names nearest to a word, ignoring case and style.
 
-        Nearness is the number of letters that are missing, too many, others or swapped: one in a word of three to five
-        letters, two in a longer one. Of names equally near, that comes first which is defined and referred to most.
+        Distance is the number of missing, extra, different or swapped letters: one in a word of three to five letters,
+        two in a longer one. Of equally near names, the most defined and referenced comes first.
 
         Args:
-            word: a name without what qualifies it.
+            word: an unqualified name.
         """
         folded = fold(word)
         if not folded or len(folded) > _LONGEST:
@@ -65,7 +65,7 @@ class NearNames:
             if not len(rows):
                 return ()
             distances = self._distances([names.folded[row] for row in rows.tolist()], folded)
-        # Where a name differs in its style alone, it is meant and no other.
+        # A name that differs only in style is the only match.
         near = distances <= (_most_typos(folded) if distances.all() else 0)
         found = zip(distances[near].tolist(), rows[near].tolist(), strict=True)
         order = sorted((distance, -names.uses[row], names.written[row]) for distance, row in found)
@@ -98,7 +98,7 @@ SELECT d.name, d.n + coalesce(r.n, 0) FROM defined d LEFT JOIN referred r ON r.n
 
 
 def fold(name: str) -> str:
-    """Return a name as it is compared: `Client_Session` and `clientSession` are the same."""
+    """Return a name for comparison: `Client_Session` and `clientSession` are the same."""
     plain = name.lower().replace("_", "")
     return plain if plain.isalnum() else "".join(one for one in plain if one.isalnum())
 
@@ -129,7 +129,7 @@ def _letters(names: Sequence[str]) -> NDArray[np.int16]:
 
 
 def _likely(names: _Names, folded: str) -> NDArray[np.int64]:
-    """Rows of the names that may be near: a typo changes the length by one at most, and one letter for another."""
+    """Rows of possibly near names: a typo changes the length by at most one, and one letter into another."""
     most = _most_typos(folded)
     rows = np.flatnonzero(np.abs(names.lengths - len(folded)) <= most)
     differ = names.letters[rows] - _letters([folded])[0]

@@ -1,4 +1,4 @@
-"""Why a passage is no candidate: what each side measured of it, beside the last that it brought."""
+"""Why a passage is not a candidate: its value on each side, compared with the last candidate's."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from cm_tui.model import Mode
 
 
 def reasons(ranking: Ranking, row: int, mode: Mode) -> list[str]:
-    """Return sentences on why neither side brought a passage.
+    """Return sentences on why neither side selected a passage.
 
     Args:
-        ranking: of the candidates with the passage among them.
+        ranking: of the candidates including the passage.
         row: of the passage.
-        mode: which sides took part.
+        mode: active sides.
     """
     table, pool = ranking.table, ranking.profile.pool
     found = []
     if mode != "vector":
         own, worst = float(table.bm25_by_term[row].sum()), _worst(table.bm25_by_term.sum(axis=1), table.keyword_ranks)
         if not table.terms:
-            found.append("No word of the question stands anywhere in the project.")
+            found.append("No word of the query is anywhere in the project.")
         elif not own:
-            found.append("It says no word of the question.")
+            found.append("It contains no word of the query.")
         else:
             found.append(f"Its words are worth {own:.2f} by BM25, the last of the {pool} best {worst:.2f}.")
     if mode != "keyword":

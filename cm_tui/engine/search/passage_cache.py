@@ -1,4 +1,4 @@
-"""What the store knows about passages, kept in memory while they are asked for again and again."""
+"""The store's data on passages, cached in memory."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ SELECT DISTINCT parse_filename(path) AS name, path FROM passage
 WHERE source = 'code' AND name IN (SELECT unnest(?)) ORDER BY path
 """
 MOST_DEFINING = 500
-"""Passages that define a name; of more, none is the one that was meant."""
+"""The most definitions of a name for which one of them can be meant."""
 
 
 @dataclass(frozen=True)
 class PassageRecord:
-    """A passage with the symbols that it belongs to and defines. Ids are never used again, so it never changes."""
+    """A passage with its own and its defined symbols. Ids are never reused, so it never changes."""
 
     owner: Owner | None
     definitions: tuple[Definition, ...]
@@ -68,12 +68,12 @@ class PassageRecord:
 
     @cached_property
     def traits(self) -> Traits:
-        """Return what can be said of it whatever is asked."""
+        """Return the traits that do not depend on the query."""
         return traits_of(self.path, self.text, self.owner, self.definitions)
 
 
 class PassageCache:
-    """Records by id of the passage, those asked for last. Safe to use from several threads."""
+    """The last used records by passage id. Thread-safe."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -81,7 +81,7 @@ class PassageCache:
         self._records: OrderedDict[int, PassageRecord] = OrderedDict()
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
-        """Records in order of path and line; those of passages that are gone are left out."""
+        """Return records in order of path and line; removed passages are skipped."""
         with self._lock:
             missing = [id_ for id_ in ids if id_ not in self._records]
         read = {record.id: record for record in self._read(missing)}
@@ -115,14 +115,14 @@ class PassageCache:
             self._records.popitem(last=False)
 
     def read_all(self, stop: Event) -> None:
-        """Read what may be asked for, a little at a time so that questions do not wait, until `stop` is set."""
+        """Load records in small steps, so that requests do not wait, until `stop` is set."""
         ids = [row[0] for row in self._db.rows("SELECT id FROM passage ORDER BY id LIMIT ?", [_KEPT])]
         for start in range(0, len(ids), _STEP):
             if stop.wait(_PAUSE):
                 return
             read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._records])
             with self._lock:
-                # What was asked for meanwhile is newer than this.
+                # Records requested meanwhile are newer.
                 for record in read:
                     self._records.setdefault(record.id, record)
                     self._records.move_to_end(record.id, last=False)
@@ -131,7 +131,7 @@ class PassageCache:
     def _read(self, ids: Sequence[int]) -> list[PassageRecord]:
         if not ids:
             return []
-        # Written out, numbers let DuckDB skip the blocks that cannot hold them; as a parameter they do not.
+        # Numbers in the query text let DuckDB skip blocks; as a parameter they do not.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
         owners: dict[int, Owner] = {}
         defined: dict[int, list[Definition]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""The table of passages: kept equal to what its sources hold now, with the keyword index beside it."""
+"""The table of passages, in sync with its sources, and the keyword index."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PassageDelta(NamedTuple):
     added: int
     removed: int
     notes: tuple[str, ...] = ()
-    """What a source could not look at."""
+    """Notes on data that a source could not read."""
     more: bool = False
     """Whether a source has more, for another transaction."""
 
@@ -50,23 +50,23 @@ def sync(
     on_new_texts: Callable[[list[str]], None] = lambda _: None,
     check: Callable[[], None] = lambda: None,
 ) -> PassageDelta:
-    """Make passages and keyword index equal to what some sources hold now.
+    """Make passages and keyword index equal to the current content of some sources.
 
     Called inside the transaction that changes the files.
 
     Args:
         db: the project's store.
         sources: those that may have changed; all of them where the passages are not current.
-        on_new_texts: told what will have to be embedded, as soon as that is known.
-        check: called between two passages: lets questions go first, and raises where nobody wants more.
+        on_new_texts: called with the texts to embed, as soon as they are known.
+        check: called between two passages: lets requests run first, and raises on cancellation.
     """
-    anew = not is_current(db)
+    rebuild = not is_current(db)
     added = removed = 0
     more = False
     notes: list[str] = []
     for source in sources:
-        changes = source.changes(db, anew=anew)
-        gone = _ids_of(db, source.name) if anew else changes.gone
+        changes = source.changes(db, rebuild=rebuild)
+        gone = _ids_of(db, source.name) if rebuild else changes.gone
         _remove(db, gone)
         # Only code is embedded beforehand: it comes in thousands, and may be sent to an endpoint.
         told = on_new_texts if source.name == CODE else lambda _: None
@@ -76,13 +76,13 @@ def sync(
         more |= changes.more
     if added or removed:
         db.set_meta(PASSAGE_GENERATION, str(generation(db) + 1))
-    if anew:
+    if rebuild:
         db.set_meta(_MADE_BY, VERSION)
     return PassageDelta(added, removed, tuple(notes), more)
 
 
 def reindex(db: Database) -> None:
-    """Make the keyword index again from the passages, sorted anew; called inside an open transaction."""
+    """Rebuild the keyword index from the passages, sorted; called inside an open transaction."""
     fts_writer.clear(db)
     rows = db.rows("SELECT id, path, blob, symbol, start_line, end_line, title, text, source FROM passage ORDER BY id")
     symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
@@ -98,7 +98,7 @@ def reindex(db: Database) -> None:
 
 
 class Kept(NamedTuple):
-    """The text of something that is remembered and is no file."""
+    """The text of a remembered item that is not a file."""
 
     text: str
     source: str
@@ -107,7 +107,7 @@ class Kept(NamedTuple):
 
 
 def text_at(db: Database, path: str) -> Kept | None:
-    """Return the text that stands at a path which is no file: the passages of other sources than code, line by line."""
+    """Return the text at a path that is not a file: passages of other sources than code, line by line."""
     rows = db.rows(
         "SELECT start_line, text, source, time FROM passage WHERE path = ? AND blob IS NULL ORDER BY start_line", [path]
     )
@@ -122,7 +122,7 @@ def text_at(db: Database, path: str) -> Kept | None:
 
 
 def content_hash(title: str, text: str) -> str:
-    """Name of what is embedded; without the path, so that a moved file keeps its vectors."""
+    """Name of an embedded text; without the path, so that a moved file keeps its vectors."""
     data = f"{title}\n{text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -132,7 +132,7 @@ def _document(key: int, source: str, path: str, names: str, inside: str, text: s
 
 
 def _words_of(source: str, path: str) -> str:
-    """What of a path is indexed: nothing of a name such as `episode/18a0…`, whose letters would only add to the length."""
+    """Indexed part of a path: none of a name such as `episode/18a0…`, whose letters would only add to the length."""
     return "" if path.startswith(f"{source}/") else path
 
 

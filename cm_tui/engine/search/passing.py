@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +16,12 @@ from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.retrieve import Ids
 from cm_tui.engine.search.roles import roles
 from cm_tui.engine.store.database import Database
+from cm_tui.lru import LRU
 from cm_tui.model import CODE, Profile
 from cm_tui.model.code import SYMBOL_KINDS
 
 _KEPT = 16
-"""Answers that are kept: while words are typed, the filters before them stay."""
+"""Cached results: while words are typed, the filters before them stay the same."""
 _SHOWN_LANGUAGES = 12
 
 
@@ -56,18 +55,17 @@ class Filters:
     def __init__(self, db: Database, vocabulary: Vocabulary) -> None:
         self._db = db
         self._vocabulary = vocabulary
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, tuple[Filter, ...], bool], _Passing] = OrderedDict()
+        self._kept: LRU[tuple[int, tuple[Filter, ...], bool], _Passing] = LRU(_KEPT)
 
     def parse(self, text: str) -> Asked:
         """Take a query apart into words and filters."""
         return self._vocabulary.parse(text)
 
     def read(self, query: Query, profile: Profile) -> Narrowed:
-        """Read the filters of a query, and find what passes them.
+        """Parse the filters of a query, and find matching passages.
 
-        What is remembered is in no file, has no kind and no language: it passes no filter, and a profile that searches
-        nothing else has none.
+        Memories have no file, kind or language: they match no filter, and a profile that only searches memories has no
+        filters.
         """
         if not searches_code(profile) or query.report is not None:
             # What looks like a filter in a pasted text is part of it.
@@ -87,7 +85,7 @@ class Filters:
         return Narrowed(words, asked.filters, ids, kinds_of(asked.filters), is_listing, tuple(notes))
 
     def refusing(self, query: Query, profile: Profile, ids: Sequence[int]) -> tuple[Filter, ...]:
-        """Return the filters of a query by which none of some passages passes; filters of one field count together."""
+        """Return the filters of a query that match none of some passages; filters of one field count together."""
         if not searches_code(profile) or query.report is not None:
             return ()
         asked = self.parse(query.cut).filters
@@ -101,15 +99,10 @@ class Filters:
     def _passing(self, filters: tuple[Filter, ...], *, in_order: bool) -> _Passing:
         with self._db.reading() as number:
             key = (number, filters, in_order)
-            with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
-                    return self._kept[key]
+            if (known := self._kept.get(key)) is not None:
+                return known
             found = self._resolve(filters, in_order=in_order)
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        self._kept.put(key, found)
         return found
 
     def _resolve(self, filters: Sequence[Filter], *, in_order: bool) -> _Passing:
@@ -140,7 +133,7 @@ class Filters:
         return [*([_any_of(wanted)] if wanted else []), *unwanted]
 
     def _path(self, asked: Filter, notes: list[str]) -> _Condition:
-        """Return what a path means here: what lies there; else what begins so, as while it is typed."""
+        """Return the meaning of a path: an existing one, else a prefix, as while typing."""
         exact = _at(asked.value)
         if self._is_there(exact):
             return exact
@@ -177,12 +170,12 @@ class Filters:
 
 
 def searches_code(profile: Profile) -> bool:
-    """Return whether a profile searches code, by itself or among other things."""
+    """Return whether a profile searches code, alone or with other sources."""
     return not profile.sources or CODE in profile.sources
 
 
 def kinds_of(filters: Sequence[Filter]) -> frozenset[str] | None:
-    """Return the kinds of symbols that filters let pass; None where they say nothing of kinds."""
+    """Return the kinds of symbols that filters accept; None: any."""
     if not any(one.field == "kind" for one in filters):
         return None
     wanted, unwanted = _wanted(filters, "kind", SYMBOL_KINDS)
@@ -190,7 +183,7 @@ def kinds_of(filters: Sequence[Filter]) -> frozenset[str] | None:
 
 
 def _wanted(filters: Iterable[Filter], field: str, every: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the values that a field asks for (all, where it asks for none), and those that it leaves out."""
+    """Return the accepted values of a field (default: all), and the excluded ones."""
     asked = [one for one in filters if one.field == field]
     wanted = frozenset(one.value for one in asked if not one.out) or frozenset(every)
     return wanted, frozenset(one.value for one in asked if one.out)
@@ -210,12 +203,12 @@ def _at(path: str) -> _Condition:
         return _Condition("true")
     if "*" not in plain:
         return _Condition("p.path = ? OR starts_with(p.path, ?)", (plain, f"{plain}/"))
-    # RE2 takes time linear in the path, whatever the pattern is.
+    # RE2 takes time linear in the path for any pattern.
     return _Condition("regexp_full_match(p.path, ?, 's')", (_regex(plain),))
 
 
 def _regex(pattern: str) -> str:
-    """The expression of a pattern: `**` stands for any folders, `*` for what has no slash; without a slash it is a name."""
+    """The expression of a pattern: `**` stands for any folders, `*` for no slash; without a slash it is a name."""
     steps = []
     for step in re.findall(r"\*\*+/|\*\*+|\*|[^*]+", pattern):
         if step.startswith("**"):
@@ -226,7 +219,7 @@ def _regex(pattern: str) -> str:
 
 
 def _storable(path: str) -> str:
-    """A path as a parameter: half of a surrogate pair cannot be one, and no path has it."""
+    """A path as a parameter: no path has lone surrogates."""
     return path.encode("utf-8", "replace").decode()
 
 
@@ -247,7 +240,7 @@ _DEFINED = (
 
 
 def _kinds(filters: Sequence[Filter]) -> list[_Condition]:
-    """A passage passes with the symbol that it belongs to, or one that begins in it, of a kind that passes."""
+    """A passage matches with its own symbol, or one that begins in it, of a matching kind."""
     passing = kinds_of(filters)
     if passing is None:
         return []
@@ -259,7 +252,7 @@ def _kinds(filters: Sequence[Filter]) -> list[_Condition]:
 
     if any(one.field == "kind" and not one.out for one in filters):
         return [having(passing)]
-    # What has no symbol at all is of no kind that is left out.
+    # A passage without a symbol has no excluded kind.
     return [_any_of([having(passing), having(frozenset(SYMBOL_KINDS) - passing).negated()])]
 
 

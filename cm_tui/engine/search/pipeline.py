@@ -1,4 +1,4 @@
-"""The search pipeline: retrieve (keyword beside vector), then rank."""
+"""The search pipeline: retrieve (keyword and vector side), then rank."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
-_NO_RERANKER = "the profile asks for it, and `search.reranker` of the configuration names no model."
+_NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration names no model."
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
@@ -46,11 +46,11 @@ class VectorSearch(Protocol):
     """The part of the vector index that the pipeline needs."""
 
     def frozen(self) -> retrieve.Vectors:
-        """Return the vectors of this moment."""
+        """Return the current vectors."""
 
     @property
     def notes(self) -> list[str]:
-        """Notes on what was found damaged or stale."""
+        """Messages on damaged or stale data."""
 
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector, of how many."""
@@ -60,17 +60,17 @@ Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
 
 
 class Searcher:
-    """Answers questions about one project; safe to use from several threads.
+    """Searches one project; thread-safe.
 
     Args:
         db: the project's store.
-        vectors: the vector side; None when there is none.
-        config: gives the changes to profiles and the reranker.
-        provider: makes the question's vector; None when there is none.
+        vectors: the vector side; None: no vectors.
+        config: the settings, with changes to profiles and the reranker.
+        provider: embeds the query; None: no model.
         sides: the vector side and the model of a source, where sources have several.
         root: the project's root, where changed profiles are saved.
-        flags_of: says what of what is remembered is stale.
-        marks_of: gives what a person marked right or wrong for a question.
+        flags_of: returns which remembered items are stale.
+        marks_of: returns the user's marks for a query.
         reranker: instead of the configured one.
         languages: the languages that a name stands for, for filters.
     """
@@ -100,11 +100,11 @@ class Searcher:
         self._reranker = TimedReranker(given) if given else None
 
     def close(self) -> None:
-        """Stop what goes on behind answers; the store can be closed then."""
+        """Stop background work; the store can be closed then."""
         self._prefetch.close()
 
     def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some words that name something in the index; no model is asked."""
+        """Return the words that are names in the index, without a model."""
         return known_names(self._keyword, words)
 
     # --- answering ---
@@ -121,14 +121,14 @@ class Searcher:
         self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None,
         also: retrieve.Ids | None = None,
     ) -> Candidates:  # fmt: skip
-        """Find the candidates of both sides; the mode that was really used is in the result.
+        """Retrieve the candidates of both sides; the result contains the actual mode.
 
         Args:
-            query: in words, and filters such as `path:src/net`.
-            profile: what is searched, and by which numbers.
+            query: words, and filters such as `path:src/net`.
+            profile: sources and weights.
             mode: which sides.
-            only: paths; the others are as if they were not there.
-            also: passages that are candidates whatever either side says.
+            only: paths; all others are ignored.
+            also: passages that are always candidates.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -174,7 +174,7 @@ class Searcher:
         return Candidates(query, used, table, took, tuple(notes), filters=filters, suggestions=meant)
 
     def _narrowed(self, query: str, profile: Profile, only: Sequence[str] | None) -> Narrowed:
-        """What is asked, of which passages, and what has to be said of it; where paths are given, nothing is a filter."""
+        """Return the narrowed query with messages; with explicit paths, nothing is a filter."""
         whole = Query(query)
         asked = self._filters.read(whole, profile) if only is None else Narrowed(whole, only=self._records.at(only))
         notes = list(asked.notes)
@@ -185,11 +185,11 @@ class Searcher:
         return replace(asked, notes=tuple(notes))
 
     def _beside(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
-        """The candidates of the profile that answers beside another, where there is anything that it searches."""
+        """The candidates of the profile shown next to another, if it has anything to search."""
         other = self.profiles().get(profile.beside) if profile.beside else None
         if other is None or not any(len(self._keyword.documents(source).ids) for source in other.sources):
             return None
-        # One beside another, and none beside that.
+        # Only one level: that profile shows no further one.
         asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
         return self.retrieve(query, profile=asked, mode=mode), asked
 
@@ -209,14 +209,14 @@ class Searcher:
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
     def _used_reranker(self, profile: Profile) -> tuple[Reranker | None, str]:
-        """The reranker that a profile allows now, or why it is left out where that has to be said."""
+        """Return the reranker that a profile allows now, or why it is skipped where the user should know."""
         if self._reranker is None:
             return None, _NO_RERANKER if profile.rerank == "on" else ""
         slow = self._reranker.too_slow() if profile.rerank == "auto" else ""
         return (None, slow) if slow else (self._reranker, "")
 
     def ranking(self, candidates: Candidates, profile: Profile) -> Ranking:
-        """Return the whole ranking behind the hits of `rank`; a reranker that cannot be had is left out."""
+        """Return the whole ranking behind the hits of `rank`; an unavailable reranker is skipped."""
         asked, profile = self._as_ranked(candidates, profile)
         used, _ = self._used_reranker(profile)
         try:
@@ -225,7 +225,7 @@ class Searcher:
             return ranked(asked, profile)
 
     def _as_ranked(self, candidates: Candidates, profile: Profile) -> tuple[Candidates, Profile]:
-        """Candidates with the words of their question alone, and the numbers that count for them."""
+        """Candidates with only the words of their query, and their weights."""
         if candidates.table.is_report:
             factors = profile.report
             weights = {name: weight * factors.get(name, 1.0) for name, weight in profile.adjustments.items()}
@@ -233,7 +233,7 @@ class Searcher:
         if not candidates.filters:
             return candidates, profile
         if not candidates.table.query_terms:
-            # A reranker reads words; where there are none, the order of path and line stays.
+            # A reranker reads words; without any, the order of path and line stays.
             profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
         return replace(candidates, query=self.words_of(candidates.query)), profile
 
@@ -242,13 +242,13 @@ class Searcher:
         return self._filters.parse(Query(query).cut).words
 
     def refused(self, query: str, profile: Profile, ids: Sequence[int]) -> tuple[Filter, ...]:
-        """Return the filters of a query that let none of some passages pass."""
+        """Return the filters of a query that match none of some passages."""
         return self._filters.refusing(Query(query), profile, ids)
 
     def _nearness(
         self, query: Query, profile: Profile, mode: Mode, notes: list[str]
     ) -> tuple[dict[str, Nearness], Mode]:
-        """The question's vector by source, and the mode that is possible; each reason to do less goes into the notes."""
+        """The query's vector by source, and the possible mode; notes give the reasons for a lesser mode."""
         if mode == "keyword":
             return {}, mode
         found: dict[str, Nearness] = {}
@@ -262,13 +262,13 @@ class Searcher:
                 found[source if profile.sources else ""] = near
         reasons = [reason for _, reason in known.values() if reason]
         notes.extend(f"Keyword only: {reason}" for reason in reasons)
-        # A side that has no passages has no reason either: what it would find is nothing.
+        # A side without passages needs no reason: it would find nothing.
         return found, "keyword" if reasons and not found else mode
 
     def _near(
         self, query: Query, vectors: VectorSearch | None, provider: Provider | None, notes: list[str]
     ) -> tuple[Nearness | None, str]:
-        """The vectors of one model beside the question's; else why there are none."""
+        """The vectors of one model with the query's; else why there are none."""
         if vectors is None or provider is None:
             return None, "there is no vector index"
         covered, total = vectors.coverage()
@@ -292,7 +292,7 @@ class Searcher:
         """Return a profile by name.
 
         Raises:
-            UsageError: there is none of that name.
+            UsageError: no such profile.
         """
         if isinstance(profile, Profile):
             return profile
@@ -309,13 +309,13 @@ class Searcher:
         return {**self._loaded[1], **self._saved}
 
     def _profile_changes(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what the settings change, read again once somebody wrote or removed a file of them."""
+        """Return the changes to profiles from the settings, read again when a settings file changes."""
         if self._root is None or (now := stamps_of(self._root)) == self._stamps:
             return self._changes
         try:
             self._changes = load_config(self._root).profiles
         except ConfigError:
-            # Said where settings are looked after; what was in force before stays.
+            # Reported where settings are checked; the previous changes stay in force.
             return self._changes
         self._stamps = now
         self._saved.clear()
@@ -323,7 +323,7 @@ class Searcher:
 
     @staticmethod
     def packaged_profiles() -> Mapping[str, Profile]:
-        """Return the profiles as they are packaged, whatever anybody's settings change of them."""
+        """Return the built-in profiles, without any settings."""
         return profiles.load({})
 
     def save_profile(self, profile: Profile) -> Path:
@@ -340,7 +340,7 @@ class Searcher:
         return file
 
     def reset_profile(self, name: str) -> ProfileReset:
-        """Remove what the project's configuration changes of a profile; errors are those of `profile_file.reset`."""
+        """Remove the project's changes to a profile; raises as `profile_file.reset`."""
         if self._root is None:
             raise ConfigError("There is no project whose configuration could have changed a profile.")
         file = project_config_file(self._root)

@@ -1,4 +1,4 @@
-"""Reading into memory, behind the answers, what the next questions will need."""
+"""Background loading of data for the next queries."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cm_tui.errors import CmError
 _QUIET = 1.0
 """Seconds that it leaves to the questions that come first; after an edit there are often several."""
 _AFTER = 2
-"""Questions after which it begins: a process that asks once is quicker without."""
+"""Queries after which it begins: a process with a single query is faster without it."""
 
 
 class Prefetch:
-    """One thread that reads the keyword index, names and the passages' records, again after each change of the passages.
+    """One thread that loads the keyword index, names and the passages' records, again after each change of the passages.
 
-    Nothing depends on it: what is not in memory is read when it is asked for.
+    It is optional: missing data is read on demand.
     """
 
     def __init__(self, keyword: KeywordIndex, names: NearNames, records: PassageCache) -> None:
@@ -60,5 +60,5 @@ class Prefetch:
             self._names.read_all()
             self._records.read_all(self._stop)
         except (CmError, duckdb.Error):
-            # The next question reads for itself, and reports what is wrong.
+            # The next query reads for itself, and reports problems.
             return

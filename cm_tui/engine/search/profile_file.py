@@ -1,4 +1,4 @@
-"""A profile's changes in a configuration file: written and taken back, while the rest of the file stays."""
+"""A profile's changes in a configuration file: written and undone; the rest of the file stays."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def save(profile: Profile, below: Profile, file: Path) -> None:
-    """Write what a profile changes into a configuration file; everything else in the file stays as it is.
+    """Write a profile's changes into a configuration file; the rest of the file stays.
 
     Args:
-        profile: what the person wants.
-        below: the profile as it is without this file.
+        profile: the new profile.
+        below: the profile without this file.
         file: a TOML file, made when missing.
 
     Raises:
-        ConfigError: the file cannot be understood, or is written in a way that cannot be edited safely.
+        ConfigError: the file is invalid, or cannot be edited safely.
         CmError: it cannot be written.
     """
     check(profile)
@@ -49,7 +49,7 @@ def _text_of(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file; one in which nothing is left goes."""
+    """Write a file, or remove it if it is empty."""
     try:
         if text:
             _write(file, text)
@@ -60,19 +60,19 @@ def _replace(file: Path, text: str) -> None:
 
 
 def reset(name: str, file: Path) -> tuple[str, ...]:
-    """Remove what a configuration file changes of a profile; everything else in it stays as it is.
+    """Remove a profile's changes from a configuration file; the rest of the file stays.
 
     Args:
         name: of the profile.
         file: a TOML file.
 
     Returns:
-        The settings that were removed; none where the file changes nothing of it.
+        The removed settings; empty: the file changes none.
 
     Raises:
         UsageError: there is no such profile.
-        RefusedError: it is known from this file alone: without it there would be none.
-        ConfigError: the file cannot be understood, or is written in a way that cannot be edited safely.
+        RefusedError: the profile is defined only in this file.
+        ConfigError: the file is invalid, or cannot be edited safely.
         CmError: it cannot be written.
     """
     text = _text_of(file)
@@ -81,7 +81,7 @@ def reset(name: str, file: Path) -> tuple[str, ...]:
         if changes is None:
             raise UsageError(f"There is no profile {name!r}.", hint=f"Known are {', '.join([*packaged(), *below])}.")
         raise RefusedError(
-            f"The profile {name} is this project's own: there is nothing that it could be taken back to.",
+            f"The profile {name} is this project's own: it has no built-in version to go back to.",
             hint=f"Remove its section [profiles.{_key(name)}] from {file}.",
         )
     if changes is None:
@@ -91,7 +91,7 @@ def reset(name: str, file: Path) -> tuple[str, ...]:
 
 
 def _section_of(text: str, name: str, file: Path) -> Mapping[str, Any] | None:
-    """What a file says of a profile; None where it does not name it."""
+    """A profile's section in a file; None: not in it."""
     try:
         found = tomllib.loads(text).get("profiles", {})
     except tomllib.TOMLDecodeError as error:
@@ -122,7 +122,7 @@ def _difference(profile: Profile, below: Profile) -> dict[str, Any]:
 
 
 def _edit(text: str, name: str, changes: Mapping[str, Any], file: Path) -> str:
-    """Replace the sections of one profile, then read the result back: it must say exactly what was meant."""
+    """Replace the sections of one profile, then verify the result by reading it."""
     try:
         wanted = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -158,8 +158,8 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 def _without_sections(text: str, name: str) -> str:
     kept: list[str] = []
     inside = False
-    waiting: list[str] = []  # comments and blank lines before a header belong to what follows
-    # Lines as TOML has them: `splitlines` also ends one at signs that may stand in a value, such as U+2028.
+    waiting: list[str] = []  # comments and blank lines before a header belong to the header
+    # Lines as TOML has them: `splitlines` also splits at characters that a value may contain, such as U+2028.
     for line in text.replace("\r\n", "\n").split("\n"):
         header = _HEADER.match(line)
         if header:
@@ -177,7 +177,7 @@ def _without_sections(text: str, name: str) -> str:
 
 
 def _opens(header: str, name: str) -> bool:
-    """Return whether the header of a section belongs to a profile, whatever way its name is quoted."""
+    """Return whether the header of a section belongs to a profile, however its name is quoted."""
     try:
         keys = tomllib.loads(header)
     except tomllib.TOMLDecodeError:
@@ -202,7 +202,7 @@ def _key(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """TOML writes numbers, strings, booleans and lists of strings as JSON does, but for the delete character."""
+    """TOML writes numbers, strings, booleans and lists of strings as JSON does, except for the delete character."""
     text = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
     return text.replace("\x7f", "\\u007f")
 

@@ -1,4 +1,4 @@
-"""Profiles: the numbers of ranking as data, and how a person's changes to them are kept."""
+"""Profiles: the weights of ranking as data, and the user's changes to them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
 _MOST_FACTOR = 100
 TABLES = ("quotas", "adjustments", "report")
-"""Settings that are sections of their own."""
+"""Settings with sections of their own."""
 
 
 @cache
@@ -48,7 +48,7 @@ def packaged() -> dict[str, dict[str, Any]]:
 
 
 def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:
-    """Return every profile: the packaged ones under the configuration's changes; a new name starts from `code`.
+    """Return every profile: the built-in ones with the configuration's changes; a new one starts from `code`.
 
     Raises:
         ConfigError: an unknown setting, or a value out of its range.
@@ -85,7 +85,7 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
         )
     weights = values.get("adjustments", {})
     if isinstance(weights, Mapping):
-        # Every name is there, so that a screen can offer what is off too.
+        # Every name is included, so that a screen can offer inactive ones, too.
         values["adjustments"] = {**dict.fromkeys(adjust.NAMES, 0.0), **weights}
     least = values.get("min_score")
     if isinstance(least, float | int) and not isinstance(least, bool) and 1 < least < math.inf:

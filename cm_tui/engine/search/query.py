@@ -1,4 +1,4 @@
-"""What a query asks for: words, terms, and names of symbols."""
+"""A query: words, terms, and names of symbols."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 
 @dataclass(frozen=True)
 class Name:
-    """A name that the query gives for something, and how sure that is."""
+    """A name in the query, and its certainty."""
 
     text: str
     last: str
@@ -46,7 +46,7 @@ class Query:
 
     text: str
     near: tuple[str, ...] = ()
-    """Names of symbols that are nearly one that the query gives and that is nowhere, the nearest first."""
+    """Similar names of symbols for an unknown name in the query, the nearest first."""
 
     @cached_property
     def report(self) -> Report | None:
@@ -60,18 +60,18 @@ class Query:
 
     @cached_property
     def cut(self) -> str:
-        """Return as much of it as is read as a question: all of it, or the title of a report."""
+        """Return the part to use as a question: all of it, or the title of a report."""
         text = self.text if self.report is None else self.report.title
         return text[:_MAX_CHARS].replace("\0", " ")
 
     @cached_property
     def spoken(self) -> list[str]:
-        """Return the texts whose meaning is asked for: the question, or what a report says in words."""
+        """Return the texts to embed: the question, or a report's prose."""
         return [self.cut] if self.report is None else self.report.spoken()
 
     @cached_property
     def words(self) -> list[str]:
-        """Return the words that say what it is about."""
+        """Return the content words."""
         return tokens.content_words(self.cut)
 
     @cached_property
@@ -84,7 +84,7 @@ class Query:
         return list(self.weights_in(wording))
 
     def weights_in(self, wording: Wording) -> dict[str, float]:
-        """Return index terms of a wording with what each counts, from 0 to 1: in a question all the same."""
+        """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
         if self.report is None:
             return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
         if wording not in self._weights:
@@ -101,7 +101,7 @@ class Query:
         return {}
 
     def parts_in(self, wording: Wording) -> dict[str, str]:
-        """Return for each index term of a report the part of it that gives it most weight, as it is called; else nothing."""
+        """Return the title of the report part that gives each index term most weight; empty for a question."""
         found: dict[str, Kind] = {}
         for part in self.report.parts if self.report else ():
             for term in _terms_of(part, wording):
@@ -111,7 +111,7 @@ class Query:
 
     @cached_property
     def written(self) -> dict[str, str]:
-        """Return each index term as the query has it: `color` for `col`; of several words that share a term, the first."""
+        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
         return self.written_in(CODE_WORDING)
 
     def written_in(self, wording: Wording) -> dict[str, str]:
@@ -120,7 +120,7 @@ class Query:
         parts = self.report.parts if self.report else ()
         for word in (*self.words, *(word for part in parts for word in tokens.content_words(part.text))):
             pieces, split = tokens.parts(word), wording.split(word)
-            # The whole word stands before its pieces, where it has several.
+            # The whole word comes before its pieces, if it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
             for term, text in zip(split, shown, strict=True):
                 found.setdefault(term, text)
@@ -133,7 +133,7 @@ class Query:
 
     @cached_property
     def plain_pieces(self) -> list[str]:
-        """The words' pieces as written, in lower case: abbreviations are compared with these."""
+        """The words' pieces as written, in lower case, for matching abbreviations."""
         return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
 
     @cached_property
@@ -143,12 +143,12 @@ class Query:
 
     @cached_property
     def asks_for_use(self) -> bool:
-        """Return whether it is about installing, setting up or using something, which documents answer; no report is."""
+        """Return whether it is about installing or using something, which documents answer; never for a report."""
         return self.report is None and _USE.search(self.cut) is not None
 
     @cached_property
     def names(self) -> list[Name]:
-        """Names that the query gives, the surest first."""
+        """Names in the query, the surest first."""
         if self.is_name:
             return [_name(_bare(self.cut), 1.0)]
         found: dict[str, Name] = {}
@@ -163,7 +163,7 @@ class Query:
 
 
 def _terms_of(part: Part, wording: Wording) -> Iterator[str]:
-    """Index terms of a part of a report; none of one that says nothing."""
+    """Index terms of a part of a report; none of an irrelevant part."""
     for word in wording.kept(tokens.content_words(part.text)) if WEIGHTS[part.kind] else ():
         yield from wording.split(word)
 

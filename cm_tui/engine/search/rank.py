@@ -29,16 +29,16 @@ from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 def rank(
     candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
 ) -> SearchResult:
-    """Fuse, lend, adjust, decay, take from what is stale, diversify, rerank, apply marks, scale to 0–1, and cut.
+    """Fuse, add context, adjust, decay, lower stale hits, diversify, rerank, apply marks, scale to 0–1, and cut.
 
     The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
     changes the first hits; ties go by path and line.
 
     Args:
-        candidates: what retrieval found.
-        profile: the numbers.
-        limit: how many hits; the profile's own when not given.
-        reranker: used when the profile allows it.
+        candidates: from retrieval.
+        profile: the weights.
+        limit: number of hits; default: the profile's own.
+        reranker: used if the profile allows it.
 
     Raises:
         ModelError: the reranker cannot be loaded.
@@ -68,7 +68,7 @@ class Ranking(NamedTuple):
     stages: list[Stage]
     profile: Profile
     raw: Column
-    """Scores before they are brought to the scale from 0 to 1."""
+    """Scores before scaling to 0–1."""
     score: Column
     likely: Column | None
     """Relevance, where it is calibrated."""
@@ -77,7 +77,7 @@ class Ranking(NamedTuple):
     enough: NDArray[np.bool_]
     """Which reach the least score."""
     kept: list[int]
-    """The rows that have a rank, best first: those that reach the least score, one piece of each whole, within quotas."""
+    """The ranked rows, best first: those with the least score, one piece per unit, within quotas."""
 
     def hits(self, places: Iterable[tuple[int, int]]) -> tuple[Hit, ...]:
         """Return rows as hits with all parts of their scores.
@@ -96,7 +96,7 @@ class Ranking(NamedTuple):
 
 
 def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | None = None) -> Ranking:
-    """Return the ranking of all candidates; arguments and errors are those of `rank`."""
+    """Return the ranking of all candidates; arguments and errors as for `rank`."""
     table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
     score, stages = lend(table, fused.keyword + fused.vector, profile)
@@ -124,7 +124,7 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
 
 
 def _weak(hits: Sequence[Hit], profile: Profile) -> tuple[str, ...]:
-    """Say so when even the best hit is like those of questions about something else."""
+    """Return a note if even the best hit looks like those of unrelated queries."""
     best = hits[0].relevance if hits else None
     if best is None or best >= profile.weak_relevance:
         return ()
@@ -132,7 +132,7 @@ def _weak(hits: Sequence[Hit], profile: Profile) -> tuple[str, ...]:
 
 
 def _within_quotas(table: CandidateTable, rows: list[int], profile: Profile) -> list[int]:
-    """The rows, best first, without those that are more than their source may give."""
+    """The rows, best first, within the quotas of their sources."""
     if not profile.quotas:
         return rows
     left = dict(profile.quotas)
@@ -174,7 +174,7 @@ def _hit(
 
 
 class _Explainer:
-    """Writes down where a score comes from, for those hits that are shown."""
+    """Explains the scores of the shown hits."""
 
     def __init__(self, table: CandidateTable, fused: Fused, stages: list[Stage]) -> None:
         self._table = table
@@ -183,7 +183,7 @@ class _Explainer:
         self._totals: Column = table.bm25_by_term.sum(axis=1)
 
     def of(self, row: int) -> tuple[ScorePart, ...]:
-        """Return all parts of one candidate, the largest terms first within the keyword side."""
+        """Return all parts of one candidate's score, the largest terms first within the keyword side."""
         parts = [*self._keyword(row), *self._vector(row)]
         for stage in self._stages:
             contribution = float(stage.contributions[row])
@@ -217,7 +217,7 @@ class _Explainer:
         ]
 
     def _from(self, term: str) -> str:
-        """Part of a report that a term is from, in words."""
+        """Words for the part of a report that a term is from."""
         part = self._table.parts.get(term)
         return f"; from its {part}" if part else ""
 
@@ -227,13 +227,13 @@ class _Explainer:
         return f": {k + 1} / ({k} + {place})" if k is not None else ""
 
     def _weight(self, row: int) -> str:
-        """Weight of the keyword side, in words."""
+        """Words for the weight of the keyword side."""
         if self._fused.keyword_only[row]:
             return "weight 1.00, as it has no vector yet"
         return f"weight {self._fused.keyword_weight:.2f}"
 
     def _said(self, row: int) -> str:
-        """How much of the question the passage says, where that counts."""
+        """Share of the query in the passage, if that counts."""
         share = float(self._table.coordination[row])
         return f"says {share:.0%} of the question's words by their worth; " if self._fused.coordination else ""
 

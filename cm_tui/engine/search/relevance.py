@@ -1,7 +1,7 @@
-"""Relevance: how often a hit with such a score and such a cosine was in the right place.
+"""Relevance: how often a hit with a given score and cosine was correct.
 
-A score orders the hits of one question. What it is worth was counted on questions whose answer is known, half of them
-put to a project that cannot know it; `just bench relevance` counts anew.
+A score orders the hits of one query. Its value was counted on queries with known answers, half of them put to a
+project that cannot answer them; `just bench relevance` repeats the count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cm_tui.engine.search.fuse import vector_level
 from cm_tui.model import CODE, Mode, Profile
 
 LIKENESS: Final = 8.01
-"""How much a cosine of 1 says beside a score of 1, by logistic regression."""
+"""Weight of the cosine relative to the score, by logistic regression."""
 KNOTS: Final = (
     (0.24, 0.0),
     (1.94, 0.03),
@@ -34,7 +34,7 @@ KNOTS: Final = (
 
 
 def is_calibrated(table: CandidateTable, profile: Profile, mode: Mode) -> bool:
-    """Return whether the numbers hold: for hits of code on both sides, by a profile that says so."""
+    """Return whether relevance is known: for code on both sides, by a profile that has it."""
     return profile.calibrated and profile.fusion == "weighted" and mode == "hybrid" and set(table.sources) <= {CODE}
 
 
@@ -43,7 +43,7 @@ def relevance(table: CandidateTable, scores: Column) -> Column:
 
     Args:
         table: the candidates.
-        scores: what the steps before the scale have added up to.
+        scores: before scaling.
     """
     evidence, share = zip(*KNOTS, strict=True)
     found: Column = np.interp(scores + LIKENESS * vector_level(table), evidence, share)

@@ -1,4 +1,4 @@
-"""Long queries, such as pasted bug reports: taken apart into title, sentences, code, traces, errors and what says nothing."""
+"""Long queries, such as bug reports: split into title, sentences, code, traces, errors and irrelevant text."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from cm_tui.engine.search.frames import Found, Frame, frame_in, ordered
 MOST_CHARS = 100_000
 """A longer text is read this far."""
 _LONG = 300
-"""Characters from which on a text of several lines is read as a report; a paragraph has to be twice as long."""
+"""Least characters of a report of several lines; a paragraph has to be twice as long."""
 _MANY_LINES = 4
 """Lines from which on a third of that is enough."""
 _MOST_TITLE = 200
 _MOST_LINE = 500
-"""Characters of a line by which it is told what it is."""
+"""Characters of a line that identify its kind."""
 _SENTENCES = 5
 _LEAST_SENTENCE = 30
 _MOST_SPOKEN = 600
 
 Kind = Literal["title", "prose", "name", "code", "output", "error", "trace", "diff", "environment", "heading"]
-"""What a stretch of a report is; `name` is code inside a sentence."""
+"""Kind of a part; `name` is code inside a sentence."""
 
 WEIGHTS: dict[Kind, float] = {
     "title": 0.9, "name": 0.7, "error": 0.7, "prose": 0.3, "diff": 0.3, "code": 0.2, "trace": 0.1, "output": 0.05,
     "environment": 0.01, "heading": 0.0,
 }  # fmt: skip
-"""What a word of a part counts; one of several parts counts as much as if each had that chance to be meant."""
+"""Weight of a word by part; for a word in several parts they are combined like independent chances."""
 NAMES: dict[Kind, str] = {
     "title": "title", "name": "code in a sentence", "error": "error", "prose": "text", "diff": "diff", "code": "code",
     "trace": "trace", "output": "output", "environment": "environment", "heading": "heading",
 }  # fmt: skip
-"""What a part is called where a score is explained."""
+"""Name of a part in the explanation of a score."""
 
 
 class Part(NamedTuple):
@@ -64,17 +64,17 @@ class Report:
         return list(dict.fromkeys(one for one in found if "/" in one or one.rpartition(".")[2].islower()))
 
     def spoken(self) -> list[str]:
-        """Return the texts whose meaning is asked for: title, errors, the first sentences, and all of that at once."""
+        """Return the texts to embed: title, errors, the first sentences, and all of that together."""
         prose = " ".join(" ".join(self.texts("prose")).split())
         sentences = [one for one in _SENTENCE_END.split(prose) if len(one) >= _LEAST_SENTENCE][:_SENTENCES]
         whole = " ".join([self.title, *self.texts("error")[:1], prose])[:_MOST_SPOKEN]
         return list(dict.fromkeys([self.title, *self.texts("error")[-2:], *sentences, whole]))
 
     def described(self, terms: int) -> str:
-        """Return in words what was found in it.
+        """Return a description of its parts.
 
         Args:
-            terms: how many of its words are searched for.
+            terms: number of words to search.
         """
         found = [count(len(self.frames), "frame")] if self.frames else []
         errors = len(self.texts("error"))
@@ -106,7 +106,7 @@ _TEMPLATE = frozenset(
     link
     """.split()  # noqa: SIM905 - read as prose
 )
-"""Words of the headings that templates of reports are made of."""
+"""Words in the headings of report templates."""
 _ENVIRONMENT_HEADING = re.compile(
     r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE
 )
@@ -127,7 +127,8 @@ _ERROR = re.compile(
     r"\s*(?:E\s{2,}|Caused by: |Exception in thread \"[^\"]*\" |Uncaught (?:\(in promise\) )?|Unhandled \w+ |thread '[^']*' )?"
     r"(?:(?:[A-Za-z_][\w$]*(?:\.|::|\\|/)){0,12}[A-Z]\w*"
     r"(?:Error|Exception|Warning|Fault|Panic|Failure|Interrupt|Exit|NotFound|Denied|Invalid)(?::\s*.*)?"
-    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+\S.*|panic(?:ked at|:)\s*\S.*|fatal:\s+\S.*|assertion failed:?\s*.*)\s*$"
+    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+\S.*|panic(?:ked at|:)\s*\S.*|fatal:\s+\S.*|assertion failed:?\s*.*"
+    r"|(?:\S+ ){0,4}panic (?:serving|recovered)\S*.*|runtime error:\s+\S.*)\s*$"
 )
 _TRACE_HEAD = re.compile(
     r"\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was"
@@ -149,7 +150,7 @@ def is_report(text: str) -> bool:
 
 
 def read(text: str) -> Report:
-    """Take a long query apart; every line that says anything belongs to one part."""
+    """Split a long query; every relevant line belongs to one part."""
     reader = _Reader()
     for line in _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).splitlines():
         reader.take(line)
@@ -161,7 +162,7 @@ def read(text: str) -> Report:
 
 @dataclass(slots=True)
 class _Reader:
-    """Tells of each line what it is, by itself and by the lines above it."""
+    """Classifies each line by itself and the lines above it."""
 
     parts: list[Part] = field(default_factory=list)
     frames: list[Found] = field(default_factory=list)
@@ -171,7 +172,7 @@ class _Reader:
     fence: str | None = None
     """Language of the block of code that the line is in; None: it is in none."""
     is_prompted: bool = False
-    """Whether that block shows what was typed, so that the rest of it is output."""
+    """Whether that block shows typed input, so that the rest of it is output."""
     is_titled: bool = False
     in_trace: bool = False
     in_environment: bool = False
@@ -222,7 +223,7 @@ class _Reader:
         return self._of_block(line) or self._of_text(line)
 
     def _of_block(self, line: str) -> Kind | None:
-        """What a line of code, output or a trace is; None: it is none of them."""
+        """The kind of a line of code, output or a trace; None: none of them."""
         is_typed = _PROMPT.match(line) is not None
         if self.in_trace and not is_typed and (self.fence is not None or _ECHO.match(line)):
             return "trace"
@@ -246,7 +247,7 @@ class _Reader:
 
 
 def _first_sentence(line: str) -> tuple[str, str]:
-    """A line as it is, or its first sentence and the rest, where it is a whole paragraph."""
+    """A line as it is, or its first sentence and the rest, if it is a whole paragraph."""
     if len(line) <= _MOST_TITLE:
         return line, ""
     end = _SENTENCE_END.search(line)
@@ -256,7 +257,7 @@ def _first_sentence(line: str) -> tuple[str, str]:
 
 
 def _is_template(line: str) -> bool:
-    """Return whether a line is a heading of words that templates are made of."""
+    """Return whether a line is a heading made of template words."""
     heading = _HEADING.match(line)
     if heading is None:
         return False
@@ -265,7 +266,7 @@ def _is_template(line: str) -> bool:
 
 
 def _inline(part: Part) -> Iterator[Part]:
-    """A part, and what stands in it as code; links and mentions of people say nothing."""
+    """A part, and the code in it; links and mentions of people are ignored."""
     if part.kind not in ("title", "prose"):
         yield part
         return

@@ -1,4 +1,4 @@
-"""Reranking: a cross-encoder reads query and passage together. Off unless one is configured."""
+"""Reranking: a cross-encoder reads query and passage together. Off unless configured."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Reranker(Protocol):
 
 
 class TimedReranker:
-    """A reranker that knows how long it takes; the first question is not counted, it loads the model.
+    """A reranker with measured latency; the first query is not counted, as it loads the model.
 
     Args:
         inner: reads query and passages.
@@ -68,11 +68,13 @@ class TimedReranker:
         if self._clock() - self._asked_at > _AGAIN:
             self._seconds.clear()
             return ""
-        return f'it takes {took:.1f} s a question, and `rerank = "auto"` allows {_BUDGET:g} s; `"on"` asks for it all the same.'
+        return (
+            f'it takes {took:.1f} s per query, and `rerank = "auto"` allows {_BUDGET:g} s; set `"on"` to use it anyway.'
+        )
 
 
 class FastembedReranker:
-    """A fastembed cross-encoder, by the name of a model or by a local folder; loaded with the first question."""
+    """A fastembed cross-encoder, by the name of a model or by a local folder; loaded with the first query."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -107,7 +109,7 @@ class FastembedReranker:
                 )
             return TextCrossEncoder(name, specific_model_path=str(folder))
         except Exception as error:
-            # fastembed raises whatever its parts raise: a missing file, a bad graph, a download that failed.
+            # fastembed raises errors of all its parts: a missing file, a bad graph, a failed download.
             raise ModelError(
                 f"The reranker {self._model} cannot be loaded: {error}",
                 hint="Set search.reranker to a folder with model.onnx and tokenizer files, or remove the setting.",
@@ -124,9 +126,9 @@ def _onnx_file(folder: Path) -> str:
 def rerank(
     table: CandidateTable, scores: Column, profile: Profile, query: str, reranker: Reranker
 ) -> tuple[Column, list[Stage]]:
-    """Blend `(1-α)·first + α·cross-encoder` for the best; both are on the scale of the best first score.
+    """Blend `(1-α)·first + α·cross-encoder` for the best; both on the scale of the best first score.
 
-    What lies below the depth is multiplied by `1-α` only, so that it stays below.
+    Scores below the depth are only multiplied by `1-α`, so that they stay below.
 
     Raises:
         ModelError: the model cannot be loaded.

@@ -1,4 +1,4 @@
-"""Retrieval: the candidates of both sides, with everything that ranking may ask for."""
+"""Retrieval: the candidates of both sides, with all data for ranking."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _LENDING = 50
 """The best of each side, whose neighbours in their threads are candidates too."""
 _TITLE = FIELDS.index("title")
 _TELLING = 8
-"""The most telling terms of a report: a passage that says them all says enough."""
+"""The most telling terms of a report: a passage with all of them is sufficient."""
 _AGAIN = 4
-"""How many times more are asked for when the nearest passages are those of other sources."""
+"""Factor for requesting more when the nearest passages are from other sources."""
 
 
 class Vectors(Protocol):
@@ -52,13 +52,13 @@ class Nearness(NamedTuple):
 
     vectors: Vectors
     asked: Scores
-    """One unit row for each text that is asked for; a passage is as near as it is to the nearest of them."""
+    """One unit row per embedded text; a passage is as near as to the nearest of them."""
 
     def nearest(self, documents: Documents, pool: int) -> Ids:
-        """Positions of the passages nearest to the question, best first.
+        """Positions of the passages nearest to the query, best first.
 
-        The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
-        passage of the source is compared.
+        The vector index does not know sources. With several, more are requested; if that is not enough, each passage of
+        the source is compared.
         """
         ids = self._search(pool)
         nearest = _known(documents, ids)
@@ -93,7 +93,7 @@ class Nearness(NamedTuple):
 
 
 class _Chosen(NamedTuple):
-    """The candidates of a source, by position, before anything is read of the passages themselves."""
+    """The candidates of a source, by position, before reading the passages themselves."""
 
     positions: Ids
     """Ascending."""
@@ -119,13 +119,13 @@ class KeywordScores:
         """Positions of the best passages, best first; equal ones in order of their id."""
         hits = np.flatnonzero(self.scores > 0)
         if len(hits) > pool:
-            # All that tie with the last one stay until the sort below decides by position.
+            # All ties with the last one stay until the sort below decides by position.
             limit = -np.partition(-self.scores[hits], pool - 1)[pool - 1]
             hits = hits[self.scores[hits] >= limit]
         return hits[np.lexsort((hits, -self.scores[hits]))][:pool]
 
     def named(self, name: str) -> Ids | None:
-        """Positions of passages with a word in the names of their symbols, the best if they are many; None: not a term here."""
+        """Positions of passages with a word in their symbols' names, only the best of many; None: not a term here."""
         asked = next(iter(self.wording.split(name)), "")
         term = next((term for term in self.terms if term.text == asked), None)
         if term is None:
@@ -151,17 +151,17 @@ def candidates(
     records: PassageCache, index: KeywordIndex, query: Query, profile: Profile,
     nearness: Callable[[str], Nearness | None], *, keyword: bool, only: Ids | None = None, also: Ids | None = None,
 ) -> CandidateTable:  # fmt: skip
-    """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
+    """Find candidate passages, separately for each source, so that sources do not affect each other's scores.
 
     Args:
-        records: what is known about passages.
+        records: data on passages.
         index: the keyword side.
-        query: the question.
-        profile: its sources are searched; its pool is what each side gives of a source.
-        nearness: the vector side of a source; None when it is off.
+        query: the query.
+        profile: with the sources, and the pool per side and source.
+        nearness: the vector side of a source; None: off.
         keyword: whether the keyword side takes part.
-        only: ids of passages; the others are as if they were not there.
-        also: ids of passages that are candidates whatever either side says.
+        only: ids of passages; all others are ignored.
+        also: ids of passages that are always candidates.
     """
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
@@ -177,7 +177,7 @@ def candidates(
 
 
 def _defining(records: PassageCache, query: Query, keywords: KeywordScores, source: str) -> Ids:
-    """Positions of the passages that may define a name that the query gives, or nearly gives."""
+    """Positions of possible definitions of a name in the query, or a similar one."""
     if not query.names or source not in {CODE, ""}:
         return np.zeros(0, np.int64)
     found, unknown = [np.zeros(0, np.int64)], [*query.near]
@@ -205,7 +205,7 @@ def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile
 
 
 def _known(documents: Documents, ids: Ids) -> Ids:
-    """Positions of those ids that are passages now."""
+    """Positions of the ids of existing passages."""
     at = np.searchsorted(documents.ids, ids)
     at = np.minimum(at, max(len(documents.ids) - 1, 0))
     return at[documents.ids[at] == ids] if len(documents.ids) else np.zeros(0, np.int64)
@@ -218,7 +218,7 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
 
 
 def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
-    """Qualname and kind that stand for a passage: its own symbol, else of those it defines what is asked for most."""
+    """Qualname and kind for a passage: its own symbol, else the most queried one that it defines."""
     if record.owner is not None:
         return record.owner.qualname, record.owner.kind
     if not record.definitions:
@@ -231,7 +231,7 @@ def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | N
 
 
 def _limit(query: Query, terms: Sequence[Term]) -> float:
-    """What BM25 approaches for a passage that says all of a question, or as much of a report as one passage can."""
+    """Limit of BM25 for a passage with the whole query, or as much of a report as one passage can have."""
     worth = sorted((term.idf for term in terms), reverse=True)
     return sum(worth if query.report is None else worth[:_TELLING]) * (K1 + 1)
 
@@ -244,7 +244,7 @@ def _column(documents: Documents, name: Literal["thread", "turn"], positions: Id
 
 
 def _coordination(by_term: NDArray[np.float64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the question's words that each passage says, by what each is worth to BM25; of no words it is 0."""
+    """Share of the query's words in each passage, weighted as in BM25; 0 for no words."""
     share: NDArray[np.float64] = (by_term > 0) @ (idf / max(float(idf.sum()), 1e-9))
     return share
 

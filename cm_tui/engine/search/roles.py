@@ -1,4 +1,4 @@
-"""What part a file plays, told by its path: conventions that hold in any repository."""
+"""The role of a file by its path: conventions that hold in any repository."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VENDOR = tokens.word_set(
     "bower_components"
 )
 _BUNDLED = tokens.word_set("js cjs mjs css map ts")
-"""Suffixes of what is built into `dist` from sources that stand elsewhere."""
+"""Suffixes of files built into `dist` from sources elsewhere."""
 _SETUP = tokens.word_set(
     "setup.py conf.py manage.py rakefile gemfile makefile cmakelists.txt dockerfile build.rs build.gradle "
     "build.gradle.kts settings.gradle build.sbt package.json pom.xml package.swift mix.exs gulpfile.js gruntfile.js "
@@ -54,7 +54,7 @@ _NAMED_BY = {
     "types": tokens.word_set("typ class struct interfac trait enum protocol model schema shap definit declar"),
     "values": tokens.word_set("constant const default valu vari field opt config configur set settings enum"),
 }
-"""Stems by which a query asks for files of a role, or for symbols of a kind, which are then not ranked down."""
+"""Stems that request files of a role, or symbols of a kind, which are then not ranked down."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -99,5 +99,5 @@ def _stem(name: str) -> tuple[str, str]:
 
 
 def _is_test_project(folder: str) -> bool:
-    """`My.Product.Tests`, `core-test`: a whole module of tests, as .NET, Java and Kotlin projects have."""
+    """`My.Product.Tests`, `core-test`: a whole module of tests, as in .NET, Java and Kotlin projects."""
     return re.search(r"[._-](?:unit)?tests?$", folder, re.IGNORECASE) is not None

@@ -1,7 +1,7 @@
-"""Scale: whatever the steps before have added, a score lies between 0 and 1, so that one least score means one thing.
+"""Scale: maps scores to 0–1, so that a least score always means the same.
 
-The map `u(s) = s` up to 1/2 and `1 − 1/(4s)` above is continuous with its slope and strictly increasing: it changes no
-order, and leaves as they are the scores that fusion alone gives to all but the best.
+The map `u(s) = s` up to 1/2 and `1 − 1/(4s)` above is strictly increasing with a continuous slope: it keeps the order,
+and nearly all scores of fusion alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _KNEE = 0.5
 
 
 def unit(scores: Column) -> Column:
-    """Return scores on the scale from 0 to below 1; what penalties have brought below 0 is 0."""
+    """Return scores on the scale from 0 to below 1; negative ones become 0."""
     above = 1.0 - 0.25 / np.maximum(scores, _KNEE)
     result: Column = np.where(scores > _KNEE, above, np.maximum(scores, 0.0))
     return result
@@ -27,7 +27,7 @@ def unit_of(score: float) -> float:
 
 
 def to_unit(scores: Column) -> tuple[Column, list[Stage]]:
-    """Bring scores to the scale; what that takes away is a part of its own, so that the parts still add up."""
+    """Scale scores; the difference is a separate part, so that the parts still add up."""
     result = unit(scores)
 
     def detail(row: int) -> str:

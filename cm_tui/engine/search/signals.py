@@ -1,4 +1,4 @@
-"""What adjustments measure: each signal is a column of numbers from 0 to 1, one a candidate."""
+"""Signals for adjustments: columns of numbers from 0 to 1, one per candidate."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cm_tui.engine.search.traits import Definition
 from cm_tui.model import CODE
 
 _ABBREVIATION = 3
-"""Letters from which on the beginning of a word stands for it: `err`, `auth`, `config`."""
+"""Least letters of an abbreviation: `err`, `auth`, `config`."""
 
 _ALIKE = 2
-"""First letters that a word and all that stands for it share."""
+"""First letters that a word and all its abbreviations share."""
 _NOTHING: frozenset[str] = frozenset()
 
 _MAIN_KINDS = tokens.word_set(
@@ -30,7 +30,7 @@ _MAIN_KINDS = tokens.word_set(
 _MINOR_KIND = 0.6
 _OTHER_CASE = 0.7
 _DECLARED = 0.6
-"""A definition of one line counts less than one with a body: it may only announce what stands elsewhere."""
+"""Factor for a definition of one line, which may only declare what is defined elsewhere."""
 
 
 _OF_PATHS = ("file-name", "path", *roles.ROLES)
@@ -40,7 +40,7 @@ _OF_PASSAGES = (
 
 
 class _Place(NamedTuple):
-    """Facts of a file's path, whatever is asked."""
+    """Query-independent facts of a file's path."""
 
     name: tuple[str, ...]
     """Pieces of its name."""
@@ -63,12 +63,12 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
     """Return all signals for some candidates.
 
     Args:
-        query: the question.
-        records: one for each candidate.
-        idf: how much a term says; higher is rarer.
+        query: the query.
+        records: one per candidate.
+        idf: weight of a term; higher is rarer.
     """
     asked = _Asked(query, idf)
-    # What is remembered is no file and no symbol: it has none of these, and none is looked for.
+    # A memory is not a file or symbol: it has none of these signals.
     of_code = [row for row, record in enumerate(records) if record.source == CODE]
     paths = list(dict.fromkeys(records[row].path for row in of_code))
     by_path = np.array([asked.path(path) for path in paths]).reshape(len(paths), len(_OF_PATHS))
@@ -85,12 +85,12 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
 
 
 class _Matches(dict[str, frozenset[str]]):
-    """Stems of a query by pieces of names that stand for them: the same stem, or one abbreviates the other."""
+    """Stems of a query by matching pieces of names: the same stem, or one abbreviates the other."""
 
     def __init__(self, stems: Mapping[str, str]) -> None:
         self._stems = stems
         self._begun: dict[str, set[str]] = defaultdict(set)
-        """Stems by the beginnings of their words that may stand for them."""
+        """Stems by the first letters of their abbreviations."""
         for stem, word in stems.items():
             for length in range(_ABBREVIATION, len(word) + 1):
                 self._begun[word[:length]].add(stem)
@@ -100,7 +100,7 @@ class _Matches(dict[str, frozenset[str]]):
 
     def __missing__(self, piece: str) -> frozenset[str]:
         if piece[:_ALIKE] not in self._starts:
-            # Most pieces of most names: a stem keeps its first letters, and so does an abbreviation.
+            # Most pieces of most names: stems and abbreviations keep the first letters.
             self[piece] = _NOTHING
             return _NOTHING
         own = tokens.stem(piece)
@@ -125,7 +125,7 @@ class _Asked:
         self.matches = _Matches(stems)
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
-        """Return how much of the query some pieces of a name cover (by weight), and how many of the pieces it covers."""
+        """Return the share of the query that pieces of a name cover (by weight), and the share of pieces covered."""
         hits = [hit for piece in pieces if (hit := self.matches[piece])]
         if not hits:
             return 0.0, 0.0
@@ -169,18 +169,18 @@ class _Asked:
         )
 
     def is_exactly(self, record: PassageRecord) -> float:
-        """Return 1 for a definition of exactly this name, half for its namesake elsewhere; only where nothing else is asked."""
+        """Return 1 for a definition of exactly this name, half for a namesake; only where the query is just that."""
         if not self.query.is_name:
             return 0.0
         found = (_exact(name, definition) for name in self.query.names for definition in record.definitions)
         return max(found, default=0.0)
 
     def defines(self, record: PassageRecord) -> float:
-        """Return how well the passage defines a name that the query gives."""
+        """Return how well the passage defines a name in the query."""
         return max((self._defines(name, record) for name in self.query.names), default=0.0)
 
     def nearly(self, record: PassageRecord) -> float:
-        """Return 1 for a definition of the name that is nearest to one that is nowhere, less for the next ones."""
+        """Return 1 for a definition of the name most similar to an unknown one, less for the next ones."""
         near = self.query.near
         if not near:
             return 0.0
@@ -202,7 +202,7 @@ class _Asked:
 
 
 def _fit(name: Name, definition: Definition) -> float:
-    """Return how well a definition's name is the one asked for."""
+    """Return how well a definition's name matches."""
     if name.text != name.last:
         asked, have = _flat(name.text), _flat(definition.qualname)
         if have == asked or have.endswith("." + asked):

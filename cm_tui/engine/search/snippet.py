@@ -17,18 +17,18 @@ _LONG_TEXT = 200_000
 def snippet(
     text: str, start_line: int, terms: Iterable[str], most: int, name: str = "", *, wording: Wording = CODE_WORDING
 ) -> tuple[str, int]:
-    """The run of lines with the most different terms of the query.
+    """The lines with the most different terms of the query.
 
     Args:
         text: the passage.
-        start_line: line of the file at which it starts.
+        start_line: first line in the file.
         terms: index terms of the query.
         most: at most so many characters.
-        name: of the symbol that the passage belongs to; the line that defines it is worth showing where it is asked for.
-        wording: how the text and the query were taken apart.
+        name: of the passage's symbol; its defining line is shown if queried.
+        wording: how text and query were split.
 
     Returns:
-        The lines, and the number of the first of them in the file.
+        The lines, and the number of the first one in the file.
     """
     lines = text[:_LONG_TEXT].split("\n")
     wanted = frozenset(terms)
@@ -48,7 +48,7 @@ def snippet(
 def _best_start(lines: list[str], found: list[frozenset[str]], most: int, definition: int) -> int:
     best, where = (0, 0), 0
     for first, here in enumerate(found):
-        # A window that starts with a line that says nothing is never better than the one after it.
+        # A window that starts with an irrelevant line is never better than the one after it.
         if not here:
             continue
         last = _end(lines, first, most)
@@ -57,12 +57,12 @@ def _best_start(lines: list[str], found: list[frozenset[str]], most: int, defini
         rank = (len(union) + defines, sum(map(len, found[first:last])))
         if rank > best:
             best, where = rank, first
-    # One line before the first match shows where it stands, when there is room.
+    # One line before the first match gives context, when there is room.
     return max(where - 1, 0) if where and len(lines[where - 1]) < most // 4 else where
 
 
 def _end(lines: list[str], first: int, most: int) -> int:
-    """Line after the last one that still fits."""
+    """Line after the last one that fits."""
     size = 0
     for place in range(first, min(first + _MOST_LINES, len(lines))):
         size += len(lines[place]) + 1

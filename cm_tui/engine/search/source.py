@@ -1,6 +1,6 @@
-"""What passages come from: code, episodes, and whatever else a project remembers.
+"""Sources of passages: code, episodes, and all other memories of a project.
 
-A source is a class in a file of its own and one line in `engine/memory/sources.py`.
+A source is a class in its own file and one line in `engine/memory/sources.py`.
 """
 
 from __future__ import annotations
@@ -14,61 +14,61 @@ from cm_tui.engine.store.database import Database
 
 
 class SourcePassage(NamedTuple):
-    """A passage as its source gives it; lines are 1-based, inclusive."""
+    """A passage from its source; lines are 1-based, inclusive."""
 
     path: str
-    """Relative with `/`: a file of the project, or a name such as `episode/ID` that stays the same."""
+    """Relative with `/`: a file of the project, or a stable name such as `episode/ID`."""
     start_line: int
     end_line: int
     title: str
     text: str
     names: str = ""
-    """What it is called: words here count twice as much as in the text."""
+    """Its name: words here count twice as much as in the text."""
     inside: str = ""
-    """Names of what it stands in, such as its class: they count as if they were said in the text."""
+    """Names of its containers, such as its class: they count as words of the text."""
     time: int | None = None
     """When it was written, seconds since the epoch; None: undated, never decays."""
     blob: int | None = None
-    """The blob that it is a part of: what has one is code."""
+    """The blob that it is a part of: only code has one."""
     symbol: int | None = None
     """Index of the blob's symbol that it belongs to."""
     thread: str | None = None
-    """What it is a part of beyond its path, such as a session: its neighbours there say what it is about."""
+    """Its unit beyond the path, such as a session: neighbours in it indicate its subject."""
     place: int | None = None
-    """Where in the thread it stands; all of one path have one place, and equal places are told apart by time."""
+    """Position in the thread; all passages of one path have the same, and time orders equal ones."""
 
 
 class Changes(NamedTuple):
-    """Differences between a source and what the store holds of it."""
+    """Differences between a source and the store."""
 
     gone: Sequence[int]
     """Ids of passages that are no more."""
     new: Iterable[SourcePassage]
-    """Passages that the store lacks; taken once, after those that are gone were removed."""
+    """New passages; read once, after removed ones were deleted."""
     notes: Sequence[str] = ()
     """What could not be looked at, and why."""
     more: bool = False
-    """Whether the source has more than one transaction should hold: it is to be asked again after this one."""
+    """Whether the source has more than one transaction should hold: call it again after this one."""
 
 
 class Source(Protocol):
-    """One kind of thing that is remembered, as passages."""
+    """One kind of memory, as passages."""
 
     @property
     def name(self) -> str:
         """Name in profiles and hits: one lower-case word."""
 
     def has_changed(self, db: Database) -> bool:
-        """Return whether there may be something that the store has not seen; asked by every index run, so cheap."""
+        """Return whether there may be changes; called by every index run, so it must be cheap."""
 
-    def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Compare with the store.
+    def changes(self, db: Database, *, rebuild: bool) -> Changes:
+        """Return what differs from the store.
 
-        Called inside the transaction that writes the answer: a source may keep in `meta` how far it was read.
+        Called inside the transaction that writes the result: a source may store its position in `meta`.
 
         Args:
             db: the project's store.
-            anew: everything is to come again; passages that the store holds are removed without being named.
+            rebuild: return everything; the stored passages are removed by the caller.
         """
 
 
@@ -84,7 +84,7 @@ class SourceContext:
     """Root of the project."""
     read_blob: ReadText
     check: Callable[[], None] = lambda: None
-    """Called between two things that are read: lets questions go first, and raises where nobody wants more."""
+    """Called between two reads: lets requests run first, and raises on cancellation."""
     most: int = 0
     """Turns that are read in one transaction at most; 0: as many as fit in memory."""
 

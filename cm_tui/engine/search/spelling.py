@@ -17,10 +17,10 @@ _SHORTEST = 3
 
 
 class Spelling:
-    """Knows which names of a query are nowhere, and which are near to them.
+    """Finds names of a query that are unknown, and similar ones.
 
     Args:
-        keyword: says whether a text or a symbol has a name.
+        keyword: returns whether a text or symbol has a name.
         near: the names of the project's symbols.
     """
 
@@ -29,7 +29,7 @@ class Spelling:
         self._near = near
 
     def suggestions(self, asked: Narrowed) -> tuple[Suggestion, ...]:
-        """Return what may be meant by the first name of a query that is nowhere; filters do not make one unknown."""
+        """Return suggestions for the first unknown name in a query, regardless of filters."""
         parts = [part for name in asked.query.names for part in _PARTS.findall(name.text)]
         for part in list(dict.fromkeys(parts))[:_LOOKED_AT]:
             if self._is_somewhere(part):

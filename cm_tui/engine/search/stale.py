@@ -1,4 +1,4 @@
-"""Stale: what names something of the code that is gone counts less, where a profile says so."""
+"""Stale memories: those that name code that is gone count less, if the profile has a weight for it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ SIGNAL = "stale"
 
 
 class Flag(NamedTuple):
-    """What is to be said of something remembered that names what is not as it was."""
+    """A note on a memory that names something changed."""
 
     severity: float
     """From 0 to 1: how much of the profile's weight counts."""
     words: str
-    """Which name, and what became of it."""
+    """The name, and what became of it."""
 
 
 FlagsOf = Callable[[Sequence[str]], Mapping[str, Flag]]
-"""Gives the flags of passages by their paths; what is as it was has none."""
+"""Returns the flags of passages by path; unchanged ones have none."""
 
 
 def flagged(table: CandidateTable, flags_of: FlagsOf) -> CandidateTable:
-    """Return candidates with what is stale of them; code is what it is.
+    """Return candidates with flags of stale memories; code has none.
 
     Args:
         table: the candidates.
-        flags_of: gives the flags of what is remembered.
+        flags_of: returns the flags of memories.
     """
     paths = {path for path, source in zip(table.paths, table.sources, strict=True) if source != CODE}
     flags = flags_of(sorted(paths)) if paths else {}
@@ -45,12 +45,12 @@ def flagged(table: CandidateTable, flags_of: FlagsOf) -> CandidateTable:
 
 
 def penalise(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
-    """Multiply the score of what is stale by `1 − weight · severity`.
+    """Multiply the score of stale memories by `1 − weight · severity`.
 
     Args:
         table: the candidates.
         scores: their scores so far.
-        profile: `stale` is the weight; 0: nothing is taken away.
+        profile: `stale` is the weight; 0: no effect.
     """
     severity = table.signals.get(SIGNAL)
     if not profile.stale or severity is None:

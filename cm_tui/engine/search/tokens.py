@@ -1,4 +1,4 @@
-"""Words of code and prose: how identifiers are split, and what counts as the same word."""
+"""Words of code and prose: splitting identifiers, and normalising words."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ STOP_WORDS = word_set(
     "these they this those through to up use used uses using via was we were what when where which while who whom "
     "whose why will with within without work works would you your"
 )
-"""English words that say how a question is put, not what it is about. A query made only of them keeps them."""
+"""English question words, which are not content. A query of only such words keeps them."""
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The part that a word shares with its relatives: `routes`, `routing` and `router` give `rout`.
+    """The common stem of related words: `routes`, `routing` and `router` give `rout`.
 
-    Light on purpose: plural, one ending, a doubled consonant. Words that are not plain lower-case ASCII stay.
+    Light on purpose: plural, one ending, a doubled consonant. Words other than plain lower-case ASCII are unchanged.
     """
     if len(word) <= _SHORTEST_STEM or not (word.isascii() and word.isalpha()):
         return word
@@ -83,7 +83,7 @@ def parts(word: str) -> list[str]:
 
 
 def _foreign(word: str) -> list[str]:
-    """Pieces of a word in any alphabet, without accents and split where a lower-case letter meets a capital."""
+    """Pieces of a word in any alphabet, without accents and split before a capital after a lower-case letter."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
     if plain.isascii():
         return [part.lower() for part in _LATIN_PART.findall(plain)]
@@ -93,9 +93,9 @@ def _foreign(word: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def split(word: str) -> tuple[str, ...]:
-    """Index terms of one word: the stems of its pieces, and the whole of it when it has several.
+    """Index terms of one word: the stems of its pieces, and the whole word if it has several.
 
-    The whole is written without underscores and in lower case, so `parse_config` and `parseConfig` are one term.
+    The whole word has no underscores and is in lower case, so `parse_config` and `parseConfig` are one term.
     """
     pieces = parts(word)
     if not pieces:
@@ -122,7 +122,7 @@ def terms(text: str) -> list[str]:
 
 
 def content_words(query: str) -> list[str]:
-    """Words of a query that say what it is about, in order and without repetitions."""
+    """Content words of a query, in order and without repetitions."""
     found = list(dict.fromkeys(words(query)))
     kept = [word for word in found if word.lower() not in STOP_WORDS]
     return kept or found

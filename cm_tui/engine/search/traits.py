@@ -1,4 +1,4 @@
-"""Traits of passages: what can be said of one whatever is asked, computed once."""
+"""Traits of passages that do not depend on the query, computed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cm_tui.engine.search import roles, tokens
 _WORKING = tokens.word_set("function method constructor macro property")
 _TYPES = tokens.word_set("class struct interface trait enum type module protocol object namespace union record")
 _LONG = math.log1p(40)
-"""From forty lines on, more say nothing more about whether a passage does any work."""
+"""Lines from which on length no longer indicates whether a passage does any work."""
 
 
 _HEAD_LINES = 2
@@ -50,7 +50,7 @@ class Traits(NamedTuple):
     names: tuple[tuple[str, ...], ...]
     """Pieces of the name of its owner and of each symbol that it defines."""
     around: tuple[str, ...]
-    """Pieces of the names of what its owner stands in."""
+    """Pieces of the names of its owner's containers."""
     head: tuple[str, ...]
     """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool

@@ -1,4 +1,4 @@
-"""Why not this one: where something that a person names stands for a question, what it lacks, and what would lift it."""
+"""Why a named item is not among the hits: its rank, what it lacks, and what would raise it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _NEAREST = 5
 _LARGER = (2, 4)
 """How many times the pool is tried."""
 _ORDER: dict[State, int] = {"shown": 0, "ranked": 1, "piece": 2, "quota": 3, "below": 4, "no candidate": 5}
-"""Of several passages, which one stands for the name."""
+"""Which of several passages represents the name."""
 
 
 class _Place(NamedTuple):
-    """Where one passage stands."""
+    """Rank of one passage."""
 
     state: State
     rank: int
-    """Its own, or the one that it would have."""
+    """Its own, or its hypothetical one."""
     row: int
 
 
@@ -64,11 +64,11 @@ class _Asked:
 
 
 class WhyNot:
-    """Answers where something stands for a question.
+    """Explains the rank of items for a query.
 
     Args:
         db: the project's store.
-        searcher: answers questions there.
+        searcher: searches that store.
     """
 
     def __init__(self, db: Database, searcher: Searcher) -> None:
@@ -78,22 +78,22 @@ class WhyNot:
     def of(
         self, query: str, name: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
     ) -> Standing:
-        """Return where it stands.
+        """Return its rank.
 
         Args:
             query: as for a search.
-            name: a path, a path and a line, a file's name or a symbol.
+            name: a path, a path and a line, a file name or a symbol.
             profile: as for a search.
             mode: as for a search.
-            limit: how many hits are shown; the profile's own number when not given.
+            limit: number of shown hits; default: the profile's own.
 
         Raises:
-            UsageError: there is no name, or mode or profile are unknown.
+            UsageError: no name is given, or mode or profile are unknown.
         """
         started = time.perf_counter()
         if not name.strip():
             raise UsageError("Nothing is named.", hint="Name a file, a file and a line as path:12, or a symbol.")
-        # What comes beside is another question.
+        # The profile shown next to it is another query.
         chosen = replace(self._searcher.profile(profile), beside="")
         candidates = self._searcher.retrieve(query, profile=chosen, mode=mode)
         ranking = self._searcher.ranking(candidates, chosen)
@@ -121,7 +121,7 @@ class WhyNot:
         return self._beyond(asked, found.ids)
 
     def _filtered(self, asked: _Asked, ids: Sequence[int], said: str, filters: str) -> Standing:
-        """What a filter leaves out, with its rank without it."""
+        """A passage excluded by a filter, with its rank without the filter."""
         words = self._searcher.words_of(asked.query)
         free = self._again(asked, words)
         place = _best(_places(free, frozenset(ids)))
@@ -132,21 +132,21 @@ class WhyNot:
         return replace(standing, query=asked.query, state="filtered", said=said, lifts=(lift,))
 
     def _again(self, asked: _Asked, query: str, *, pool: int = 0, also: Sequence[int] = ()) -> _Asked:
-        """The question asked anew, with another pool, or with passages that are candidates whatever either side says."""
+        """Repeat the query with another pool, or with passages that are always candidates."""
         profile = replace(asked.profile, pool=pool or asked.profile.pool)
         given = np.array(sorted(also), dtype=np.int64) if also else None
         candidates = self._searcher.retrieve(query, profile=profile, mode=asked.mode, also=given)
         return replace(asked, candidates=candidates, ranking=self._searcher.ranking(candidates, asked.profile))
 
     def _with(self, asked: _Asked, query: str, ids: Sequence[int]) -> tuple[_Asked, _Place | None]:
-        """The question asked anew with passages as candidates, and where the best of them stands then."""
+        """Repeat the query with passages as candidates, and return the best one's place."""
         again = self._again(asked, query, also=ids)
         return again, _best(_places(again, frozenset(ids)))
 
     # --- candidates ---
 
     def _among(self, asked: _Asked, place: _Place) -> Standing:
-        """What is a candidate: ranked, or held back by one of the last steps."""
+        """A candidate: ranked, or held back by one of the last steps."""
         ranking = asked.ranking
         state, rank, row = place
         [hit] = ranking.hits([(rank, row)])
@@ -169,11 +169,11 @@ class WhyNot:
     # --- no candidates ---
 
     def _beyond(self, asked: _Asked, ids: Sequence[int]) -> Standing:
-        """What neither side brought: measured all the same, as if it had been a candidate."""
+        """A passage that neither side selected: measured as if it were a candidate."""
         again, place = self._with(asked, asked.query, ids)
         if place is None:
             searched = ", ".join(asked.profile.sources)
-            said = f"The profile {asked.profile.name} searches {searched}; {asked.name.strip()} is none of that."
+            said = f"The profile {asked.profile.name} searches {searched}; {asked.name.strip()} is not among them."
             return _plain(asked, "not searched", said)
         ranking = again.ranking
         [hit] = ranking.hits([(place.rank, place.row)])
@@ -185,7 +185,7 @@ class WhyNot:
         return replace(standing, said=said, lifts=lifts)
 
     def _pool_lifts(self, asked: _Asked, ids: Sequence[int], rank: int) -> tuple[str, ...]:
-        """The least of some larger pools in which it is a candidate, where it would stand among the shown ones then."""
+        """The smallest larger pool in which it is a candidate and would be shown."""
         if not asked.ranking.table.query_terms or not 0 < rank <= len(asked.shown):
             return ()
         for times in _LARGER:
@@ -206,7 +206,7 @@ def _below(asked: _Asked, standing: Standing, row: int) -> Standing:
 
 
 def _reached(score: float) -> str:
-    """A score rounded down, so that it reaches what it is said to reach."""
+    """A score rounded down, so that the stated value suffices."""
     return f"{int(score * 1000) / 1000:g}"
 
 
@@ -231,7 +231,7 @@ def _called(hit: Hit) -> str:
 
 
 def _places(asked: _Asked, ids: frozenset[int]) -> list[_Place]:
-    """Where those passages stand that are candidates."""
+    """Ranks of the passages that are candidates."""
     ranking = asked.ranking
     ranks = {row: rank for rank, row in enumerate(ranking.kept, start=1)}
     found = []
@@ -254,7 +254,7 @@ def _best(places: Sequence[_Place]) -> _Place | None:
 
 
 def _whole(ranking: Ranking, row: int) -> int | None:
-    """The row of the piece that is ranked for the same function; None: there is no other."""
+    """The row of the ranked piece of the same function; None: there is no other."""
     table = ranking.table
     begins = table.begins[row]
     if begins is None:
@@ -264,7 +264,7 @@ def _whole(ranking: Ranking, row: int) -> int | None:
 
 
 def _compared(standing: Standing) -> Standing:
-    """With what it lacks against the first and the last hit."""
+    """With its gap to the first and the last hit."""
     hit, first, last = standing.hit, standing.first, standing.last
     if hit is None or first is None or last is None:
         return standing

@@ -14,13 +14,13 @@ from cm_tui.model import CODE
 LENGTH_SHARE = 0.75
 """BM25's `b`, as it is used where nothing is known of the texts."""
 _lock = Lock()
-"""A stemmer keeps its word in itself: one thread at a time."""
+"""A stemmer is stateful: one thread at a time."""
 
 _TALK = tokens.word_set(
     "about above after again against all am because before below both d during few further he her here him his just ll "
     "m more most off only other out over own re same she t them too under until ve very"
 )
-"""Words of talk that say nothing, beyond those of questions."""
+"""Stop words of conversations, in addition to those of questions."""
 
 
 @cache
@@ -45,7 +45,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def split(word: str) -> tuple[str, ...]:
-    """Index terms of one word of prose: English stems of its pieces, and the whole of it when it has several."""
+    """Index terms of one word of prose: English stems of its pieces, and the whole word if it has several."""
     pieces = tokens.parts(word)
     stems = tuple(map(stem, pieces))
     return stems if len(pieces) < 2 or tokens.is_cjk(word) else ("".join(pieces), *stems)
@@ -53,12 +53,12 @@ def split(word: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Wording:
-    """How the texts of a source are taken apart and counted.
+    """How the texts of a source are split and counted.
 
     Args:
         split: index terms of a word.
-        stop_words: words of a question that are left out, beyond those that every question loses.
-        length_share: BM25's `b`, how much a long passage has to say a word more often than a short one.
+        stop_words: query words to ignore, in addition to those that every query ignores.
+        length_share: BM25's `b`, the penalty for long passages.
     """
 
     split: Callable[[str], tuple[str, ...]]
@@ -70,15 +70,15 @@ class Wording:
         return [term for word in tokens.words(text) for term in self.split(word)]
 
     def kept(self, words: list[str]) -> list[str]:
-        """Return the words of a question that say what it is about; all of them where none does."""
+        """Return the content words of a query; all of them if there are none."""
         return [word for word in words if word.lower() not in self.stop_words] or words
 
 
 CODE_WORDING = Wording(tokens.split)
-# What is said at length is not padded: one turn of a session that explains more holds more.
+# Length is no padding here: a longer turn of a session contains more.
 PROSE_WORDING = Wording(split, _TALK, 0.3)
 
 
 def wording_of(source: str) -> Wording:
-    """Return how the texts of a source are taken apart: code as code, all that people and agents said as prose."""
+    """Return how a source's texts are split: code as code, people's and agents' texts as prose."""
     return CODE_WORDING if source in (CODE, "") else PROSE_WORDING

@@ -1,7 +1,7 @@
-"""A store's file, checked block by block as it lies on disk, whatever DuckDB holds in memory.
+"""Checking a store's file on disk block by block, whatever DuckDB has in memory.
 
 The format is DuckDB's (https://duckdb.org/docs/stable/internals/storage): three headers of 4,096 bytes, then blocks of one
-size, and in front of each of them the checksum of its other bytes. Blocks that are free keep whatever was in them.
+size, each after the checksum of its other bytes. Free blocks keep their old content.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def read_layout(file: Path) -> Layout | None:
     """Read the headers.
 
     Returns:
-        None where they are in a form that is not known here: then DuckDB alone can say what is wrong.
+        None: an unknown form, which only DuckDB can check.
 
     Raises:
         OSError: the file cannot be read.
-        StoreDamagedError: it is too short for its headers, no database, or a header is not what was written.
+        StoreDamagedError: it is too short for its headers, no database, or a header has a wrong checksum.
     """
     with file.open("rb") as stream:
         raw = stream.read(HEADERS * HEADER)
@@ -75,7 +75,7 @@ def read_layout(file: Path) -> Layout | None:
 
 
 def bad_blocks(file: Path, layout: Layout, chosen: Iterable[int]) -> list[tuple[int, Harm]]:
-    """Return the blocks whose bytes are not what was written, in order, each with what became of it.
+    """Return the blocks with wrong checksums, in order, each with the kind of damage.
 
     Args:
         file: the store's.
@@ -105,13 +105,13 @@ def bad_blocks(file: Path, layout: Layout, chosen: Iterable[int]) -> list[tuple[
 
 
 def used_blocks(rows: Rows) -> set[int]:
-    """Return the numbers of the blocks that hold rows and what is said of them, as DuckDB has it now.
+    """Return the numbers of the blocks with rows and their metadata, by DuckDB's current state.
 
     Args:
-        rows: asks the open store.
+        rows: queries the open store.
 
     Raises:
-        StoreDamagedError: what is said of them cannot be read.
+        StoreDamagedError: the metadata cannot be read.
     """
     used = {int(row[0]) for row in rows("SELECT block_id FROM pragma_metadata_info()") if row[0] is not None}
     tables = rows("SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database()")
@@ -124,22 +124,22 @@ def used_blocks(rows: Rows) -> set[int]:
 
 
 def examine(file: Path, rows: Rows) -> StoreDamagedError | None:
-    """Compare what lies on disk with what was written there.
+    """Verify the file on disk.
 
     Args:
         file: the store's.
-        rows: asks the store, which is open.
+        rows: queries the open store.
 
     Returns:
         The damage, or None.
 
     Raises:
         OSError: the file cannot be read.
-        StoreDamagedError: DuckDB itself meets it.
+        StoreDamagedError: DuckDB itself finds damage.
     """
     found = None
     for _ in range(2):
-        # Whoever writes meanwhile may use a block again that was free: what is wrong then is right the next time.
+        # A concurrent writer may reuse a free block: an error from that disappears the next time.
         found = _examine_once(file, rows)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Opening a store's file: DuckDB's settings, and what may go wrong."""
+"""Opening a store's file: DuckDB's settings, and possible errors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from cm_tui.errors import StoreError
 from cm_tui.paths import private_dir
 
 FORMAT = "v1.3.0"
-"""First format that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
+"""First format that stores repeated texts once: docstrings of many versions of a file make a third of a store."""
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "storage_compatibility_version": FORMAT,
     # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
     "disabled_optimizers": "row_group_pruner",
+    # Most statements take less than a millisecond: handing one to several threads costs more than it gains
+    # (queries of a project of 1,600 files: 47 → 32 ms of processor time each, an index run 9.4 → 8.2 s).
+    "threads": 1,
 }
 
 
 def can_only_be_read(file: Path) -> bool:
-    """Return whether a store that is there cannot be written: its file, or the folder that takes the log beside it."""
+    """Return whether an existing store cannot be written: its file, or the folder for the log next to it."""
     may_write = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK)
-    return os.path.isfile(file) and not may_write  # noqa: PTH113 - what may not even be looked at is no file
+    return os.path.isfile(file) and not may_write  # noqa: PTH113 - an inaccessible path is no file
 
 
 def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnection:
@@ -46,12 +49,12 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
     except duckdb.Error as error:
         raise unopened(file, error) from error
     if not for_reading:
-        # DuckDB makes it as the process's mask has it. In the folder of somebody else it is theirs to say.
+        # DuckDB creates it with the process's mask. In another user's folder the mode is left to the owner.
         with suppress(PermissionError):
             file.chmod(0o600)
     return connection
 
 
 def connect_in_memory() -> duckdb.DuckDBPyConnection:
-    """Open a database that is on no disk, and gone with its connection."""
+    """Open an in-memory database, which ends with its connection."""
     return duckdb.connect(config=SETTINGS)

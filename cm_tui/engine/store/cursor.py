@@ -1,4 +1,4 @@
-"""One thread's way into a store: DuckDB's cursor, whose failures are told as those of the store."""
+"""One thread's access to a store: DuckDB's cursor, with its failures raised as store errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Explained = Callable[[], AbstractContextManager[None]]
 class Cursor:
     """A cursor of DuckDB.
 
-    A damaged block shows when it is read, which may be in any of these calls: each one of them tells it as an error of
-    the store.
+    A damaged block is detected when it is read, which may be in any of these calls: each of them raises it as a store
+    error.
 
     Args:
         raw: DuckDB's own.
-        explained: turns what DuckDB raises into errors of the store.
+        explained: turns DuckDB's errors into store errors.
     """
 
     def __init__(self, raw: duckdb.DuckDBPyConnection, explained: Explained) -> None:
@@ -55,7 +55,7 @@ class Cursor:
             return self._raw.fetchnumpy()
 
     def register(self, view: str, rows: Any) -> None:
-        """Let queries of this cursor read rows under a name."""
+        """Make rows readable by this cursor's queries under a name."""
         with self._explained():
             self._raw.register(view, rows)
 
@@ -69,5 +69,5 @@ class Cursor:
         self._raw.interrupt()
 
     def close(self) -> None:
-        """Let go of it; a transaction that is open is rolled back."""
+        """Close it; an open transaction is rolled back."""
         self._raw.close()

@@ -22,8 +22,8 @@ from cm_tui.engine.store.generations import FACTS, Generations
 from cm_tui.engine.store.in_use import InUse
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 
-# DuckDB looks for these at every parameter and every table that it is given, and a look that fails walks the whole
-# import path: 0.1 ms each, most of a warm query. For a name that is known to be absent, Python says so at once.
+# DuckDB imports these for every parameter and table, and a failing import searches the whole import path: 0.1 ms each,
+# most of a warm query. For a name that is marked as absent, Python fails at once.
 sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(name) is None})  # type: ignore[misc]
 
 FILE = "store.duckdb"
@@ -34,18 +34,18 @@ LOG = f"{FILE}.wal"
 class Database:
     """Store of one project.
 
-    Each thread works on its own cursor of the one connection; `transaction` serialises writers. One that cannot be
-    written where it lies is opened for reading.
+    Each thread works on its own cursor of the one connection; `transaction` serialises writers. A read-only one is
+    opened for reading.
 
     Args:
-        folder: the project's folder below the data folder; made when missing.
-        in_memory: nothing is written there, and nothing is left when it is closed.
+        folder: the project's folder below the data folder; created if missing.
+        in_memory: nothing is written to disk, and nothing is left after closing.
 
     Raises:
         StoreBusyError: another process has it; the message names it.
         StoreDamagedError: the file is truncated, overwritten or not a database.
         StoreTooNewError: written by a newer cm.
-        StoreError: it cannot be made, read or written.
+        StoreError: it cannot be created, read or written.
     """
 
     def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
@@ -81,30 +81,30 @@ class Database:
         return cursor
 
     def open_cursor(self) -> Cursor:
-        """Return another cursor, with transactions of its own."""
+        """Return another cursor with its own transactions."""
         with self._in_use.entered():
             return Cursor(self._connection.cursor(), self._explained)
 
     def use(self, cursor: Cursor | None) -> Cursor | None:
-        """Have this thread's queries run on a cursor (None: its own), and return the one before."""
+        """Make this thread's queries use a cursor (None: its own), and return the one before."""
         before: Cursor | None = getattr(self._cursors, "reading", None)
         self._cursors.reading = cursor
         return before
 
     @property
     def is_writing(self) -> bool:
-        """Return whether this thread is in a transaction of its own."""
+        """Return whether this thread is in its own transaction."""
         return bool(getattr(self._cursors, "depth", 0))
 
     @property
     def state(self) -> int | None:
-        """A number that changes with whatever is written; None where this thread reads something else than was committed last."""
+        """A number that changes with every write; None: this thread does not read the last committed state."""
         is_own = self.is_writing or getattr(self._cursors, "reading", None) is not None
         return None if is_own else self._state
 
     @contextmanager
     def reading(self) -> Iterator[int]:
-        """Have all queries of this thread read one generation, and give its number; nested calls join the outer one.
+        """Make all queries of this thread read one generation, and yield its number; nested calls join the outer one.
 
         Raises:
             StoreError: the store cannot be read.
@@ -122,7 +122,7 @@ class Database:
         return None if row is None else row[0]
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """Run a statement whose rows nobody needs."""
+        """Run a statement without reading its rows."""
         self.cursor.execute(sql, list(parameters))
         self._state = next(self._states)
 
@@ -141,7 +141,7 @@ class Database:
                 yield self.cursor
                 return
             self._cursors.depth = 1
-            # What is written is not of the generation that a question is answered from.
+            # Writes are not part of the generation that a request reads.
             reading = self.use(None)
             try:
                 with self._explained():
@@ -157,25 +157,25 @@ class Database:
                 self.use(reading)
 
     def shrink(self) -> None:
-        """Let the file shrink to what is in it; while somebody else writes, that is left to the next checkpoint."""
+        """Shrink the file to its content; while another thread writes, that is left to the next checkpoint."""
         with suppress(duckdb.TransactionException):
             self.cursor.execute("CHECKPOINT")
 
     def let_go_of_blocks(self) -> None:
-        """Let go of the blocks of the file that DuckDB keeps in memory; those that a query works with stay."""
-        # On a connection of its own: what is refused would end a transaction of this thread.
+        """Release DuckDB's cached blocks of the file; those in use by a query stay."""
+        # On a separate connection: a refused setting would end a transaction of this thread.
         with self._lowering, self._explained(), closing(self._connection.cursor()) as own:
             if not self._memory_limit:
-                # Read before it is lowered, as reading takes memory, and once: it is given in a rounded way.
+                # Read before lowering it, as reading takes memory, and only once: the value is rounded.
                 self._memory_limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
             try:
-                # What it cannot drop it would write beside the store, where what is erased later would stay behind.
+                # Blocks that it cannot drop would be written next to the store, where erased data would stay behind.
                 own.execute("SET max_temp_directory_size = '0KB'")
-                # For a lower limit DuckDB drops blocks; one that cannot be kept it then refuses, so what others ask goes on.
+                # DuckDB drops blocks for a lower limit, and then refuses an infeasible one, so other queries go on.
                 with suppress(duckdb.OutOfMemoryException):
                     own.execute("SET memory_limit = '1KB'")
             finally:
-                # With one that can be kept, it gives back to the system what it has let go of.
+                # With a limit that is feasible, it returns released memory to the system.
                 own.execute(f"SET memory_limit = '{self._memory_limit}'")
                 own.execute("RESET max_temp_directory_size")
 
@@ -227,16 +227,16 @@ class Database:
                 cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
 
     def close(self) -> None:
-        """Write everything down and let go of the file, once no thread is in a query of it."""
+        """Write everything and close the file, once no thread runs a query."""
         self.generations.close()
         self._in_use.close()
         self._connection.close()
 
     def number(self, key: str, default: int = 0) -> int:
-        """Return a fact that is a number.
+        """Return a numeric fact.
 
         Raises:
-            StoreDamagedError: it is none.
+            StoreDamagedError: it is not a number.
         """
         text = self.get_meta(key)
         try:
@@ -245,12 +245,12 @@ class Database:
             raise self.unreadable(key, text) from error
 
     def unreadable(self, key: str, text: str | None) -> StoreDamagedError:
-        """Return the error of a fact that is not what it must be."""
+        """Return the error of an invalid fact."""
         return damaged(self.file, "fact-unreadable", f"what it says of itself, {key}, is {(text or '')[:40]!r}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn what DuckDB raises into errors of this store; a query that names what is not there may be right."""
+        """Turn DuckDB's errors into errors of this store; a query for missing names may be valid."""
         try:
             with self._in_use.entered(), explained(self.file):
                 yield
@@ -262,7 +262,7 @@ class Database:
             raise damaged(self.file, "schema-incomplete", what) from error
 
     def _lacks(self) -> list[str]:
-        """Return what of the schema is missing; on a connection of its own, for a transaction may have failed on this one."""
+        """Return missing parts of the schema; on a separate connection, as a transaction may have failed on this one."""
         if getattr(self._cursors, "migrating", False):
             return []
         try:
@@ -279,8 +279,8 @@ class Database:
         newest = schema.migrations()[-1][0]
         if current > newest:
             raise StoreTooNewError(
-                f"{self.file} has schema {current}; this cm knows {newest}. It is left alone, and nothing is answered.",
-                hint="Run `cm rebuild` to make it again for this version. Update cm instead to keep it.",
+                f"{self.file} has schema {current}; this cm supports {newest}. It is not used or changed.",
+                hint="Run `cm rebuild` to rebuild it for this version. Update cm instead to keep it.",
                 finding="schema-newer",
             )
         if current < newest and self.is_read_only:

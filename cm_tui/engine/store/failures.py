@@ -1,4 +1,4 @@
-"""What DuckDB raises when a store fails, in words: which damage it is, what follows from it, and what mends it."""
+"""DuckDB's errors of a failing store, in words: the damage, its effect, and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import duckdb
 
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError, UsageError
 
-REBUILD = "Run `cm rebuild`: it makes the index again from the repository, and keeps the journal and your marks."
+REBUILD = "Run `cm rebuild`: it rebuilds the index from the repository, and keeps the journal and your marks."
 CONSEQUENCE = "What it lacks would be missing from answers, so none are given."
 
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
@@ -27,16 +27,16 @@ def damaged(file: Path, finding: str, what: str) -> StoreDamagedError:
     """Return the error of a damaged store.
 
     Args:
-        file: the one that is damaged.
+        file: the damaged file.
         finding: name of the damage.
-        what: said of the file, as the rest of a sentence.
+        what: the damage, as the rest of a sentence.
     """
     return StoreDamagedError(f"{file} is damaged: {what}. {CONSEQUENCE}", hint=REBUILD, finding=finding)
 
 
 @contextmanager
 def explained(file: Path) -> Iterator[None]:
-    """Turn what DuckDB raises when the file fails, or a value is no text, into words; mistakes in SQL stay what they are."""
+    """Describe DuckDB's errors of a failing file or of invalid text; mistakes in SQL are unchanged."""
     try:
         yield
     except RuntimeError as error:
@@ -71,7 +71,7 @@ def failure(file: Path, error: duckdb.Error) -> StoreError | None:
 
 
 def read_only(file: Path) -> StoreReadOnlyError:
-    """Return the error of a change that was asked of a store which can only be read."""
+    """Return the error of a change to a read-only store."""
     return StoreReadOnlyError(
         f"{file} cannot be written: its folder or file is read-only here.",
         hint="Make it writable, or set CM_HOME to a folder you can write.",
@@ -96,7 +96,7 @@ def unopened(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError:
 
 
 def _length(file: Path) -> float:
-    """Return how long a file is; without end where that cannot be told."""
+    """Return the size of a file; infinite if unknown."""
     try:
         return file.stat().st_size
     except OSError:
@@ -109,7 +109,7 @@ def _damage(file: Path, text: str) -> StoreDamagedError:
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Return the name of a damage, and what is said of it."""
+    """Return the name of a damage, and its description."""
     if _LOG.search(text):
         return "store-log-damaged", f"its log of the last changes cannot be read ({_first_line(text)})"
     if found := _CHECKSUM.search(text):

@@ -1,4 +1,4 @@
-"""DuckDB's full-text extension: it reads the keyword index too, which is kept in its layout."""
+"""DuckDB's full-text extension, which can read the keyword index, too, as that uses its layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.errors import StoreError
 
 
 def extension_file() -> Path | None:
-    """Return the extension that came with the installation, for this version of DuckDB."""
+    """Return the bundled extension for this version of DuckDB."""
     try:
         folder = resources.files("duckdb_extension_fts") / "extensions"
     except ModuleNotFoundError:
@@ -21,13 +21,13 @@ def extension_file() -> Path | None:
 
 
 def load_fts(connection: duckdb.DuckDBPyConnection) -> str:
-    """Load the extension: the one of the installation, else one that DuckDB has installed before.
+    """Load the extension: the bundled one, else one that DuckDB has installed before.
 
     Returns:
-        Where it came from.
+        Its origin.
 
     Raises:
-        StoreError: neither is there. Keyword search does not need it; `match_bm25` in SQL of one's own does.
+        StoreError: neither exists. Keyword search does not need it; `match_bm25` in the user's own SQL does.
     """
     file = extension_file()
     try:

@@ -1,9 +1,9 @@
-"""Generations: committed states of the index, each answered from until the next one is ready.
+"""Generations: committed states of the index, each in use until the next one is ready.
 
-A generation is what one index run left: files, symbols, passages and keywords of one moment. A question reads in one
-transaction, so it sees one generation from its first row to its last, whatever is written meanwhile. What rooms derive
-of a generation (resolved calls, postings in memory) takes a while to make; until that is done, questions are answered
-from the generation before, and writers never wait for readers, nor readers for writers.
+A generation is the result of one index run: files, symbols, passages and keywords of one moment. A request reads in one
+transaction, so it sees one generation from its first row to its last, whatever is written meanwhile. Data derived from
+a generation (resolved calls, postings in memory) takes a while to build; until that is done, requests use the
+generation before. Writers never wait for readers, nor readers for writers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cm_tui.engine.store.cursor import Cursor
 from cm_tui.errors import CmError, StoreError
 
 SPARES = 16
-"""Transactions that keep the generation before alive while the next one is made ready: so many questions at once."""
+"""Transactions that keep the previous generation readable while the next one is prepared: a limit on requests."""
 _WAIT_S = 60.0
 GENERATION, PASSAGE_GENERATION = "generation", "passage_generation"
-"""Keys in `meta`: the first rises with what is where, the second with the passages; a generation's number is their sum."""
+"""Keys in `meta`: the first is increased by changes of files, the second of passages; their sum is the generation."""
 FACTS = "SELECT key, value FROM meta"
-"""What a store remembers about itself: some rows, read sooner as a whole than a condition on them is planned."""
+"""Facts of a store about itself: few rows, faster to read as a whole than with a condition."""
 _NOTHING = "SELECT 1 FROM meta LIMIT 0"
 
 
@@ -34,7 +34,7 @@ class Reads(Protocol):
 
     @property
     def is_writing(self) -> bool:
-        """Return whether this thread is in a transaction of its own."""
+        """Return whether this thread is in its own transaction."""
 
     @property
     def cursor(self) -> Cursor:
@@ -44,10 +44,10 @@ class Reads(Protocol):
         """Return another cursor of the same database."""
 
     def unreadable(self, key: str, text: str | None) -> CmError:
-        """Return the error of a fact that is not what it must be."""
+        """Return the error of an invalid fact."""
 
     def use(self, cursor: Cursor | None) -> Cursor | None:
-        """Have this thread's queries run on a cursor (None: its own), and return the one before."""
+        """Make this thread's queries use a cursor (None: its own), and return the one before."""
 
 
 class _Question(threading.local):
@@ -56,7 +56,7 @@ class _Question(threading.local):
     number: int | None = None
     cursor: Cursor | None = None
     code: int | None = None
-    """The state of the code in that generation, once somebody wanted to know."""
+    """The state of the code in that generation, once requested."""
 
     def __init__(self) -> None:
         self.endings: list[Callable[[], None]] = []
@@ -64,11 +64,7 @@ class _Question(threading.local):
 
 
 class Generations:
-    """Generations of one store. Safe to use from several threads.
-
-    Args:
-        store: the store.
-    """
+    """Generations of one store. Safe to use from several threads."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store
@@ -76,7 +72,7 @@ class Generations:
         self._idle: list[Cursor] = []
         self._spares: deque[Cursor] = deque()
         self._published: int | None = None
-        """Answered from while a change is on; None: whatever is committed."""
+        """Generation in use during a change; None: the committed state."""
         self._changing = threading.RLock()
         self._depth = 0
         self._question = _Question()
@@ -90,13 +86,13 @@ class Generations:
 
     @property
     def current(self) -> int:
-        """Return the generation that a question of this moment is answered from."""
+        """Return the generation for a request made now."""
         with self.reading() as number:
             return number
 
     @property
     def code(self) -> int:
-        """Return the number of the state of the code that this thread reads: what agents record does not change it."""
+        """Return the number of the code's state that this thread reads: agents' recordings do not change it."""
         question = self._question
         if question.number is not None and question.code is not None:
             return question.code
@@ -106,32 +102,32 @@ class Generations:
         return number
 
     def on_change(self, prepare: Callable[[int], None]) -> None:
-        """Have something made of each new generation, by whoever wrote it, before questions are answered from it.
+        """Prepare each new generation in the writer, before requests are served from it.
 
         Args:
-            prepare: given the number; its thread reads that generation meanwhile.
+            prepare: gets the number; its thread reads that generation meanwhile.
         """
         self._preparers.append(prepare)
 
     def when_answered(self, end: Callable[[], None]) -> None:
-        """Have something done after the question of this thread, at once where it answers none."""
+        """Call something after this thread's request, or at once without a request."""
         if self._question.number is None:
             end()
         else:
             self._question.endings.append(end)
 
     def on_close(self, end: Callable[[], None]) -> None:
-        """Have something ended before the store is closed."""
+        """Call something before the store is closed."""
         self._closers.append(end)
 
     @contextmanager
     def reading(self) -> Iterator[int]:
-        """Have all queries of this thread read one generation, and give its number; nested calls join the outer one."""
+        """Make all queries of this thread read one generation, and yield its number; nested calls join the outer one."""
         question = self._question
         if question.number is not None:
             yield question.number
         elif self._store.is_writing:
-            # A writer reads what it writes.
+            # A writer reads its own writes.
             yield self._number_at(self._store.cursor)
         else:
             with self._reading_from(*self._begin()) as number:
@@ -139,9 +135,9 @@ class Generations:
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Keep what is written in this block, beyond the question: committed at its end, seen by every other one.
+        """Commit writes of this block at its end, independently of the request, visible to all others.
 
-        The question reads the same generation afterwards. Only what is no part of a generation may be written.
+        The request reads the same generation afterwards. Only data outside of generations may be written.
         """
         question = self._question
         yield
@@ -153,7 +149,7 @@ class Generations:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Hold while a transaction leads to the next generation: questions stay at the one before until that is prepared.
+        """Hold during the transaction for the next generation: requests use the previous one until that is prepared.
 
         For one writer at a time; nested calls join the outer one.
         """
@@ -171,7 +167,7 @@ class Generations:
                     self._publish()
 
     def close(self) -> None:
-        """End what goes on behind answers, and let go of all cursors."""
+        """End background work, and close all cursors."""
         for end in self._closers:
             end()
         with self._changed:
@@ -215,7 +211,7 @@ class Generations:
                     return self._published, self._spares.pop()
 
     def _begin_again(self, number: int, cursor: Cursor) -> Cursor:
-        """Begin to read a generation that this thread has just read; if it is gone for good, the one there is now."""
+        """Begin to read a generation that this thread has just read; the current one if it is gone."""
         if self._start(cursor) == number:
             return cursor
         with self._changed:
@@ -245,7 +241,7 @@ class Generations:
         return self._store.open_cursor()
 
     def _start(self, cursor: Cursor) -> int:
-        """Begin a transaction; its first query decides what it sees."""
+        """Begin a transaction; its first query determines its snapshot."""
         cursor.execute("BEGIN")
         return self._number_at(cursor)
 
@@ -265,9 +261,9 @@ class Generations:
     # --- changes ---
 
     def _hold(self) -> None:
-        """Keep the generation of this moment readable."""
+        """Keep the current generation readable."""
         spares = [self._cursor() for _ in range(SPARES)]
-        # A transaction is of the moment of its first query, whatever that asks, and nothing else makes a generation now.
+        # A transaction's snapshot is taken at its first query, and nothing else creates a generation now.
         for cursor in spares[1:]:
             cursor.execute("BEGIN")
             cursor.execute(_NOTHING)
@@ -282,7 +278,7 @@ class Generations:
             if number == self._published:
                 return
             for prepare in self._preparers:
-                # The first question makes what is missing, and reports what is wrong.
+                # The first request builds missing data, and reports problems.
                 with suppress(CmError, duckdb.Error):
                     prepare(number)
 

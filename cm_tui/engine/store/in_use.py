@@ -1,4 +1,4 @@
-"""Calls into a database that are under way: it is closed between them, never below one."""
+"""Calls into a database in progress: it is closed between calls, never during one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_S = 60.0
 
 
 class InUse:
-    """Counts who is in a call. Closing a connection while another thread works with it takes the process down."""
+    """Counts calls. Closing a connection in use by another thread crashes the process."""
 
     def __init__(self) -> None:
         self._left = threading.Condition()
@@ -33,7 +33,7 @@ class InUse:
             if not depth:
                 with self._left:
                     if self._closed:
-                        raise StoreError("The index was closed while it was asked.", hint="Ask again.")
+                        raise StoreError("The index was closed during the request.", hint="Repeat it.")
                     self._inside += 1
                     counted = True
             self._own.depth = depth + 1
@@ -47,7 +47,7 @@ class InUse:
                         self._left.notify_all()
 
     def close(self) -> None:
-        """Let nobody in any more, and wait until all others are out; one that stays for longer than that is not waited for."""
+        """Reject new users, and wait until all others are done, within a time limit."""
         with self._left:
             self._closed = True
             own = 1 if getattr(self._own, "depth", 0) else 0

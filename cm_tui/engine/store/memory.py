@@ -1,4 +1,4 @@
-"""Memory that a process has no use for any more, given back to the system."""
+"""Returning a process's free memory to the system."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from contextlib import suppress
 
 
 def give_back() -> None:
-    """Give free memory back to the system, where the C library can: it keeps what it had for a moment."""
+    """Return free memory to the system, if the C library supports it: it keeps freed memory for a moment."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""Writing a store's file anew, without what was deleted from it."""
+"""Rewriting a store's file without its deleted data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cm_tui.files import PRIVATE, remove_left_overs, replacing
 
 
 def write_anew(folder: Path) -> None:
-    """Copy what a closed store holds into a new file in its place; what was deleted stays behind in the old one.
+    """Copy a closed store into a new file in its place, without deleted data.
 
     Raises:
         StoreBusyError: another process has it.
@@ -39,15 +39,15 @@ def write_anew(folder: Path) -> None:
             db.execute("DETACH old")
             db.execute("DETACH new")
             successor.chmod(PRIVATE)
-        # DuckDB removes it when it lets go of the file; of a file that is gone it says nothing any more.
+        # DuckDB removes it when it closes the file, unless the file was replaced.
         file.with_name(f"{FILE}.wal").unlink(missing_ok=True)
         shutil.rmtree(file.with_name(f"{FILE}.tmp"), ignore_errors=True)
     except OSError as error:
-        raise StoreError(f"Cannot write {file} anew: {error}", hint="Free some space.") from error
+        raise StoreError(f"Cannot rewrite {file}: {error}", hint="Free some space.") from error
 
 
 def refuse_busy(folder: Path) -> None:
-    """Stop when another process has the store of a folder; a damaged one is nobody's.
+    """Raise when another process has the store of a folder open; a damaged store has no owner.
 
     Raises:
         StoreBusyError: the message names the process.

@@ -1,4 +1,4 @@
-"""The store's schema: migrations, what they make, and whether a store has it."""
+"""The store's schema: migrations, their result, and checking a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY = "schema"
 
 
 class UnreadableSchemaError(Exception):
-    """A store does not say which schema it has."""
+    """A store without a readable schema number."""
 
 
 @cache
@@ -32,17 +32,17 @@ def migrations() -> tuple[tuple[int, str], ...]:
 
 
 def number_of(rows: Rows) -> int:
-    """Return the number of a store's schema; 0 for one that is new.
+    """Return the number of a store's schema; 0: new.
 
     Args:
-        rows: asks the store.
+        rows: queries the store.
 
     Raises:
-        UnreadableSchemaError: it does not say; the text is the rest of a sentence about the store.
+        UnreadableSchemaError: no valid number; the text is the rest of a sentence about the store.
     """
     tables = {row[0] for row in rows("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()")}
     if "meta" not in tables:
-        # A database of somebody else's tables is brought to this schema beside them; half a store is not.
+        # In a database with foreign tables, this schema is added next to them; half a store is rejected.
         if lost := tables & {row[1] for row in expected_columns()}:
             raise UnreadableSchemaError(f"the table meta is missing, though {', '.join(sorted(lost)[:3])} is there")
         return 0
@@ -65,10 +65,10 @@ def expected_columns() -> frozenset[tuple[str, str, str, str]]:
 
 
 def lacks(rows: Rows) -> list[str]:
-    """Return what a store of the newest schema lacks, as TABLE or TABLE.COLUMN.
+    """Return the missing parts of the newest schema in a store, as TABLE or TABLE.COLUMN.
 
     Args:
-        rows: asks the store.
+        rows: queries the store.
     """
     there = set(rows(_COLUMNS))
     tables = {row[:2] for row in there}

@@ -1,38 +1,36 @@
-"""What was committed last, noted beside the store: tells a store that has lost its log from one that has not.
+"""A record of the last commit, next to the store, to detect the loss of the log.
 
-DuckDB keeps the last changes in a log of their own until they are moved into its file. A process that is killed leaves
-that log behind. When it is lost then, the file is in order, and older than what was answered from it before.
+DuckDB keeps the last changes in a separate log until they are moved into its file. A killed process leaves that log
+behind. If it is then lost, the file is valid, but older than earlier responses.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from contextlib import suppress
 
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import GENERATION, PASSAGE_GENERATION
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import write_atomically
+from cm_tui.state_file import read_object
 
 FILE = "committed.json"
-_LONGEST = 10_000
 
 
 def write(db: Database) -> None:
-    """Note what is committed now; on a full disk the older note stays, which claims less."""
+    """Record the current commit; on a full disk the older record stays, which claims less."""
     note = _committed(db)
     if note == _noted(db):
         return
-    try:
+    with suppress(OSError):
         write_atomically(db.folder / FILE, json.dumps(note))
-    except OSError:
-        return
 
 
 def lost(db: Database) -> str:
-    """Return what a store has lost of what was committed, as a sentence without its full stop; empty when nothing."""
+    """Return the lost part of the committed data, as a sentence without its full stop; empty: none."""
     committed = _committed(db)
     if any(noted > committed[key] for key, noted in _noted(db).items()):
-        return "The index is older than what was answered from it: the log of its last changes is missing"
+        return "The index is older than earlier results: the log of its last changes is missing"
     return ""
 
 
@@ -41,9 +39,9 @@ def _committed(db: Database) -> dict[str, int]:
 
 
 def _noted(db: Database) -> dict[str, int]:
-    """Return the note; what cannot be read notes nothing."""
+    """Return the record; empty if unreadable."""
     try:
-        found: Any = json.loads(read_bounded(db.folder / FILE, _LONGEST))
+        found = read_object(db.folder / FILE)
         return {key: int(found[key]) for key in (GENERATION, PASSAGE_GENERATION)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}

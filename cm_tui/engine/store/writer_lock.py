@@ -1,4 +1,4 @@
-"""Lock between writers that give numbers to blobs: one index run, or one short batch, at a time."""
+"""Lock between writers that allot numbers to blobs: one index run, or one short batch, at a time."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _STORING_S = 0.3
 
 
 class WriterLock:
-    """Lock of one store. An index run goes before the next batch, and so does a question that has to write."""
+    """Lock of one store. An index run goes before the next batch, and so does a request that has to write."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._taken = False
         self._runs = 0
         self._numbering = False
-        """Whether the run under way may still give numbers to blobs."""
+        """Whether the current run may still allot numbers to blobs."""
         self._lets_in = False
-        """Whether what holds the lock has no long transaction: who gives no numbers may write beside it."""
+        """Whether the holder has no long transaction: a writer without numbers may then write concurrently."""
         self._beside = False
         """Whether such a change is being written."""
         self._questions = 0
@@ -63,7 +63,7 @@ class WriterLock:
                 self._changed.notify_all()
 
     def end_numbering(self) -> None:
-        """Let questions write: the run under way has stored its files, and what it goes on with gives no numbers."""
+        """Let requests write: the current run has stored its files, and allots no more numbers."""
         with self._changed:
             self._end_numbering()
             self._changed.notify_all()
@@ -74,7 +74,7 @@ class WriterLock:
 
     @contextmanager
     def letting_in(self) -> Iterator[None]:
-        """Let short changes that give no numbers go beside the holder, while that reads and parses."""
+        """Let short changes without numbers run concurrently, while the holder reads and parses."""
         with self._changed:
             self._lets_in = True
             self._changed.notify_all()
@@ -83,12 +83,12 @@ class WriterLock:
         finally:
             with self._changed:
                 self._lets_in = False
-                # What began beside it is short.
+                # Changes that began concurrently are short.
                 self._changed.wait_for(lambda: not self._beside)
 
     @contextmanager
     def question(self) -> Iterator[None]:
-        """Hold the lock for a short change that a question waits for: goes before all batches."""
+        """Hold the lock for a short change that a request waits for: goes before all batches."""
         with self._changed:
             self._questions += 1
             self._changed.wait_for(lambda: not self._taken)
@@ -103,11 +103,12 @@ class WriterLock:
 
     @contextmanager
     def batch(self, cancel: Cancel, *, of_run: bool = False) -> Iterator[None]:
-        """Hold the lock for a short change: waits for whoever has it, and for questions.
+        """Hold the lock for a short change, after its current holder and waiting requests.
 
         Args:
-            cancel: looked at while it waits.
-            of_run: it gives no numbers, and may belong to the run under way: it waits only while that gives numbers.
+            cancel: checked while it waits.
+            of_run: it allots no numbers, and may belong to the current run: it waits only while that run allots
+                numbers.
 
         Raises:
             CancelledError: it was cancelled while it waited.
@@ -126,7 +127,7 @@ class WriterLock:
 
     @contextmanager
     def batch_if_free(self) -> Iterator[bool]:
-        """Hold the lock for a short change when nobody has it or waits for it; says whether it is held."""
+        """Hold the lock for a short change if it is free and has no waiters; yield whether it is held."""
         with self._changed:
             held = not (self._taken or self._runs)
             self._taken = self._taken or held
@@ -140,10 +141,10 @@ class WriterLock:
 
     @contextmanager
     def question_within(self, seconds: float) -> Iterator[bool]:
-        """Hold the lock for a short change that a question waits for, but not for long; says whether it is held.
+        """Hold the lock for a short change that a request waits for, but not for long; yield whether it is held.
 
-        It gives no numbers to blobs: an index run or a batch that only reads and parses goes on beside it. A run that
-        stores its files is not soon done, and is not waited for as long.
+        It allots no numbers to blobs: an index run or a batch that only reads and parses runs concurrently. A run that
+        stores its files takes longer, and is not waited for as long.
         """
         with self._changed:
             self._questions += 1
@@ -164,7 +165,7 @@ class WriterLock:
                     self._changed.notify_all()
 
     def _wait_to_enter(self, seconds: float) -> bool | None:
-        """Take the lock, or a place beside its holder (True); None when neither was free in time."""
+        """Take the lock, or a concurrent place (True); None when neither was free in time."""
         until = time.monotonic() + seconds
         while True:
             if not self._taken:

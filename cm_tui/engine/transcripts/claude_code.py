@@ -1,4 +1,4 @@
-"""Claude Code's transcripts: `projects/*/*.jsonl`, a line for each record, with sub-agents in the same file or beside it."""
+"""Claude Code's transcripts: `projects/*/*.jsonl`, one record per line, with sub-agents in the same file or next to it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 
 _HEAD_LINES = 200
 _OWN = re.compile(r"[^/]+/(?:sessions-index\.json|bridge-pointer\.json|[^/]+/.*\.json)")
-"""Files of JSON that Claude Code keeps beside transcripts, by their path below `projects`."""
+"""Claude Code's other JSON files, by their path below `projects`."""
 _OPEN_EDITS = 100
 """Edits whose results are waited for."""
 _ID = 200
-"""Letters of an id by which records of one file are told apart."""
+"""Characters of an id that identify a record within a file."""
 _IDS = 50_000
 """Records whose turns are known."""
 _WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
@@ -68,11 +68,11 @@ class ClaudeCode:
     """The transcripts of Claude Code.
 
     Args:
-        environment: says where they lie, when they do not lie in their usual place.
+        environment: locates them, if not in their usual place.
     """
 
     agent = "claude-code"
-    # A queued prompt is a person's: a file that holds nothing else is reported.
+    # A queued prompt is the user's: a file with nothing else is reported.
     asides = _KNOWN - {"queue-operation"}
     prefix = ""
     names: re.Pattern[str] | None = None
@@ -86,7 +86,7 @@ class ClaudeCode:
         self.places = tuple(one / "projects" for one in homes)
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them, those of sub-agents too, then the prompts of sessions that have none."""
+        """Yield all of them, including sub-agents, then the prompts of sessions without a transcript."""
         self.unread.clear()
         present: set[str] = set()
         for place in self.places:
@@ -137,18 +137,18 @@ class ClaudeCode:
         if record.get("isSidechain") is True and (agent_id or transcript.file.name.startswith("agent-")):
             name = agent_id or as_id(transcript.file.name.partition(".")[0].removeprefix("agent-"))
             return facts.having(session=f"{session}/{name}", parent=session)
-        # An older version begins a new file after a compaction, and names the record that it goes on behind.
+        # An older version begins a new file after a compaction, and names the record that it continues.
         before = as_id(record.get("logicalParentUuid") or record.get("parentUuid"))
         return facts.having(continues=before)
 
 
 @dataclass
 class _Open:
-    """A turn under way, or the one before it, whose last records may stand behind the next prompt."""
+    """The current turn, or the one before it, whose last records may come after the next prompt."""
 
     turn: Turn
     start: int
-    """Reading from here gives it again."""
+    """Reading from here yields it again."""
     last: int
     """Place of its last record."""
 
@@ -158,11 +158,11 @@ class _Open:
 
 
 class _Reading(LineReading):
-    """Turns from the records of one file.
+    """Reads turns from the records of one file.
 
     Args:
-        facts: whose file it is.
-        resume: where it begins; says at the end where to go on.
+        facts: about the file.
+        resume: the position to start from; updated at the end.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
@@ -193,7 +193,7 @@ class _Reading(LineReading):
             self._resume.marks["last"] = as_id(self._last)
 
     def _read(self, found: _Open, end: int, session: str, *, is_last: bool = False) -> Read:
-        """Return a turn that ends at a place; files of edits whose results are missing may have been written."""
+        """Return a turn that ends at a place; edits without results may have changed files."""
         for call, (path, _) in self._edits.items():
             if found.turn.waits_for(call):
                 found.turn.write(path)
@@ -234,7 +234,7 @@ class _Reading(LineReading):
             yield Skipped(kind, line.start, record=record, time=parse_time(record.get("timestamp")))
 
     def _name(self, line: Line, session: str) -> None:
-        """Note the turn of a record that said nothing of it: that of its parent, else the one under way."""
+        """Record the turn of a record without one: that of its parent, else the current one."""
         found = self._turns.get(session)
         turn = self._by_id.get(_id_in(line, "parentUuid"), found.turn if found else None)
         if uuid := _id_in(line, "uuid"):
@@ -243,7 +243,7 @@ class _Reading(LineReading):
             self._by_id.pop(next(iter(self._by_id)))
 
     def _of_parent(self, line: Line, session: str) -> _Open | None:
-        """Return the turn of a record's parent, where that is under way or is the one before."""
+        """Return the turn of a record's parent, if it is the current one or the one before."""
         turn = self._by_id.get(_id_in(line, "parentUuid"))
         return next((found for found in self._open(session) if found.turn is turn), None)
 
@@ -251,7 +251,7 @@ class _Reading(LineReading):
         return [found for found in (self._turns.get(session), self._before.get(session)) if found is not None]
 
     def _session_of(self, record: Mapping[str, Any]) -> str:
-        """Return the sub-agent's session that a record of the main file is of; nothing for the main one."""
+        """Return the sub-agent's session of a record in the main file; empty for the main one."""
         if record.get("isSidechain") is not True or self._facts.parent:
             return ""
         uuid, before = as_text(record.get("uuid"))[:_ID], as_text(record.get("parentUuid"))[:_ID]
@@ -261,7 +261,7 @@ class _Reading(LineReading):
         return session
 
     def _note(self, line: Line, kind: str) -> None:
-        """Take what a record of the program itself says about the turn."""
+        """Add a record of the program itself to the turn."""
         record, attachment = line.record, as_record(line.record.get("attachment"))
         queued = prompt_of(texts_of(attachment.get("prompt"))) if attachment.get("type") == "queued_command" else ""
         if kind == "queue-operation":
@@ -274,7 +274,7 @@ class _Reading(LineReading):
         if kind == "system" and as_text(record.get("subtype")) in _OVER_NOTES:
             under_way.turn.is_over = True
         elif kind == "queue-operation" and record.get("operation") == "remove":
-            # It was typed while the agent worked, and given to it there.
+            # It was typed while the agent worked, and delivered then.
             under_way.turn.ask(as_text(record.get("content")))
         elif kind == "attachment":
             under_way.turn.ask(queued)
@@ -309,7 +309,7 @@ class _Reading(LineReading):
     def _ask(self, line: Line, session: str, prompt: str, *, for_agent: bool) -> Iterator[Item]:
         found, parent = self._turns.get(session), _id_in(line, "parentUuid")
         if found is not None and found.turn.is_empty and parent and parent not in self._by_id:
-            # What it follows is missing: the last prompt was answered.
+            # Its parent is missing: the last prompt was answered.
             found.turn.damage()
         if found is None or not found.turn.is_empty or not found.turn.prompts:
             yield from self._begin(line, session)
@@ -317,7 +317,7 @@ class _Reading(LineReading):
         turn.ask(prompt, for_agent=for_agent)
 
     def _begin(self, line: Line, session: str) -> Iterator[Item]:
-        """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
+        """Begin a turn; yield the one before the last one, which is complete now."""
         earlier, last = self._before.pop(session, None), self._turns.get(session)
         if earlier is not None:
             yield self._read(earlier, line.start, session)
@@ -357,7 +357,7 @@ class _Reading(LineReading):
         if not is_error:
             turn.go_on()
         for part in parts:
-            # What a program says of an error is no answer.
+            # A program's error message is not an answer.
             if not (is_error and part.get("type") == "text"):
                 self._part(turn, part)
         usage = as_record(message.get("usage"))
@@ -369,13 +369,13 @@ class _Reading(LineReading):
             turn.is_over = as_text(message.get("stop_reason")) in _OVER
 
     def _is_of_another(self, line: Line, session: str) -> bool:
-        """Return whether what an agent says answers another prompt than the last one, which could not be read."""
+        """Return whether an agent's text answers an unreadable prompt after the last one."""
         found, parent = self._turns.get(session), _id_in(line, "parentUuid")
         if found is None or self._by_id.get(parent) is not None:
             return True
         if self._unreadable:
             return self._hides_prompt(found.turn)
-        # What it follows is missing: the agent had ended, so that is a prompt.
+        # Its parent is missing: the agent had ended, so that is a prompt.
         return bool(parent) and parent not in self._by_id and found.turn.is_complete
 
     def _part(self, turn: Turn, part: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What Claude Code keeps beside its transcripts: after how many days it deletes them, and the prompts of all sessions."""
+"""Claude Code's other files: its retention of transcripts, and the prompts of all sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 from cm_tui.files import read_regular
 
 PROMPTS = "history.jsonl"
-"""File in Claude Code's folder with the prompts of all sessions; it stays when transcripts are deleted."""
+"""Claude Code's file with the prompts of all sessions; it remains when transcripts are deleted."""
 DAYS = 30
 """Days where nothing is set."""
 SETTINGS_BYTES = 10_000_000
@@ -55,7 +55,7 @@ def lost_prompts(agent: str, home: Path, present: set[str]) -> Iterator[Transcri
 
 
 def session_of(record: Mapping[str, Any]) -> str:
-    """Return the session of a prompt, where it can be the name of a file; else an empty text."""
+    """Return the session of a prompt, if valid as a file name; else empty."""
     session = as_id(record.get("sessionId"))
     return session if _SESSION.fullmatch(session) else ""
 

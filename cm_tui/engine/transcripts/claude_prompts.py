@@ -1,4 +1,4 @@
-"""What a person typed, out of what Claude Code puts around it, and the name of the turn that begins with it."""
+"""The user's own text in a prompt of Claude Code, and the key of its turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_TYPED = (
 
 
 def prompt_of(text: str) -> str:
-    """Return what a person typed; empty where the text is the program's own."""
+    """Return the user's text; empty if the text is the program's."""
     for tag in _LEFT_OUT:
         text = _without(text, tag)
     text = text.strip()
@@ -34,26 +34,26 @@ def prompt_of(text: str) -> str:
 
 
 def is_for_agent(text: str) -> bool:
-    """Return whether what a person typed goes to the model: `/clear`, `/exit` or `! ls` do not."""
+    """Return whether a typed text goes to the model: `/clear`, `/exit` or `! ls` do not."""
     for tag in _LEFT_OUT[:-1]:
         text = _without(text, tag)
     return not text.strip().startswith(_RUN_HERE)
 
 
 def key_of(line: Line, session: str) -> str:
-    """Return what names the turn that begins with a record, also where that stands again in another session's file."""
+    """Return the key of the turn that a record begins, the same for copies in other sessions' files."""
     record, stamp = line.record, as_text(line.record.get("timestamp"))
     asked = sha256(texts_of(as_record(record.get("message")).get("content")).encode()).hexdigest()[:32]
     if stamp:
         return f"{stamp} {asked}"
-    # Copies that name no time cannot be told from somebody who asks the same again, but by where they stand.
+    # Copies without a time differ from a repeated prompt only by their place.
     return f"{as_text(record.get('uuid'))} {session} {line.start} {asked}"
 
 
 def earlier_key_of(record: Mapping[str, Any]) -> str:
-    """Return what earlier versions named a turn by: what they recorded is known by it."""
+    """Return the turn's key in earlier versions, for recognising recorded turns."""
     stamp = as_text(record.get("timestamp"))
-    # An older version gives copies new ids, and none changes their times.
+    # An older version gives copies new ids; no version changes their times.
     return (
         f"{stamp} {texts_of(as_record(record.get('message')).get('content'))[:500]}"
         if stamp
@@ -68,7 +68,7 @@ def _inside(text: str, tag: str) -> str:
 
 
 def _without(text: str, tag: str) -> str:
-    """Return a text without all that stands between two tags of a name."""
+    """Return a text without everything between two tags of a name."""
     opening, closing = f"<{tag}>", f"</{tag}>"
     kept: list[str] = []
     at = 0

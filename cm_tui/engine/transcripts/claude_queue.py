@@ -1,4 +1,4 @@
-"""Prompts that were typed while Claude Code worked, and are given to the model later: of a killed session never."""
+"""Prompts typed while Claude Code worked, and delivered to the model later, or never if it was killed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PromptQueue:
     def __init__(self) -> None:
         self._waiting: list[_Queued] = []
         self._given: list[_Queued] = []
-        """Taken from the queue; the record of what the model was given does not stand behind it yet."""
+        """Taken from the queue, but without the record of the delivery so far."""
 
     def follow(self, line: Line) -> None:
         """Take in a record of the queue."""
@@ -51,26 +51,26 @@ class PromptQueue:
             del self._waiting[:1]
 
     def take(self, text: str) -> list[str]:
-        """Remove the prompts that the model was given with a text, and return their names as turns without an answer.
+        """Remove the prompts delivered in a text, and return their keys as turns without an answer.
 
-        Several may be given at once, and what was pasted stands in the text alone.
+        Several may be delivered at once, and only the text has pasted parts.
         """
         taken = [*self._given, *(one for one in self._waiting if one.text and one.text in text)]
         self._given, self._waiting = [], [one for one in self._waiting if one not in taken]
         return [key for one in taken for key in one.turn("").unanswered_keys]
 
     def end(self, under_way: Turn) -> None:
-        """Add what waits to the turn under way: it may be given to the agent as long as that works."""
+        """Add waiting prompts to the current turn: they may be delivered while the agent works."""
         if not under_way.is_over:
             for one in (*self._given, *self._waiting):
                 under_way.ask(one.text)
             self._given, self._waiting = [], []
 
     def turns(self, folder: str) -> Iterator[Turn]:
-        """Yield what waits for an agent that has ended, each as a turn without an answer, and forget it.
+        """Yield waiting prompts of an agent that has ended, each as a turn without an answer, and remove them.
 
         Args:
-            folder: where the agent worked.
+            folder: the agent's working folder.
         """
         waiting = [*self._given, *self._waiting]
         self._given, self._waiting = [], []

@@ -1,4 +1,4 @@
-"""Codex's transcripts: `sessions/**/rollout-*.jsonl`, flat records in old versions, wrapped ones in newer versions."""
+"""Codex's transcripts: `sessions/**/rollout-*.jsonl`; records are flat in old versions, wrapped in newer ones."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Codex:
     """The transcripts of Codex.
 
     Args:
-        environment: says where they lie, when they do not lie in their usual place.
+        environment: locates them, if not in their usual place.
     """
 
     agent = "codex"
@@ -74,7 +74,7 @@ class Codex:
         home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
         self.places: tuple[Path, ...] = (home / "sessions", home / "archived_sessions")
         self._looked_for: set[str] = set()
-        """Sessions that are read for those that were forked from them."""
+        """Sessions read for their forks."""
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, archived ones too."""
@@ -87,7 +87,7 @@ class Codex:
         return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
-        """Return whose it is: its first record, and the folder of an older one that says none."""
+        """Return the facts: from the first record, and the folder of an older one without it."""
         facts: SessionFacts | None = None
         with opened_text(transcript.file) as stream:
             for number, line in enumerate(read_lines(stream)):
@@ -153,7 +153,7 @@ def _facts_in(record: Mapping[str, Any]) -> SessionFacts | None:
 
 
 def _time_in(name: str) -> float | None:
-    """Return when a session began by the name of its file, which has the time of that place."""
+    """Return when a session began, from its file name, in local time."""
     found = _DATED.match(name)
     try:
         return (
@@ -166,7 +166,7 @@ def _time_in(name: str) -> float | None:
 
 
 def _folder_in(record: Mapping[str, Any]) -> str:
-    """Return the folder that an older version tells the model of, at the beginning of a session."""
+    """Return the folder that an older version gives the model at the start of a session."""
     text = texts_of(record.get("content"))
     for before, after in (("<cwd>", "</cwd>"), ("Current working directory: ", "\n")):
         start = text.find(before)
@@ -176,12 +176,12 @@ def _folder_in(record: Mapping[str, Any]) -> str:
 
 
 class _Reading(LineReading):
-    """Turns from the records of one file.
+    """Reads turns from the records of one file.
 
     Args:
-        facts: whose file it is.
-        resume: where it begins; says at the end where to go on.
-        repeated: says which turns were held in another session.
+        facts: about the file.
+        resume: the position to start from; updated at the end.
+        repeated: returns which turns are from another session.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:
@@ -192,15 +192,15 @@ class _Reading(LineReading):
         self._start = resume.offset
         self._number = resume.turns
         self._has_events = resume.marks.get("events") is True
-        """The program tells what was typed in records of their own: messages to the model are not all of a person."""
+        """Prompts have separate records: not all messages to the model are the user's."""
         self._before = resume.turns
-        """How many turns stand before the one under way."""
+        """Number of turns before the current one."""
         self._task = ""
         """Id of the task under way, where the program names it."""
         self._is_next = False
-        """Another task began: what is done from now on is not of the turn under way."""
+        """Another task began: further work is not part of the current turn."""
         self._typed = ""
-        """What was typed last, as the model was given it."""
+        """The last prompt as sent to the model."""
         self._said = self._thought = ""
         self._calls = Calls()
 
@@ -233,12 +233,12 @@ class _Reading(LineReading):
             yield from self._item(kind, payload, line, at)
 
     def _enter(self, folder: str, kind: str) -> None:
-        """Take the folder in which the agent works; the context of a turn stands behind its prompt in some versions."""
+        """Record the working folder; in some versions, the context of a turn comes after its prompt."""
         self._folder = folder or self._folder
         if kind == "turn_context" and self._turn is not None and self._turn.is_empty:
             self._turn.folder = self._folder
 
-    # --- what the program tells ---
+    # --- records of the program ---
 
     def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
         if kind in {"user_message", "task_started", "turn_started"}:
@@ -272,16 +272,16 @@ class _Reading(LineReading):
         self._work(kind, payload, at)
 
     def _go_on(self, line: Line, text: str) -> Iterator[Item]:
-        """Begin a turn where the agent answers another prompt than the last one: that one could not be read."""
+        """Begin a turn if the agent answers an unreadable prompt after the last one."""
         turn, damaged = self._turn, self._unreadable
         if damaged and text and text == self._said and not self._is_next:
-            # The second record of what was said.
+            # The second record of the same text.
             return
         is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
         if is_next:
             if turn is not None:
                 yield self._whole(turn, line.start)
-            # Behind the end of another record more is missing than what was typed last.
+            # After the end of another record, more than the last prompt is missing.
             self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
             turn.go_on()
@@ -290,11 +290,11 @@ class _Reading(LineReading):
     def _hides_prompt(self, turn: Turn) -> bool:
         if turn.is_complete:
             return super()._hides_prompt(turn)
-        # What is asked stands in several records: others tell of it unless more than one is lost.
+        # A prompt has several records: the others suffice unless more than one is lost.
         return any(is_spliced(part) or _PROMPT.search(part) for part in self._unreadable.split("\n"))
 
     def _now_with_events(self) -> None:
-        """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
+        """Use the program's records of prompts from now on: earlier messages to the model are instructions."""
         if not self._has_events and self._turn is not None and not self._turn.has_work:
             self._turn = None
             self._number = self._before
@@ -327,7 +327,7 @@ class _Reading(LineReading):
             self._say(turn, as_text(payload.get("last_agent_message")))
             turn.is_over = True
 
-    # --- what the model was given and gave ---
+    # --- input and output of the model ---
 
     def _item(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
         text, role = texts_of(payload.get("content")), payload.get("role")
@@ -383,8 +383,8 @@ class _Reading(LineReading):
         self._before = self._number
         self._number += bool(text)
         self._is_next, self._unreadable, self._typed = False, "", ""
-        # Copies of a session have other ids and times; what was asked stands at the same place in each. A prompt that
-        # could not be read does not count.
+        # Copies of a session have other ids and times; a prompt has the same place in each. An unreadable prompt is not
+        # counted.
         self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
         self._start = line.start
         self._said = self._thought = ""
@@ -392,7 +392,7 @@ class _Reading(LineReading):
         return turn
 
     def _say(self, turn: Turn, text: str) -> None:
-        """Add what was said; it stands in two records, one after the other."""
+        """Add an answer, which has two consecutive records."""
         if not turn.prompts:
             turn.answered_by(text)
         if text != self._said:

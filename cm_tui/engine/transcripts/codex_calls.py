@@ -1,4 +1,4 @@
-"""Tools that Codex used: what each was given and gave back, and the edits among them."""
+"""Codex's tool calls: input and output, and the edits among them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._patches: dict[str, str] = {}
-        """Edits of which nobody knows yet whether they succeeded."""
+        """Edits whose success is not known yet."""
 
     def begin(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
         """Add the use of a tool."""
@@ -52,7 +52,7 @@ class Calls:
                 self._patches.pop(next(iter(self._patches)))
 
     def end(self, turn: Turn, payload: Mapping[str, Any]) -> None:
-        """Add what it gave back; an edit counts when it succeeded."""
+        """Add the output; an edit counts when it succeeded."""
         call, output = as_text(payload.get("call_id")), payload.get("output")
         told = (
             parse_json(output.encode("utf-8", "replace"))
@@ -78,7 +78,7 @@ class Calls:
 
 
 def _commands_of_script(script: str) -> str:
-    """Return the commands that a JavaScript of the tool `exec` runs, one per line; empty where one is not literal."""
+    """Return the commands in a JavaScript of the tool `exec`, one per line; empty if one is not literal."""
     short = script[:_LONGEST_SCRIPT]
     found = [parse_json(one.encode("utf-8", "replace")) for one in _SCRIPT_COMMAND.findall(short)]
     lines = [one for one in found if isinstance(one, str) and one.strip()]

@@ -1,4 +1,4 @@
-"""Turns that a forked session of Codex repeats from the session that it was forked from."""
+"""Turns that a forked session of Codex repeats from its origin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 
 _BURST_SECONDS = 10.0
-"""A fork writes what it repeats at once, when it begins; what was asked later than this is its own."""
+"""A fork writes repeated turns at once at its beginning; later prompts are its own."""
 _ANSWER = 500
 """Characters of an answer by which a turn is known again."""
 _OWN = "own"
@@ -29,17 +29,17 @@ Find = Callable[[str], ForkedFrom | None]
 
 
 def answer_of(turn: Turn) -> str:
-    """Return what a turn is known again by, beside its key."""
+    """Return what identifies a turn in addition to its key."""
     return "\n".join(turn.answer)[:_ANSWER]
 
 
 class Repeated:
-    """Says which turns at the beginning of a transcript were held in another session.
+    """Finds the repeated turns at the beginning of a transcript.
 
     Args:
-        facts: whose transcript it is.
-        marks: those of the transcript; one is added once its own turns begin.
-        find: finds the session that it was forked from.
+        facts: about the transcript.
+        marks: those of the transcript; one is added at its first own turn.
+        find: finds the origin of the fork.
     """
 
     def __init__(self, facts: SessionFacts, marks: dict[str, Any], find: Find) -> None:
@@ -47,12 +47,12 @@ class Repeated:
         self._marks = marks
         self._find = find
         self._other: SessionFacts | None = None
-        """The other session whose records follow, as they say."""
+        """The other session whose records follow, according to them."""
         self._turns: Mapping[str, tuple[str, SessionFacts]] | None = None
         self._is_over = marks.get(_OWN) is True or not (facts.continues or facts.parent)
 
     def enter(self, facts: SessionFacts | None) -> None:
-        """Take the first record of a session; that of another one says that its records follow."""
+        """Read the first record of a session; one of another session announces its records."""
         if facts is not None and facts.session != self._facts.session and facts.folder and not self._is_over:
             self._load()
             self._other = facts

@@ -1,8 +1,8 @@
-"""The copies of transcripts that `cm rescue` keeps: where each one is, and which have outlived their originals.
+"""Copies of transcripts from `cm rescue`: their places, and which have outlived their originals.
 
-A copy lies under the path of its original, below the name of the agent, compressed; it has the original's time of change.
-Beside the copies lie marks, empty files named by a digest: of a transcript that is not copied, and of one that held
-something which was erased.
+A copy has the path of its original below the name of the agent, is compressed, and has the original's time of change.
+Next to the copies are marks, empty files named by a digest: of transcripts that are not copied, and of those with
+erased content.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ERASURES = "erasures"
 _SIZE_BYTES = 4
 """The end of a compressed file holds the size of its content."""
 _SAME_SECONDS = 2.0
-"""Some file systems keep times no more exactly than this."""
+"""Some file systems store times with this precision."""
 
 
 def folder() -> Path:
@@ -46,13 +46,13 @@ def folder() -> Path:
 
 
 def mark_of(mark: Mark, name: str) -> Path:
-    """Return the file of a mark, by the name of a transcript or a session; it is there or not."""
+    """Return the file of a mark, existing or not, by the name of a transcript or a session."""
     return folder() / mark / sha256(os.fsencode(name)).hexdigest()[:32]
 
 
 def copy_of(agent: str, file: Path) -> Path:
     """Return where the copy of a transcript is, or would be."""
-    whole = Path(os.path.abspath(file))  # noqa: PTH100 - links stay
+    whole = Path(os.path.abspath(file))  # noqa: PTH100 - links are kept
     drive = [whole.drive.rstrip(":")] if whole.drive else []
     return folder().joinpath(agent, *drive, *whole.parts[1:-1], f"{whole.name}{ENDING}")
 
@@ -64,7 +64,7 @@ def original_of(agent: str, copy: Path) -> Path:
 
 
 def is_kept(agent: str, found: FoundFile) -> bool:
-    """Return whether a transcript needs no copying, by times alone: it is copied as it is, or is not to be copied."""
+    """Return whether a transcript needs no copying, by times alone: copied unchanged, or excluded."""
     if mark_of("erased", str(found.path)).exists():
         return True
     for kept in (copy_of(agent, found.path), mark_of("withheld", str(found.path))):
@@ -90,7 +90,7 @@ def is_whole(agent: str, found: FoundFile) -> bool:
 
 
 def copies_below(agent: str, place: Path, *, depth: int = DEPTH) -> Iterator[tuple[Path, FoundFile]]:
-    """Yield the originals below a place, whether they are there or not, with the copy of each."""
+    """Yield the originals below a place, existing or not, with their copies."""
     held = copy_of(agent, place / "x").parent
     for found in found_files(held, _ENDINGS, depth=depth, links=False):
         original = place / found.path.relative_to(held)
@@ -103,12 +103,12 @@ def all_copies(agent: str) -> Iterator[FoundFile]:
 
 
 def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHING) -> Iterator[Transcript]:
-    """Yield the transcripts below one of an agent's folders, then the copies of those that have gone.
+    """Yield the transcripts below an agent's folder, then the copies of missing ones.
 
     Args:
         format_: the agent's format.
         place: the folder.
-        own: paths below it of JSON that is no transcript, but the agent's own.
+        own: paths below it of the agent's own JSON files, which are not transcripts.
     """
     agent, prefix = format_.agent, format_.prefix
     for found in line_files(
@@ -135,10 +135,10 @@ def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
 
 @contextmanager
 def changing() -> Iterator[None]:
-    """Keep the copying of one transcript and an erasure apart.
+    """Make the copying of one transcript and an erasure mutually exclusive.
 
     Raises:
-        StoreError: the other one takes very long.
+        StoreError: the other one takes too long.
         OSError: the folder cannot be used.
     """
     paths.private_dir(folder())
@@ -148,10 +148,10 @@ def changing() -> Iterator[None]:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Keep other rescues away, and remove what a killed one was writing.
+    """Block other rescues, and remove the partial copy of a killed one.
 
     Raises:
-        StoreError: another rescue goes on.
+        StoreError: another rescue is running.
         OSError: the folder cannot be used.
     """
     paths.private_dir(folder())
@@ -163,14 +163,14 @@ def alone() -> Iterator[None]:
 
 @contextmanager
 def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
-    """Give a file that compresses what is written; it takes the place of a copy when the block ends without an error.
+    """Yield a compressing file, which replaces a copy when the block ends without an error.
 
     Args:
         copy: the copy.
         changed: when the original was changed, in nanoseconds.
 
     Raises:
-        OSError: it cannot be written; the copy that was there is untouched.
+        OSError: it cannot be written; an existing copy is unchanged.
     """
     paths.private_dir(copy.parent)
     with replacing(copy, durable=True) as temporary:
@@ -192,7 +192,7 @@ def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
 
 
 def note_erasure() -> None:
-    """Note that something was erased: what a rescue knew of erased turns is out of date.
+    """Record an erasure: a rescue's data on erased turns is outdated.
 
     Raises:
         OSError: it cannot be written.

@@ -1,9 +1,9 @@
-"""Copilot CLI's transcripts: `session-state/ID/events.jsonl`, an event a line; older versions: `session-state/ID.jsonl`.
+"""Copilot CLI's transcripts: `session-state/ID/events.jsonl`, one event per line; older: `session-state/ID.jsonl`.
 
 Format as written by GitHub's public `github/copilot-sdk` (`nodejs/src/generated/session-events.ts`, and
 `docs/features/session-persistence.md` for the folder and `COPILOT_HOME`). The file `workspace.yaml` next to the events
-and the names of the tools for edits are as public programs that read these sessions have them. The files below
-`history-session-state` of the first versions are listed as not read: no public source describes them.
+and the names of edit tools follow public programs that read these sessions. The files below `history-session-state` of
+the first versions are listed as not read: no public source describes them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _HEAD_LINES = 50
 _YAML_BYTES = 100_000
 _CWD = re.compile(r"^cwd: *(.+?) *$", re.MULTILINE)
 _NOT_TYPED = ("skill-", "agent-", "system")
-"""Beginnings of the sources of messages that the program gives the model by itself."""
+"""Prefixes of the sources of messages from the program itself."""
 _WRITERS = frozenset({"edit", "create", "str_replace_editor", "apply_patch", "write"})
 _OPEN_EDITS = 100
 """Edits whose results are waited for."""
@@ -113,7 +113,7 @@ class Copilot:
         return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
-        """Return whose it is: its first event, and a later event or the file beside it where that names no folder."""
+        """Return the facts: from the first event, and the folder from a later event or `workspace.yaml` if missing there."""
         facts: SessionFacts | None = None
         with opened_text(transcript.file) as stream:
             for number, line in enumerate(read_lines(stream)):
@@ -132,7 +132,7 @@ class Copilot:
 
 
 def _with(facts: SessionFacts | None, event: Mapping[str, Any], transcript: Transcript) -> SessionFacts | None:
-    """Return the facts with what an event adds; None while no event is known."""
+    """Return the facts with those of an event; None: no known event yet."""
     kind, data = as_text(event.get("type")), as_record(event.get("data"))
     if facts is None and kind in {*_FOLDERS, *_STEPS, "user.message"}:
         file = Path(transcript.name)
@@ -154,7 +154,7 @@ def _with(facts: SessionFacts | None, event: Mapping[str, Any], transcript: Tran
 
 
 def _folder_beside(file: Path) -> str:
-    """Return the folder that the file `workspace.yaml` of a session names; empty where there is none."""
+    """Return the folder that a session's `workspace.yaml` names; empty: none."""
     data = read_regular(file.with_name("workspace.yaml"), _YAML_BYTES)
     found = _CWD.search((data or b"").decode("utf-8", "replace"))
     return found[1].strip("\"'") if found else ""
@@ -166,7 +166,7 @@ class _Reading(OneTurnReading):
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
         super().__init__(facts, resume)
         self._edits: dict[str, tuple[str, Mapping[str, Any], str]] = {}
-        """Edits whose results are missing: tool, what it was given, and a patch that stands in it."""
+        """Edits without results: tool, input, and the patch in it."""
         self._thought = ""
 
     def _rest(self, end: int) -> Iterator[Item]:
@@ -233,7 +233,7 @@ class _Reading(OneTurnReading):
         elif kind == "tool.execution_complete":
             self._get(turn, call, data)
         elif is_aside:
-            # What a sub-agent says is no answer; its tools count as steps.
+            # A sub-agent's text is not an answer; its tools count as steps.
             return
         elif kind == "assistant.reasoning":
             self._think(turn, as_text(data.get("content")))
@@ -279,7 +279,7 @@ def _write(turn: Turn, given: Mapping[str, Any], patch: str) -> None:
 
 
 def _patch(path: str, given: Mapping[str, Any]) -> str:
-    """Return an edit as a patch, from what the tool was given."""
+    """Return an edit as a patch, from the tool's input."""
     if content := as_text(given.get("file_text")):
         return patches.from_new_file(path, content)
     old, new = as_text(given.get("old_str")), as_text(given.get("new_str"))

@@ -2,9 +2,10 @@
 
 Cursor documents no format. What is read here is what several public programs that read these files agree on: lines with
 `role` and `message.content` (a text, or blocks `text` and `tool_use`), lines `{"type": "turn_ended", "status": …}`, no
-times and no ids, the project's folder as its path with dashes, and the variable `CURSOR_DATA_DIR`. Left out, as no public source describes them well
-enough: the older transcripts in plain text, which are listed as not read; the conversations of the editor itself in
-`state.vscdb`; the command line's own `store.db`; projects whose name was shortened, as several folders may have it.
+times and no ids, the project's folder as its path with dashes, and the variable `CURSOR_DATA_DIR`. Not supported, as no
+public source describes them well enough: the older transcripts in plain text, which are listed as not read; the
+conversations of the editor itself in `state.vscdb`; the command line's own `store.db`; projects with a shortened name,
+which several folders may have.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ class Cursor:
         self.left_out: list[Path] = []
         self.unread: dict[Path, str] = {}
         self.folders: tuple[str, ...] = ()
-        """Folders that a session may have been held in, though they have gone."""
+        """Possible folders of the sessions, existing or not."""
         self._projects = Path(environment.get("CURSOR_DATA_DIR") or Path.home() / ".cursor").expanduser() / "projects"
         self._by_name: dict[str, list[str]] = {}
         self.places: tuple[Path, ...] = self._find_places()
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them, those of sub-agents too."""
+        """Yield all of them, including sub-agents."""
         self.unread.clear()
         self._by_name.clear()
         self.places = self._find_places()
@@ -82,7 +83,7 @@ class Cursor:
         return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
-        """Return whose it is, by its path and the files that it names; None where it holds no message."""
+        """Return the facts, from its path and the files that it names; None: no message."""
         file = Path(transcript.name)
         with opened_text(transcript.file) as stream:
             lines = [line for line in islice(read_lines(stream), _HEAD_LINES) if line.end <= HEAD_BYTES]
@@ -107,7 +108,7 @@ class Cursor:
         return tuple(self._projects / name / "agent-transcripts" for name in sorted(names))
 
     def _folder(self, project: str, named: Iterator[str]) -> str:
-        """Return the folder that a project's name stands for: one that the session names, else the only one."""
+        """Return the folder of a project's name: one that the session names, else the only one."""
         name = dashed(project)
         if found := folder_among(named, lambda path: dashed(path) == name):
             return found
@@ -148,7 +149,7 @@ class _Reading(OneTurnReading):
             yield Skipped(f"record {kind}", line.start, record=record)
 
     def _key(self, text: str) -> str:
-        """Return a name of a turn: messages have none, what was asked has the same place in each copy."""
+        """Return the key of a turn: messages have no ids, but a prompt has the same place in each copy."""
         digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
         return f"{self._facts.session} {self._number + 1} {digest}"
 

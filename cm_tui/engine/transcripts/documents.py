@@ -1,4 +1,4 @@
-"""A session that is one JSON document with a list of messages, read as far as it is whole."""
+"""A session in one JSON document with a list of messages, read up to the first damage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_document(file: Path) -> bool:
 
 
 def document_head(stream: BinaryIO, messages: int) -> Iterator[Mapping[str, Any]]:
-    """Yield what a document has before its messages, as one record, then its first messages.
+    """Yield the fields before the messages, as one record, then the first messages.
 
     Raises:
         OSError: it cannot be read.
@@ -36,9 +36,9 @@ def document_head(stream: BinaryIO, messages: int) -> Iterator[Mapping[str, Any]
 
 
 def document_lines(stream: BinaryIO) -> Iterator[Line]:
-    """Yield the fields before the messages as one record, each message by its number, then the fields behind them.
+    """Yield the fields before the messages as one record, each message by its number, then the later fields.
 
-    Where the document is cut off or damaged, what is whole before that place is yielded.
+    Reading ends where the document is cut off or damaged.
 
     Raises:
         OSError: it cannot be read.

@@ -1,4 +1,4 @@
-"""The encoding of a transcript, and its lines as bytes: UTF-8, and UTF-16 or UTF-32 as some shells redirect it."""
+"""The encoding of a transcript, and its lines as bytes: UTF-8, and UTF-16 or UTF-32 from some shells' redirection."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Encoding(NamedTuple):
         return bytes(line)
 
     def decode(self, data: bytes) -> str:
-        """Return bytes as text; what is none becomes U+FFFD."""
+        """Decode bytes; invalid ones become U+FFFD."""
         return data.decode(self.codec, "replace")
 
     def decode_exactly(self, data: bytes) -> tuple[str, str]:
-        """Return bytes as a text that encodes to the same bytes, and the name of the handler that does so."""
+        """Return bytes as a text that encodes to the same bytes, and the error handler for that."""
         handler = "surrogateescape" if self.codec == "utf-8" else "surrogatepass"
         width = len(self.newline)
         try:
@@ -84,7 +84,7 @@ UTF_8 = Encoding("utf-8")
 
 
 def encoding_of(stream: BinaryIO) -> Encoding:
-    """Return the encoding of an open file by its first bytes, and leave its position where it is.
+    """Return the encoding of an open file by its first bytes; its position is unchanged.
 
     Raises:
         OSError: it cannot be read.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 LINES = (".jsonl", ".jsonl.gz")
 """Endings of transcripts that are files of JSON lines."""
 PACKED = (".jsonl.zst", ".jsonl.xz", ".jsonl.bz2", ".jsonl.zip")
-"""Endings of those that are packed in a way that is not read."""
+"""Endings of unsupported packed files."""
 DOCUMENTS = (".json", ".ndjson")
 """Endings of what other programs, and old versions of agents, write instead."""
 NOTHING = re.compile(r"(?!)")
@@ -38,15 +38,15 @@ def found_files(
     left_out: list[Path] | None = None,
     links: bool = True,
 ) -> Iterator[FoundFile]:
-    """Yield the ordinary files below a folder; links to folders are not followed, what cannot be looked at is left out.
+    """Yield the ordinary files below a folder; links to folders are not followed, unreadable ones are skipped.
 
     Args:
-        folder: where to begin; need not be there.
-        suffix: how their names end: one of these.
-        depth: levels of folders that are looked at.
-        prefix: how their names begin.
-        left_out: given the folder when there is more below it than is looked at.
-        links: links to files count as files.
+        folder: where to begin; may be missing.
+        suffix: endings of the names.
+        depth: most levels of folders.
+        prefix: beginning of the names.
+        left_out: called with the folder when it has more files than the limit.
+        links: include links to files.
     """
     left = _MOST
     folders = [(folder, depth)]
@@ -66,14 +66,14 @@ def found_files(
                         found = entry.stat(follow_symlinks=links)
                         yield FoundFile(Path(entry.path), found.st_size, found.st_mtime)
         except OSError:
-            # It has gone meanwhile, or is closed to this user: there is nothing of it to import.
+            # Removed meanwhile, or not accessible: there is nothing to import.
             continue
     if folders and left_out is not None and folder not in left_out:
         left_out.append(folder)
 
 
 def names_of_folders(folder: Path) -> list[str]:
-    """Return the names of the folders in a folder, within bounds and without links; an empty list where it is missing."""
+    """Return the names of the folders in a folder, up to a limit and without links; empty if missing."""
     try:
         with os.scandir(folder) as entries:
             return [entry.name for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False)]
@@ -94,13 +94,13 @@ def line_files(
     """Yield the transcripts below a folder, as `found_files`.
 
     Args:
-        folder: where to begin; need not be there.
-        unread: given the other files with JSON, packed or of another name, with the reason why they are not read.
-        depth: levels of folders that are looked at.
-        prefix: how the names of transcripts begin.
-        left_out: given the folder when there is more below it than is looked at.
-        own: paths below the folder of JSON that is no transcript, but the agent's own.
-        names: paths below the folder that are transcripts, where the agent keeps other files there too; None: any.
+        folder: where to begin; may be missing.
+        unread: called with the other files with JSON, packed or of another name, and the reason why they are not read.
+        depth: most levels of folders.
+        prefix: beginning of the names of transcripts.
+        left_out: called with the folder when it has more files than the limit.
+        own: paths below the folder of the agent's own JSON files, which are not transcripts.
+        names: paths below the folder that are transcripts, if other files are there, too; None: any.
     """
     for found in found_files(folder, (*LINES, *PACKED, *DOCUMENTS), depth=depth, left_out=left_out):
         name, inside = found.path.name, found.path.relative_to(folder).as_posix()

@@ -2,7 +2,8 @@
 
 Format as written by the public `google-gemini/gemini-cli`: `packages/core/src/services/chatRecordingService.ts` and
 `chatRecordingTypes.ts` (records), `config/projectRegistry.ts` and `config/storage.ts` (folders), `utils/paths.ts` (the
-digest of a folder), `utils/sessionUtils.ts` (what was not typed), `packages/cli/src/utils/sessionCleanup.ts` (retention).
+digest of a folder), `utils/sessionUtils.ts` (text that was not typed), `packages/cli/src/utils/sessionCleanup.ts`
+(retention).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 from cm_tui.files import read_regular
 
 DAYS = 30
-"""Days that a session is kept where nothing is set."""
+"""Default retention of a session in days."""
 _SETTINGS_BYTES = 10_000_000
 _HEAD_LINES = 200
 """Records by whose paths the folder of a session is looked for."""
@@ -76,7 +77,7 @@ class Gemini:
         self.places: tuple[Path, ...] = self._find_places()
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them, those of sub-agents too."""
+        """Yield all of them, including sub-agents."""
         self.unread.clear()
         self.places = self._find_places()
         for place in self.places:
@@ -86,7 +87,7 @@ class Gemini:
                 yield found._replace(session=found.file.stem) if is_whole else found
 
     def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
-        """Return after how many days it deletes a session, by its setting `general.sessionRetention`; None: never."""
+        """Return its retention in days, by the setting `general.sessionRetention`; None: forever."""
         settings = as_record(parse_json(read_regular(self._home / "settings.json", _SETTINGS_BYTES) or b"{}"))
         kept = as_record(as_record(settings.get("general")).get("sessionRetention"))
         if kept.get("enabled") is False:
@@ -96,7 +97,7 @@ class Gemini:
         return int(int(found[1]) * _UNITS[found[2]]) if found else None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
-        """Return whose it is: the record of its session, and the folder that the project's name stands for."""
+        """Return the facts: the record of the session, and the folder of the project's name."""
         records = self._first_records(transcript)
         for record in records:
             session, digest = as_id(record.get("sessionId")), as_text(record.get("projectHash"))
@@ -119,7 +120,7 @@ class Gemini:
         yield from _Reading(facts, resume).items(transcript.file)
 
     def _find_places(self) -> tuple[Path, ...]:
-        """Return the folders of sessions that there are, and those of which only copies are left."""
+        """Return the folders of sessions, including those with copies only."""
         tmp = self._home / "tmp"
         names = {*names_of_folders(tmp), *names_of_folders(copy_of(self.agent, tmp / "x").parent)}
         return tuple(tmp / name / "chats" for name in sorted(names))
@@ -138,9 +139,9 @@ class Gemini:
         """Return the folder of a session.
 
         Args:
-            file: where the session is, or was.
-            digest: that of the folder, as the session has it.
-            records: the first ones of the session: paths in them may lie in the folder.
+            file: place of the session, existing or not.
+            digest: that of the folder, from the session.
+            records: the first ones of the session: paths in them may be in the folder.
         """
         project = next((one.parent for one in file.parents if one.name == "chats"), file.parent)
         root = (read_regular(project / ".project_root", 10_000) or b"").decode("utf-8", "replace").strip()
@@ -166,9 +167,9 @@ def _paths_in(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 class _Reading(OneTurnReading):
-    """Turns from the records of one file.
+    """Reads turns from the records of one file.
 
-    The last message is written again, whole, whenever something is added to it: it is taken when another one follows.
+    The last message is rewritten with each addition: it is complete when another one follows.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
@@ -179,10 +180,10 @@ class _Reading(OneTurnReading):
         """Ids of messages."""
 
     def document(self, file: Path) -> Iterator[Item]:
-        """Yield the turns of a session that is one JSON document.
+        """Yield the turns of a session in one JSON document.
 
         Raises:
-            OSError: it has gone, or cannot be read.
+            OSError: it was removed, or cannot be read.
         """
         number = 0
         with opened_text(file) as stream:
@@ -191,7 +192,7 @@ class _Reading(OneTurnReading):
                 if line.problem:
                     yield Skipped(line.problem, line.start, is_broken=True)
                     if self._turn is not None:
-                        # It may be whole again the next time: a prompt alone is to be answered then.
+                        # It may be complete the next time: a prompt alone is waiting for its answer then.
                         self._turn.verdict = self._turn.verdict or "a part of the turn could not be read"
                 elif line.record:
                     yield from self._record(line)
@@ -233,7 +234,7 @@ class _Reading(OneTurnReading):
             yield Skipped(kind, line.start, record=record, time=at)
 
     def _all_again(self, line: Line, messages: list[Any]) -> Iterator[Item]:
-        """Take a record of all messages: those behind the last one that is known have no record of their own."""
+        """Read a record of all messages: those after the last known one have no record of their own."""
         records = [as_record(message) for message in messages]
         known = [number for number, one in enumerate(records) if as_text(one.get("id")) in self._seen]
         for one in records[known[-1] + 1 if known else 0 :]:

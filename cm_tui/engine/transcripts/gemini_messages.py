@@ -1,4 +1,4 @@
-"""Messages of Gemini CLI: what the agent thought, said and used."""
+"""Messages of Gemini CLI: thoughts, answers and tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXIT = re.compile(r"^Exit Code: (-?\d{1,5})$", re.MULTILINE)
 
 
 def text_of(content: object) -> str:
-    """Return the text of a message: a text, a part, or a list of both; thoughts are not of it."""
+    """Return the text of a message: a text, a part, or a list of both; without thoughts."""
     parts = content if isinstance(content, list) else [content]
     texts = (part if isinstance(part, str) else as_record(part) for part in parts)
     return "".join(
@@ -32,7 +32,7 @@ def tool_calls(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def work(turn: Turn, message: Mapping[str, Any]) -> None:
-    """Add to a turn what the agent did in a message."""
+    """Add the steps in a message to a turn."""
     turn.at(parse_time(message.get("timestamp")))
     for found in as_list(message.get("thoughts")):
         thought = as_record(found)
@@ -68,7 +68,7 @@ def _use(turn: Turn, call: Mapping[str, Any]) -> None:
 
 
 def _result(call: Mapping[str, Any]) -> str:
-    """Return what a tool gave back, as the model was given it, else as it was shown."""
+    """Return a tool's output, as sent to the model, else as displayed."""
     result = call.get("result")
     parts = result if isinstance(result, list) else [result]
     answers = (as_record(as_record(as_record(part).get("functionResponse")).get("response")) for part in parts)

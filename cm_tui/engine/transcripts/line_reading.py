@@ -1,4 +1,4 @@
-"""Reading a transcript that is a file of JSON lines, record by record, from a place on."""
+"""Reading a transcript of JSON lines, record by record, from a position on."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LINES_KEPT = 20
 _UNREADABLE = 100_000
 _BLANK = b" \t\r\n\0"
 _TOLD = re.compile(rb"\"(?:type|timestamp)\"\0*: *(?:\"[^\"]+\"|[^\" ][^\"]*\")|\0")
-"""What tells the beginning of a record from that of another one; in UTF-16 it is not looked for."""
+"""Identifies the beginning of a record; not searched in UTF-16."""
 _STEP = re.compile(
     r'"type": *"(?:assistant(?:\.\w+)?|tool\.\w+|gemini|agent_\w+|reasoning|\w+_call(?:_output)?|token_count)"|"role": *"assistant"'
 )
-"""What an agent does, by its records' own names."""
+"""An agent's actions, by its own record names."""
 _HOLE = "\ufffd"
 _LETTER = re.compile(rb"[A-Za-z]")
 
@@ -33,15 +33,15 @@ def _is_step(text: str, turn: Turn) -> bool:
 
 
 def is_spliced(text: str) -> bool:
-    """Return whether damaged text may have the end of another record than the one that it begins with."""
+    """Return whether damaged text may have the end of another record than its beginning."""
     return text.endswith("}") or _HOLE in text
 
 
 class LineReading(ABC):
-    """Turns from the records of one file.
+    """Reads turns from the records of one file.
 
     Args:
-        resume: where it begins; says at the end where to go on.
+        resume: the position to start from; updated at the end.
     """
 
     def __init__(self, resume: Resume) -> None:
@@ -56,10 +56,10 @@ class LineReading(ABC):
         """Places of records by their digests."""
 
     def items(self, file: Path) -> Iterator[Item]:
-        """Yield turns, and what was not taken.
+        """Yield turns, and skipped records.
 
         Raises:
-            OSError: the file has gone, or cannot be read.
+            OSError: the file was removed, or cannot be read.
         """
         packed = is_packed(file)
         for item in self._items(file):
@@ -94,24 +94,24 @@ class LineReading(ABC):
         """Note that a part of a line, which may have been a record, could not be read."""
         if _LETTER.search(torn):
             text = torn.decode("utf-8", "replace").replace("\n", " ")
-            # One NUL beside each letter is UTF-16; more of them are a hole.
+            # One NUL per letter is UTF-16; more of them are a hole.
             text = text.replace("\0\0", _HOLE).replace("\0", "").strip()
             self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
             self._damage()
 
     def _hides_prompt(self, turn: Turn) -> bool:
-        """Return whether what could not be read may have held the prompt that the agent answers now.
+        """Return whether unreadable text may contain the prompt that the agent answers now.
 
-        The beginning of a record that an agent wrote holds none. What ends like a record may be the beginning of one
-        and the end of another one.
+        The beginning of an agent's record contains none. A text with the end of a record may be the beginning of one
+        and the end of another.
         """
         return any(not _is_step(part, turn) for part in self._unreadable.split("\n") if part)
 
     def _is_repeated(self, line: Line) -> bool:
-        """Return whether a record was written twice.
+        """Return whether a record is a repetition.
 
-        One with an id may stand anywhere behind its copy. One with a time alone stands directly behind it: a fork
-        gives all records that it repeats the same time, and the same may be asked twice.
+        One with an id may be anywhere after its copy. One with only a time directly follows it: a fork gives all
+        repeated records the same time, and a prompt may be repeated.
         """
         has_id = isinstance(line.record.get("uuid"), str)
         if not has_id and "timestamp" not in line.record:
@@ -138,4 +138,4 @@ class LineReading(ABC):
 
     @abstractmethod
     def _rest(self, end: int) -> Iterator[Item]:
-        """Yield what is under way at the end, and note in `resume` what has to be known of it."""
+        """Yield the unfinished turns at the end, and store their state in `resume`."""

@@ -1,4 +1,4 @@
-"""Reading a file of JSON lines that may be anything, and that somebody may be writing to."""
+"""Reading a file of JSON lines with arbitrary content, which may be written to meanwhile."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SKIPPED_BYTES = 200_000_000
 UNPACKED_BYTES = 4_000_000_000
 """So much of a compressed transcript is read."""
 HEAD_BYTES = 50_000_000
-"""So far from its beginning a transcript says whose it is."""
+"""A transcript's first bytes, which have to contain its facts."""
 _PIECE = 1_000_000
 _SHOWN = 20_000
-"""Bytes that are kept of what is no record: what it was is guessed by them."""
+"""Bytes of an invalid record to keep for guessing its kind."""
 _ID_CHARACTERS = 200
 """As of hooks, which cut ids in the same way."""
 _KIND = 300
@@ -40,7 +40,7 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CL
 
 
 class Line(NamedTuple):
-    """A record of a transcript, or a part of a line that is none."""
+    """A record of a transcript, or an invalid part of a line."""
 
     start: int
     end: int
@@ -48,21 +48,21 @@ class Line(NamedTuple):
     record: Mapping[str, Any]
     """Its fields; empty where it is no JSON object."""
     problem: str = ""
-    """Why it is none."""
+    """Why it is invalid."""
     data: bytes = b""
     """Its bytes, without long texts where it is too long."""
 
 
 @contextmanager
 def opened(file: Path, buffering: int = -1) -> Iterator[BinaryIO]:
-    """Open an ordinary file that may be anything: a pipe is not waited for, a device not read.
+    """Open an ordinary file, without waiting for a pipe or reading a device.
 
     Args:
         file: its path.
         buffering: as of `open`.
 
     Raises:
-        OSError: it has gone, cannot be read, or is no ordinary file.
+        OSError: it was removed, cannot be read, or is not an ordinary file.
     """
     descriptor = os.open(file, _FLAGS)
     with os.fdopen(descriptor, "rb", buffering) as stream:
@@ -78,10 +78,10 @@ def is_packed(file: Path) -> bool:
 
 @contextmanager
 def opened_text(file: Path) -> Iterator[BinaryIO]:
-    """Open an ordinary file as `opened`, and unpack it where it is compressed.
+    """Open an ordinary file as `opened`, and decompress it if necessary.
 
     Raises:
-        OSError: it has gone, cannot be read, is no ordinary file, or is damaged.
+        OSError: it was removed, cannot be read, is not an ordinary file, or is damaged.
     """
     with opened(file) as stream:
         if not is_packed(file):
@@ -100,10 +100,10 @@ def opened_text(file: Path) -> Iterator[BinaryIO]:
 
 
 def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
-    """Yield the records of an open file from a place on; what is appended meanwhile is left for the next time.
+    """Yield the records of an open file from a position on; later additions are left for the next time.
 
-    A line may hold several records, also behind a record that a crash tore. A last line that has no end yet is left for
-    the next time from its first record on that is not whole.
+    A line may hold several records, also after a torn one. A last line without an end is left for the next time from
+    its first incomplete record on.
 
     Args:
         stream: the file.
@@ -128,14 +128,14 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
         line = shortened(encoding.as_utf8(rest.pieces(data)), LINE_BYTES)
         at += rest.size
         if rest.size >= SKIPPED_BYTES:
-            yield Line(begin, begin, {}, "so long that what follows is not read")
+            yield Line(begin, begin, {}, "so long that the rest is not read")
         if not rest.is_whole and (rest.size >= SKIPPED_BYTES or line.is_too_long):
             return
         if line.is_too_long:
             yield Line(begin, at, {}, "too long", bytes(line.kept[:_SHOWN]))
             continue
         for one in _lines(bytes(line.kept), 0, UTF_8, rest.is_whole):
-            # What is kept has another length than the line.
+            # The shortened text has another length than the line.
             first = line.place_of(one.start) if encoding == UTF_8 else 0
             last = at - begin if one.end >= len(line.kept) or encoding != UTF_8 else line.place_of(one.end)
             yield one._replace(start=begin + first, end=begin + last)
@@ -169,10 +169,10 @@ class _Rest:
 
 
 def _lines(data: bytes, begin: int, encoding: Encoding, whole: bool) -> Iterator[Line]:
-    """Yield the records of one line, and what is damaged in it; of one without end only the whole records."""
+    """Yield the records and damaged parts of one line; of one without an end only the complete records."""
     parts = records_in(encoding.decode(data))
     if encoding != UTF_8 and not any(part.record for part in parts):
-        # A program that knows nothing of the encoding goes on in its own.
+        # A program that ignores the encoding appends in its own.
         encoding = UTF_8
         parts = records_in(encoding.decode(data))
     places = _places(data, parts, encoding)
@@ -201,7 +201,7 @@ def _places(data: bytes, parts: list[Part], encoding: Encoding) -> list[int]:
 
 
 def parse_json(data: bytes) -> Any:
-    """Return what a JSON text says, whatever its bytes are; None where it says nothing."""
+    """Parse a JSON text of any bytes; None: invalid."""
     try:
         return json.loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError, MemoryError):
@@ -209,7 +209,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def as_text(value: object) -> str:
-    """Return a value that should be a text as one that can be stored; nothing for what is none."""
+    """Return a value as a storable text; empty if it is not a text."""
     if not isinstance(value, str):
         return ""
     if not value.isascii():
@@ -219,7 +219,7 @@ def as_text(value: object) -> str:
 
 
 def as_id(value: object) -> str:
-    """Return a value that should be an id as one; a digest of what is too long, or may be a secret."""
+    """Return a value as an id; a digest of one that is too long, or may be a secret."""
     name = as_text(value)
     return _id_of(name) if len(name) <= _ID_CHARACTERS else _digest(name)
 
@@ -234,12 +234,12 @@ def _digest(name: str) -> str:
 
 
 def as_kind(value: object, otherwise: str) -> str:
-    """Return what a record says that it is, cut, as it was written; other words for one that says nothing."""
+    """Return a record's kind as written, cut; other words if it has none."""
     return as_text(value)[:_KIND] or otherwise
 
 
 def as_number(value: object) -> float | None:
-    """Return a value that should be a number as one, also where it is written as text; None for what is none."""
+    """Return a value as a number, also from text; None if it is not a number."""
     if isinstance(value, str) and len(value) <= _DIGITS:
         try:
             value = float(value)
@@ -251,15 +251,15 @@ def as_number(value: object) -> float | None:
 
 
 def as_record(value: object) -> Mapping[str, Any]:
-    """Return a value that should be a record as one; an empty one for what is none."""
+    """Return a value as a record; empty if it is not a record."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """Return a value that should be a list as one; an empty one for what is none."""
+    """Return a value as a list; empty if it is not a list."""
     return value if isinstance(value, list) else []
 
 
 def as_count(value: object) -> int:
-    """Return a value that should be a number of things as one; 0 for what is none."""
+    """Return a value as a count; 0 if it is not a valid count."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**40 else 0

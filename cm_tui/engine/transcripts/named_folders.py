@@ -1,4 +1,4 @@
-"""The folder of a session whose agent names it by a digest or a shortened name alone."""
+"""Finding a session's folder from a digest or a shortened name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from cm_tui.engine.transcripts.lines import as_text
 
 UNKNOWN = f"{os.sep}(unknown){os.sep}"
-"""Beginning of what stands for a folder that is not known: no folder of any project is called so."""
+"""Prefix of a placeholder for an unknown folder; no project's folder has it."""
 _PATHS = ("file_path", "path", "absolute_path", "dir_path", "target_file", "target_directory", "working_directory", "cwd")  # fmt: skip
 _LONGEST = 4_000
 _OTHERS = re.compile(r"[^A-Za-z0-9]+")
@@ -21,7 +21,7 @@ _DEEPEST = 60
 
 
 def unknown_folder(name: str) -> str:
-    """Return what stands for a folder of which only a digest or a short name is known."""
+    """Return the placeholder for a folder known only by a digest or short name."""
     return UNKNOWN + name.replace(os.sep, "-").replace("\0", "")[:200]
 
 
@@ -31,12 +31,12 @@ def is_unknown(folder: str) -> bool:
 
 
 def dashed(path: str) -> str:
-    """Return a path as a name of letters and digits with a dash between them: several paths may have the same one."""
+    """Return a path as a name of letters and digits with a dash between them, which is not unique."""
     return _OTHERS.sub("-", path).strip("-")
 
 
 def folders_called(name: str) -> list[str]:
-    """Return the folders on this machine whose path is written with dashes as a name; links are not followed.
+    """Return the folders on this machine whose dashed path is a name; links are not followed.
 
     Args:
         name: as `dashed` returns it.
@@ -63,14 +63,14 @@ def folders_called(name: str) -> list[str]:
 
 
 def paths_in(given: Any) -> Iterator[str]:
-    """Yield the absolute paths that a tool was given."""
+    """Yield the absolute paths in a tool's input."""
     if isinstance(given, dict):
         texts = (as_text(given.get(name)) for name in _PATHS)
         yield from (text for text in texts if text and len(text) <= _LONGEST and os.path.isabs(text))  # noqa: PTH117
 
 
 def folder_among(paths: Iterable[str], is_it: Callable[[str], bool]) -> str:
-    """Return the first of some paths, or of the folders above them, that a test accepts; empty where it accepts none."""
+    """Return the first of some paths, or of the folders above them, that a test accepts; empty: none."""
     seen: set[str] = set()
     for path in paths:
         at = PurePath(os.path.normpath(path))

@@ -1,4 +1,4 @@
-"""Reading a transcript in which one turn follows the other, each begun by the record of a prompt."""
+"""Reading a transcript with consecutive turns, each begun by the record of a prompt."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 
 
 class OneTurnReading(LineReading):
-    """Turns from the records of one file; a prompt that was not answered stays together with the next one.
+    """Reads turns from the records of one file; an unanswered prompt is joined with the next one.
 
     Args:
         facts: of the file's session.
-        resume: where it begins; holds at the end where to go on.
+        resume: the position to start from; updated at the end.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
@@ -59,11 +59,11 @@ class OneTurnReading(LineReading):
         self._unreadable = ""
 
     def _step(self, line: Line, key: str) -> Generator[Item, None, Turn | None]:
-        """Return the turn of what the agent did; another one than before, where its prompt could not be read.
+        """Return the turn of an agent's action; a new one if its prompt is unreadable.
 
         Args:
-            line: the record of what the agent did.
-            key: names a turn that begins with this record.
+            line: the record of the action.
+            key: of a turn that begins with this record.
         """
         turn, damaged = self._turn, self._unreadable
         if damaged and (turn is None or self._hides_prompt(turn)):
@@ -87,6 +87,6 @@ class OneTurnReading(LineReading):
         return turn
 
     def _withdraw(self) -> None:
-        """Note that the user withdrew the last prompts; what was done for them stays recorded."""
+        """Record that the user withdrew the last prompts; work done for them stays recorded."""
         if self._turn is not None and self._turn.is_empty:
             self._turn.is_asked = False

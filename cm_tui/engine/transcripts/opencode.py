@@ -34,7 +34,7 @@ class OpenCode:
     """The sessions of OpenCode.
 
     Args:
-        environment: says where they lie, when they do not lie in their usual place.
+        environment: locates them, if not in their usual place.
     """
 
     agent = "opencode"
@@ -49,7 +49,7 @@ class OpenCode:
         self._environment = environment
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them; one that both forms have is yielded twice."""
+        """Yield all of them; one in both forms is yielded twice."""
         self.unread.clear()
         for store in all_stores(self._environment):
             for session in store.sessions():
@@ -85,7 +85,7 @@ class OpenCode:
         )
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
-        """Yield its turns; records are rewritten as they grow, so all of it is read each time."""
+        """Yield its turns; records are rewritten as they grow, so all of them are read each time."""
         resume.offset = resume.turns = 0
         store = self._store(transcript)
         revert = as_text(as_record(store.session(transcript.session).get("revert")).get("messageID"))
@@ -103,11 +103,11 @@ class _Open(NamedTuple):
 
 
 class _Reading:
-    """Turns from the messages of one session.
+    """Reads turns from the messages of one session.
 
     Args:
-        facts: whose session it is.
-        resume: told how many messages there were.
+        facts: about the session.
+        resume: receives the number of messages.
         revert: id of the first message that the user undid; empty: none.
     """
 
@@ -117,15 +117,15 @@ class _Reading:
         self._resume = resume
         self._turn: _Open | None = None
         self._before: _Open | None = None
-        """The turn before, whose last messages may stand behind the next prompt."""
+        """The turn before, whose last messages may come after the next prompt."""
         self._order = ParentsFirst[tuple[Message, int]]()
         self._by_id: dict[str, Turn | None] = {}
         """Turns by their messages of the user."""
         self._is_broken = False
-        """A message could not be read since the last one that is of a turn."""
+        """Whether a message since the last one of a turn is unreadable."""
 
     def items(self, messages: Iterator[Message | Skipped]) -> Iterator[Item]:
-        """Yield turns, and what was not taken."""
+        """Yield turns, and skipped records."""
         number = 0
         for message in messages:
             self._resume.check()
@@ -182,7 +182,7 @@ class _Reading:
         self._by_id[message.id] = found.turn if found else None
 
     def _begin(self, message: Message, number: int) -> Generator[Item, None, _Open]:
-        """Begin a turn; yield the one before the last one, which nothing can be added to any more."""
+        """Begin a turn; yield the one before the last one, which is complete now."""
         yield from self._close(number)
         folder = as_text(as_record(message.info.get("path")).get("cwd")) or self._facts.folder
         key = message.id or f"{self._facts.session} {number}"
@@ -190,7 +190,7 @@ class _Reading:
         return self._turn
 
     def _close(self, number: int) -> Iterator[Item]:
-        """Yield the turn before the last one; where it was not answered, its prompts belong to the last one."""
+        """Yield the turn before the last one; if unanswered, its prompts join the last one."""
         before, last = self._before, self._turn
         if before is None or last is None:
             return
@@ -201,7 +201,7 @@ class _Reading:
             yield Read(before.turn, before.start, number)
 
     def _turn_of(self, message: Message, number: int) -> Generator[Item, None, Turn]:
-        """Return the turn of an agent's message: that of its parent, else the one under way."""
+        """Return the turn of an agent's message: that of its parent, else the current one."""
         parent, found = as_text(message.info.get("parentID")), self._turn
         turn = self._by_id.get(parent)
         for one in (self._turn, self._before):

@@ -1,4 +1,4 @@
-"""Where OpenCode keeps sessions: a database, or a folder with a file for each record, laid out in two ways."""
+"""OpenCode's storage of sessions: a database, or a folder with a file for each record, in two layouts."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Store(Protocol):
 
     file: Path
     left_out: list[Path]
-    """Folders of which not everything was looked at."""
+    """Folders that were not searched completely."""
     problem: str
     """Why its sessions cannot be read; empty: they can."""
 
     def sessions(self) -> Iterator[StoredSession]:
-        """Yield the sessions; what cannot be read is left out."""
+        """Yield the sessions; unreadable ones are skipped."""
 
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session.
@@ -79,10 +79,10 @@ class Store(Protocol):
 
 
 def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    """Yield the places that there are.
+    """Yield the existing places.
 
     Args:
-        environment: says where they lie, when they do not lie in their usual place.
+        environment: locates them, if not in their usual place.
     """
     base = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "opencode"
     named = environment.get("OPENCODE_DB", "")
@@ -148,10 +148,10 @@ class Database:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Open it without making anything beside it.
+        """Open it without creating any files.
 
         Raises:
-            OSError: it is none, or cannot be read.
+            OSError: it is not a database, or cannot be read.
         """
         address = self.file.absolute().as_uri()
         try:
@@ -193,7 +193,7 @@ class Folder:
         for folder in (self.file / "session").iterdir():
             file = folder / f"{name}.json"
             if file.is_file():
-                # Where it lies says whose it is: an update moves files and leaves what they say.
+                # Its path identifies the project: an update moves files and leaves their content.
                 return {**_json_file(file), "projectID": folder.name}
         return {}
 
@@ -225,7 +225,7 @@ def _message(name: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, An
 
 
 def _json_file(file: Path) -> Mapping[str, Any]:
-    """Return the record in a file; an empty one where it has gone, is too long or holds none."""
+    """Return the record in a file; empty if it is missing, too long or invalid."""
     try:
         return _record(read_bounded(file, SKIPPED_BYTES))
     except OSError:
@@ -240,7 +240,7 @@ def _changed(folder: Path) -> float:
 
 
 def _record(data: object) -> Mapping[str, Any]:
-    """Return a stored record, long texts of one that is too long cut; an empty one where it is none."""
+    """Return a stored record, with long texts of one that is too long cut; empty if invalid."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
     if not isinstance(data, bytes):

@@ -1,4 +1,4 @@
-"""Records in the order of their parents: one that stands before its parent waits for it, within bounds."""
+"""Sorting records after their parents: one that precedes its parent waits for it, up to a limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Waiting(NamedTuple, Generic[_T]):
 
 
 class ParentsFirst(Generic[_T]):
-    """Puts records behind their parents; where a parent does not come, they stay in their order."""
+    """Moves records after their parents; without a parent, they stay in order."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
@@ -43,7 +43,7 @@ class ParentsFirst(Generic[_T]):
                 yield from self._take(self._first())
             return
         if not parent:
-            # Nothing says what it follows: what stands before it and does not wait for it comes first.
+            # Its parent is unknown: earlier records that do not wait for it come first.
             while (other := next((one for one in self._waiting if self._root_of(one) != id_), None)) is not None:
                 self._waiting.remove(other)
                 yield from self._take(other)
@@ -55,14 +55,14 @@ class ParentsFirst(Generic[_T]):
             yield from self._take(self._first())
 
     def _first(self) -> _Waiting[_T]:
-        """Remove and return the first waiting record that does not wait for another one of these."""
+        """Remove and return the first waiting record that does not wait for another waiting one."""
         ids = {one.id for one in self._waiting}
         first = next((one for one in self._waiting if one.parent not in ids), self._waiting[0])
         self._waiting.remove(first)
         return first
 
     def _take(self, first: _Waiting[_T]) -> Iterator[_T]:
-        """Yield a record, and those that waited for it."""
+        """Yield a record, and those waiting for it."""
         due = [first]
         while due:
             one = due.pop(0)

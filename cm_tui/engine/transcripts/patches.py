@@ -1,4 +1,4 @@
-"""The patch of an imported turn: the edits that the agent made, as its transcript has them."""
+"""The patch of an imported turn, from the edits in its transcript."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from cm_tui.engine.transcripts.lines import as_list, as_record, as_text
 
 PATCH_BYTES = 64_000
-"""What is kept of a patch."""
-NOTE = "the patch is made of the agent's edits, as its transcript has them"
+"""Most bytes of a patch."""
+NOTE = "the patch is made of the agent's edits in its transcript"
 _MOST = PATCH_BYTES + 8_000
 _WRITTEN = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
@@ -54,7 +54,7 @@ def from_new_file(path: str, content: str) -> str:
 
 
 def from_replacement(path: str, old: str, new: str) -> str:
-    """Return a patch of a file in which a text takes the place of another; nobody says at which line."""
+    """Return a patch of a file that replaces one text by another; the line is unknown."""
     if old == new:
         return ""
     gone, come = old.rstrip("\n").split("\n"), new.rstrip("\n").split("\n")
@@ -63,7 +63,7 @@ def from_replacement(path: str, old: str, new: str) -> str:
 
 
 def from_edit(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return an edit of Claude Code as a patch: as the program worked it out, else from what it was given."""
+    """Return an edit of Claude Code as a patch: the program's own, else from the tool's input."""
     hunks = from_hunks(path, result.get("structuredPatch"))
     if hunks:
         return hunks
@@ -82,7 +82,7 @@ def from_diff(path: str, diff: str) -> str:
 
 
 def from_apply_patch(text: str) -> str:
-    """Return the files of an `apply_patch` text as sections, each with a header as git writes it."""
+    """Return the files of an `apply_patch` text as sections, each with a git header."""
     out: list[str] = []
     for line in text.split("\n"):
         for word, new in (("Add", True), ("Update", False), ("Delete", False)):

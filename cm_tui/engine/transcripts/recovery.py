@@ -1,4 +1,4 @@
-"""Records of a line that a crash tore, two programs wrote, or a picture made too long."""
+"""Records of a line that is torn, written by two programs, or too long because of a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 STRING_BYTES = 200_000
-"""So much of a text is kept in a line that is too long; a picture or a whole file is longer."""
+"""Characters of a text to keep in a line that is too long; a picture or a whole file is longer."""
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[\s\0\ufeff]*")
 _BEGINNING = re.compile(r'\{\s*"')
@@ -26,17 +26,14 @@ class Part(NamedTuple):
     start: int
     end: int
     record: Mapping[str, Any] | None
-    """None: what stands there is no record."""
+    """None: not a record."""
 
 
 def records_in(text: str) -> list[Part]:
-    """Return the records of a line in order, and what is damaged between them.
+    """Return the records of a line in order, and the damage between them.
 
-    Behind damage a record counts when it is whole, has what only a record of a transcript has, and is followed by
-    another one or by the end of the line: the records inside of a torn one are none.
-
-    Args:
-        text: the line.
+    After damage, a record counts if it is complete, has the fields of a transcript's record, and is followed by another
+    one or by the end of the line: records inside of a torn one do not count.
     """
     parts: list[Part] = []
     effort = [_EFFORT * len(text)]
@@ -68,7 +65,7 @@ def _record_at(text: str, at: int, effort: list[int] | None = None) -> tuple[Map
 
 
 def _next_record(text: str, start: int, effort: list[int]) -> int:
-    """Return where the next record begins behind damage; the end of the line where there is none."""
+    """Return where the next record begins after damage; the end of the line if there are no more."""
     for candidate in _BEGINNING.finditer(text, start):
         found = _record_at(text, candidate.start(), effort)
         if found is not None and not _OWN.isdisjoint(found[0]):
@@ -81,16 +78,16 @@ def _next_record(text: str, start: int, effort: list[int]) -> int:
 
 
 class Shortener:
-    """Shortens the texts of a JSON line that is read in pieces.
+    """Shortens the texts of a JSON line while reading it.
 
     Args:
-        limit: bytes that are kept of the line.
+        limit: most bytes to keep of the line.
     """
 
     def __init__(self, limit: int) -> None:
         self.kept = bytearray()
         self.cuts: list[tuple[int, int]] = []
-        """Where something was cut in what is kept, and how many bytes."""
+        """Places of cuts in the kept text, and their lengths in bytes."""
         self._limit = limit
         self._in_text = False
         self._is_escaped = False
@@ -98,7 +95,7 @@ class Shortener:
 
     @property
     def is_too_long(self) -> bool:
-        """Return whether more remains than is kept."""
+        """Return whether more than the limit remains."""
         return len(self.kept) > self._limit
 
     def add(self, data: bytes) -> None:
@@ -116,11 +113,11 @@ class Shortener:
             at = end
 
     def place_of(self, at: int) -> int:
-        """Return the place in the line of a place in what is kept."""
+        """Return the place in the line for a place in the kept text."""
         return at + sum(size for place, size in self.cuts if place <= at)
 
     def _end_of_text(self, data: bytes, at: int) -> tuple[int, bool]:
-        """Return where a text ends, behind its quote, or the piece does; and whether the text does."""
+        """Return where a text ends, after its quote, or the piece does; and whether the text does."""
         begin = at + self._is_escaped
         self._is_escaped = False
         quote = data.find(b'"', begin)
@@ -153,16 +150,16 @@ def _behind_quote(data: bytes, at: int) -> tuple[int, bool]:
 
 
 def _backslashes(data: bytes, begin: int, end: int) -> int:
-    """Return how many backslashes stand before a place."""
+    """Return the number of backslashes before a place."""
     return end - begin - len(data[begin:end].rstrip(b"\\"))
 
 
 def shortened(pieces: Iterator[bytes], limit: int) -> Shortener:
-    """Return a line with its long texts cut, where that makes it short enough.
+    """Return a line with its long texts cut, if that makes it short enough.
 
     Args:
-        pieces: the line, all of which are read.
-        limit: bytes that may remain.
+        pieces: the line; all pieces are read.
+        limit: most bytes of the result.
     """
     line = Shortener(limit)
     for piece in pieces:

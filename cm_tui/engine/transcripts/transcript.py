@@ -1,4 +1,4 @@
-"""What every format of transcripts gives: the transcripts that there are, whose they are, and their turns."""
+"""The interface of a transcript format: transcripts, facts about them, and turns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cm_tui.engine.transcripts.turn import SessionFacts, Turn
 
 _EARLIEST = datetime(2015, 1, 1, tzinfo=UTC).timestamp()
 _AHEAD = 86_400.0
-"""A time further in the future than this is that of a clock gone wrong."""
+"""A time further in the future is from a wrong clock."""
 _GIVEN = ("command", "cmd", "file_path", "filePath", "notebook_path", "path", "pattern", "query", "url", "prompt", "description")  # fmt: skip
 _PATHS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _GIVEN_CHARACTERS = 8_000
 
 
 class Transcript(NamedTuple):
-    """One transcript on this machine: a file, or what a database holds of one session."""
+    """One transcript on this machine: a file, or a session in a database."""
 
     agent: str
     name: str
@@ -34,9 +34,9 @@ class Transcript(NamedTuple):
     stamp: float
     """When it was changed last: seconds since the epoch."""
     session: str = ""
-    """The session, where the file does not say it in its first records."""
+    """The session, if the file's first records lack it."""
     is_copy: bool = False
-    """A copy that `cm rescue` made: the transcript itself has gone."""
+    """A copy by `cm rescue`: the transcript itself no longer exists."""
 
 
 class Read(NamedTuple):
@@ -44,14 +44,14 @@ class Read(NamedTuple):
 
     turn: Turn
     start: int
-    """Where it begins: reading from here gives it again."""
+    """Start position: reading from here yields it again."""
     end: int
     is_last: bool = False
-    """Nothing stands behind it: it may go on."""
+    """It is the last one: it may continue."""
     session: str = ""
     """Of a session within the session, a sub-agent's; empty: the transcript's own."""
     number: int = 0
-    """How many turns stand before it, where the format counts them."""
+    """Number of earlier turns, if the format counts them."""
 
 
 class Skipped(NamedTuple):
@@ -61,9 +61,9 @@ class Skipped(NamedTuple):
     at: int
     is_broken: bool = False
     record: Mapping[str, Any] = {}
-    """What was not understood, as it was read; empty where it cannot be read."""
+    """The unknown record as read; empty: unreadable."""
     time: float | None = None
-    """When it was written, where it says so."""
+    """When it was written, if known."""
 
 
 class Named(NamedTuple):
@@ -77,15 +77,15 @@ Item = Read | Skipped | Named
 
 @dataclass
 class Resume:
-    """Where the reading of a transcript goes on, and what has to be known of what stands before."""
+    """Position in a transcript, with the state of unfinished turns."""
 
     offset: int = 0
     turns: int = 0
     """How many turns were read before."""
     marks: dict[str, Any] = field(default_factory=dict)
-    """What the format wants to remember, as JSON types."""
+    """State of the format, as JSON types."""
     check: Callable[[], None] = lambda: None
-    """Called with each record: raises when somebody wants no more."""
+    """Called with each record: raises on cancellation."""
 
     def from_beginning(self) -> None:
         """Read all of it."""
@@ -98,41 +98,41 @@ class Format(Protocol):
 
     agent: str
     left_out: list[Path]
-    """Folders of which not everything was looked at: there is too much in them."""
+    """Folders that were not searched completely, as they have too many files."""
     unread: dict[Path, str]
     """Files that are passed over, with the reasons; as of the last look at the transcripts."""
     asides: frozenset[str]
     """Kinds of records that need no session: a file may hold these alone."""
     places: tuple[Path, ...]
-    """Folders of transcripts that are files of lines; empty: it keeps them in another form."""
+    """Folders of transcripts that are files of lines; empty: another form."""
     prefix: str
     """How the names of these files begin."""
     names: re.Pattern[str] | None
-    """Paths below a place that are transcripts, where the agent keeps other files there too; None: all files of lines."""
+    """Paths below a place that are transcripts, if other files are there, too; None: all files of lines."""
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield those that there are; folders that cannot be looked at are left out."""
+        """Yield the transcripts; unreadable folders are skipped."""
 
     def days_kept(self, place: Path) -> int | None:
-        """Return after how many days without a change the agent deletes transcripts of a place; None: never."""
+        """Return the agent's retention of unchanged transcripts of a place in days; None: forever."""
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
-        """Return what its first records say; None where they say nothing.
+        """Return the facts from its first records; None: not there.
 
         Raises:
-            OSError: it has gone, or cannot be read.
+            OSError: it was removed, or cannot be read.
         """
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
-        """Yield its turns from a place on; at the end `resume` says where to go on behind the last one.
+        """Yield its turns from a position on; at the end `resume` is the position after the last one.
 
         Raises:
-            OSError: it has gone, or cannot be read.
+            OSError: it was removed, or cannot be read.
         """
 
 
 def parse_time(value: object) -> float | None:
-    """Return a time as seconds since the epoch: from ISO text, seconds or milliseconds; None for what is none."""
+    """Return a time as seconds since the epoch: from ISO text, seconds or milliseconds; None: invalid."""
     if isinstance(value, str) and 10 <= len(value) <= 40:
         try:
             moment = datetime.fromisoformat(value)
@@ -149,7 +149,7 @@ def _sane(seconds: float) -> float | None:
 
 
 def given_words(given: Mapping[str, Any]) -> str:
-    """Return what a tool was given as one text: what a person would want to see of it."""
+    """Return a tool's input as one text, with the parts relevant to a user."""
     for name in _GIVEN:
         value = given.get(name)
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
@@ -182,7 +182,7 @@ def texts_of(content: object) -> str:
 
 
 def plan_of(items: object, text: str) -> str:
-    """Return a list of things to do as text.
+    """Return a to-do list as text.
 
     Args:
         items: records with a text and a status.

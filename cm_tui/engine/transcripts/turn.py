@@ -1,4 +1,4 @@
-"""A turn of a session as a transcript has it: built record by record, within bounds, whoever wrote the transcript."""
+"""A session's turn in a transcript: built record by record, within limits, from untrusted data."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cm_tui.engine.transcripts.patches import Patch
 from cm_tui.model import Outcome, StepKind
 
 PROMPT_CHARACTERS = 8_000
-"""What is kept of a prompt."""
+"""Most characters of a prompt."""
 ANSWER_CHARACTERS = 8_000
-"""What is kept of an answer."""
+"""Most characters of an answer."""
 STEP_CHARACTERS: Mapping[StepKind, int] = {"said": 2_000, "thought": 600, "plan": 4_000, "tool": 600}
-"""What is kept of a step."""
+"""Most characters of a step."""
 RESULT_CHARACTERS = 400
-"""What is kept of what a tool gave back."""
+"""Most characters of a tool's output."""
 _PROMPTS = 10
 _PROMPTS_NAMED = 100
-"""So many prompts beyond these tell turns without an answer apart."""
+"""Number of further prompts that distinguish turns without an answer."""
 _FIRST_STEPS = 20
 _LAST_STEPS = 40
 _FILES = 200
@@ -39,7 +39,7 @@ _CHECK = re.compile(
 
 
 class Piece(NamedTuple):
-    """A text that is longer than what is kept of it: so much more is there that a secret at the cut is seen whole."""
+    """A text with some characters beyond the limit, so that a secret at the cut is complete."""
 
     text: str
     limit: int
@@ -73,12 +73,12 @@ class TurnStep:
 
 @dataclass
 class Turn:
-    """What was asked, what was done on the way, and what came of it."""
+    """A prompt, the steps, and the answer."""
 
     key: str
     """Names the turn in its session, also where its records are repeated in another file."""
     folder: str = ""
-    """Where the agent worked, as it says."""
+    """The agent's working folder, according to it."""
     earlier_key: str = ""
     """What earlier versions named it by; empty: the same."""
     asked_key: str = ""
@@ -88,14 +88,14 @@ class Turn:
     replaces: list[str] = field(default_factory=list)
     """Names, without an answer, of prompts that had waited in a queue before it began."""
     unkept_prompts: int = 0
-    """How many prompts there were beyond those that are kept."""
+    """Number of prompts beyond the limit."""
     held: SessionFacts | None = None
     """The session that it was held in, where a transcript repeats it from another one; None: the transcript's own."""
     began: float | None = None
     ended: float | None = None
     prompts: list[Piece] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
-    """What it said last, since it used a tool."""
+    """Its last text since the last tool."""
     files: dict[str, None] = field(default_factory=dict)
     """Files that it wrote, as the agent names them."""
     tools: dict[str, None] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Turn:
     outcome: Outcome = ""
     patch: Patch = field(default_factory=Patch)
     is_over: bool = False
-    """The agent said that it is done, or was interrupted."""
+    """The agent reported the end, or was interrupted."""
     is_damaged: bool = False
     """A part of it could not be read."""
     step_count: int = 0
@@ -112,7 +112,7 @@ class Turn:
     _stopped: tuple[Outcome, str] | None = None
     """Outcome and verdict before it was stopped."""
     _unsaid: int = 0
-    """Texts that were left out of the answer."""
+    """Texts omitted from the answer."""
     _first: list[TurnStep] = field(default_factory=list)
     _last: deque[TurnStep] = field(default_factory=lambda: deque(maxlen=_LAST_STEPS))
     _open: dict[str, TurnStep] = field(default_factory=dict)
@@ -125,12 +125,12 @@ class Turn:
 
     @property
     def tokens(self) -> int:
-        """Return the tokens that it took, without those that were read from a cache."""
+        """Return the tokens used, without cached ones."""
         return sum(self._tokens.values())
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was done: a command of the agent's program, or a prompt without an answer."""
+        """Return whether nothing was done: a command of the agent's program, or an unanswered prompt."""
         return not (self.has_work or self.is_damaged or self._is_answered)
 
     @property
@@ -140,11 +140,11 @@ class Turn:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the agent spoke last: what follows may be of another turn."""
+        """Return whether the agent's text came last: the rest may be of another turn."""
         return self.is_over or bool(self.answer)
 
     def at(self, time: float | None) -> None:
-        """Note when one of its own records was written; where the clock went backwards, the latest time counts."""
+        """Record the time of one of its records; after a clock change, the latest time counts."""
         if time is not None:
             self.began = time if self.began is None else self.began
             self.ended = time if self.ended is None else max(self.ended, time)
@@ -166,7 +166,7 @@ class Turn:
 
     @property
     def unanswered_keys(self) -> list[str]:
-        """Return its name as a turn without an answer, after each of its prompts: more may be asked before one comes."""
+        """Return its keys as a turn without an answer, after each of its prompts: more may follow before the answer."""
         digest, keys = sha256(), list[str]()
         for text in (*(prompt.text for prompt in self.prompts), *[""] * min(self.unkept_prompts, _PROMPTS_NAMED)):
             digest.update(f"{text}\0".encode("utf-8", "replace"))
@@ -174,7 +174,7 @@ class Turn:
         return keys
 
     def precede(self, other: Turn) -> None:
-        """Add the prompts of a turn before it that was not answered; it has the name and the beginning of that one."""
+        """Add the prompts of an unanswered turn before it; it takes that turn's key and start."""
         prompts = [*other.prompts, *self.prompts]
         self.key, self.prompts = other.key, prompts[:_PROMPTS]
         self.is_asked = self.is_asked or other.is_asked
@@ -182,14 +182,14 @@ class Turn:
         self.began = self.began if other.began is None else other.began
 
     def answered_by(self, words: str) -> None:
-        """Name it further by what was answered first: the same may be asked twice at one time."""
+        """Extend its key by the first answer, as the same prompt may occur twice at one time."""
         if not self._is_answered:
             self._is_answered = True
             self.asked_key = self.key
             self.key = f"{self.key} {sha256(words.encode()).hexdigest()[:32]}"
 
     def say(self, text: str) -> None:
-        """Add something that the agent said; it is the answer unless it does something else afterwards."""
+        """Add an agent's text; it is the answer unless an action follows."""
         if text.strip():
             self.answer.append(text[: ANSWER_CHARACTERS + BEYOND])
         if len(self.answer) > _FIRST_STEPS + _LAST_STEPS:
@@ -208,13 +208,13 @@ class Turn:
             self.plan = text[: STEP_CHARACTERS["plan"] + BEYOND]
 
     def use(self, call: str, tool: str, given: str, path: str = "") -> None:
-        """Add the use of a tool.
+        """Add a tool call.
 
         Args:
-            call: id by which its result names it.
+            call: its id, as used by its result.
             tool: name of the tool.
-            given: what it was given, in words.
-            path: the file that it is about.
+            given: input as text.
+            path: the related file.
         """
         self._settle_answer()
         name = tool[:_NAME]
@@ -227,7 +227,7 @@ class Turn:
             self._open.pop(next(iter(self._open)))
 
     def get(self, call: str, text: str, *, failed: bool) -> TurnStep | None:
-        """Add what a tool gave back; returns the step, where it is known."""
+        """Add a tool's output; return the step, if known."""
         step = self._open.pop(call[:_ID], None)
         if step is not None:
             step.result, step.failed = piece(text, RESULT_CHARACTERS), failed
@@ -243,7 +243,7 @@ class Turn:
             self.files[path[:1_000]] = None
 
     def spend(self, message: str, tokens: int) -> None:
-        """Note what a message took; agents repeat it with each part of the message."""
+        """Record the tokens of a message; agents repeat them with each part of the message."""
         self._tokens[message[:_ID] or str(len(self._tokens))] = tokens
 
     def stop(self, outcome: Outcome, verdict: str) -> None:
@@ -252,7 +252,7 @@ class Turn:
         self.outcome, self.verdict, self.is_over = outcome, verdict, True
 
     def go_on(self) -> None:
-        """Note that the agent goes on: an error that ended its work was not the end of the turn."""
+        """Record that the agent continues: an earlier error was not the end of the turn."""
         if self._stopped is not None and self.outcome == "failed":
             self.outcome, self.verdict = self._stopped
         self._stopped = None
@@ -267,11 +267,11 @@ class Turn:
         return call[:_ID] in self._open
 
     def waits_for_part(self, text: str) -> bool:
-        """Return whether a damaged text names the use of a tool whose result is waited for."""
+        """Return whether a damaged text names a tool call without a result so far."""
         return any(call and call in text for call in self._open)
 
     def _settle_answer(self) -> None:
-        """Make what was said so far steps: something was done afterwards."""
+        """Turn the texts so far into steps: an action followed."""
         for text in self.answer:
             self._add("said", text)
         self.step_count += self._unsaid
@@ -289,7 +289,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What the first records of a transcript say about its session."""
+    """Facts about a session, from the first records of a transcript."""
 
     agent: str
     session: str
@@ -298,7 +298,7 @@ class SessionFacts:
     parent: str = ""
     """The session that started it."""
     continues: str = ""
-    """The session that it goes on with."""
+    """The session that it continues."""
     title: str = ""
     began: float | None = None
     commit: str = ""

@@ -1,4 +1,4 @@
-"""The variables by which agents are told where they keep their transcripts."""
+"""The agents' environment variables that locate their transcripts."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ VARIABLES = (
     "GEMINI_CLI_HOME",
     "CURSOR_DATA_DIR",
 )
-"""Looked at where transcripts do not lie in their usual place."""
+"""Places to search if transcripts are not in their usual place."""

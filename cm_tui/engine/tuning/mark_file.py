@@ -1,12 +1,11 @@
-"""The file of a project's marks: people may commit it, so it may be anybody's; what is damaged is kept aside."""
+"""The file of a project's marks: it may be committed, and so be anyone's; a damaged one is set aside."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from cm_tui.counts import count, noun
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
 from cm_tui.files import permissions_of, read_below, remove_left_overs, set_aside, shared_dir, write_atomically
-from cm_tui.locks import locked
 from cm_tui.model.tuning import Mark, is_same, normal
+from cm_tui.state_file import holding, reported
 
 FILE = "marks.json"
 """Its name, below a project's folder `.cm`."""
@@ -28,20 +27,19 @@ _MOST_PATH = 1_000
 _MOST_SYMBOL = 500
 _MOST_LINE = 100_000_000
 _VERSION = 1
-_LOCK_SECONDS = 10.0
 
 
 @dataclass(slots=True)
 class MarkContent:
-    """What the file holds."""
+    """Content of the file."""
 
     marks: list[Mark] = field(default_factory=list)
     unknown: list[Any] = field(default_factory=list)
-    """What stands among its marks and is none: it stays."""
+    """Invalid items among its marks, which are kept."""
     beyond: list[Any] = field(default_factory=list)
-    """Marks that are more than are read: they stay too."""
+    """Marks beyond the limit, which are kept, too."""
     other: dict[str, Any] = field(default_factory=dict)
-    """What the file says beside its marks."""
+    """The file's other data."""
     damaged: str = ""
     """Why all of it cannot be understood; empty: it can."""
     notes: tuple[str, ...] = ()
@@ -62,7 +60,7 @@ class MarkFile:
         """Read the file.
 
         Raises:
-            RefusedError: it is a link, or lies below one.
+            RefusedError: it is a link, or is below one.
             StoreError: it is too long, or cannot be read.
         """
         try:
@@ -79,7 +77,7 @@ class MarkFile:
         return _content(data, self.path)
 
     def of(self, question: str) -> tuple[list[Mark], str]:
-        """Return the marks of a question, and what has to be said where they cannot be read."""
+        """Return the marks of a query, and a message if they cannot be read."""
         asked = normal(question)
         try:
             content = self.read()
@@ -88,11 +86,11 @@ class MarkFile:
         return [mark for mark in content.marks if mark.question == asked], ""
 
     def put(self, mark: Mark) -> str:
-        """Write a mark, in the place of what was said of that result before; returns what has to be said.
+        """Write a mark, replacing an earlier one of that result; return messages for the user.
 
         Raises:
-            UsageError: it is none, or there are too many.
-            RefusedError: the question looks as if it held a secret, or the file is a link.
+            UsageError: the mark is invalid, or there are too many.
+            RefusedError: the query may contain a secret, or the file is a link.
             StoreError: the file cannot be written.
         """
         wanted = _checked(mark)
@@ -101,14 +99,14 @@ class MarkFile:
             kept = [one for one in marks if not is_same(one, wanted)]
             if len(kept) >= MOST_MARKS and len(kept) == len(marks):
                 raise UsageError(
-                    f"{self.path} has {count(len(kept), 'mark')} already.", hint="Take some back: `cm tune unmark`."
+                    f"{self.path} has {count(len(kept), 'mark')} already.", hint="Remove some: `cm tune unmark`."
                 )
             return [*kept, wanted]
 
         return self._change(change)
 
     def remove(self, mark: Mark) -> str:
-        """Take a mark back; returns what has to be said. One that is not there is gone already.
+        """Remove a mark, if it exists; return messages for the user.
 
         Raises:
             RefusedError: the file is a link.
@@ -130,17 +128,12 @@ class MarkFile:
     def _write(self, content: MarkContent, marks: list[Mark]) -> str:
         if self._leads_away():
             raise self._refusal()
-        try:
+        with reported(self.path):
             shared_dir(self.path.parent)
             remove_left_overs(self.path)
-            kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime())) if content.damaged else None
+            kept = set_aside(self.path) if content.damaged else None
             permissions = permissions_of(self.path)
             write_atomically(self.path, _text(content, marks), permissions=permissions, durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write the marks in {self.path}: {error.strerror or error}.",
-                hint="Check the permissions of its folder and free space.",
-            ) from error
         return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
     def _leads_away(self) -> bool:
@@ -148,33 +141,25 @@ class MarkFile:
 
     def _refusal(self) -> RefusedError:
         return RefusedError(
-            f"{self.path} is a link, or lies below one: marks are neither read from it nor written to it.",
+            f"{self.path} is a link, or is below one: marks are neither read from it nor written to it.",
             hint="Put an ordinary folder there.",
         )
 
 
-@contextmanager
-def _writing() -> Iterator[None]:
+def _writing() -> AbstractContextManager[None]:
     """Hold the files of marks: no other process or thread changes one meanwhile."""
-    folder = paths.data_dir() / "marks"
-    try:
-        with locked(paths.private_dir(folder) / "lock", _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
+    return holding(paths.data_dir() / "marks" / "lock")
 
 
-# --- what a mark may be ---
+# --- valid marks ---
 
 
 def _checked(mark: Mark) -> Mark:
-    """A mark as it is written.
+    """Return a mark in its written form.
 
     Raises:
-        UsageError: something of it cannot be.
-        RefusedError: the question looks as if it held a secret.
+        UsageError: a value is invalid.
+        RefusedError: the query may contain a secret.
     """
     wanted = _mark(_plain(mark))
     if wanted is None:
@@ -259,7 +244,7 @@ def _content(data: bytes, path: Path) -> MarkContent:
 
 
 def _damaged(path: Path, why: str) -> MarkContent:
-    said = f"{path} cannot be understood ({why}): none of its marks is known. Mend it; the next mark puts it aside."
+    said = f"{path} cannot be understood ({why}): none of its marks is known. Fix it; the next mark puts it aside."
     return MarkContent(damaged=why, notes=(said,))
 
 

@@ -1,1 +1,1 @@
-"""Vectors of passages: kept in step with the store, searched exactly or by a graph."""
+"""Vectors of passages: in sync with the store, searched exactly or by a graph."""

@@ -1,4 +1,4 @@
-"""Arrays on disk: one file that says what it holds, written whole or not at all, and checked when read."""
+"""Arrays on disk: one file with a header, written atomically, and checked when read."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class UnusableFileError(Exception):
-    """A file of vectors is missing, cut short or not what it claims; it is made again from the store."""
+    """A file of vectors is missing, truncated or invalid; it is rebuilt from the store."""
 
 
 def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a magic line, a JSON header with a CRC-32 of all that follows, then the arrays one after another.
+    """Write a magic line, a JSON header with a CRC-32 of the rest, then the arrays one after another.
 
     Raises:
-        OSError: the disk is full or the folder cannot be written; an older file is then still there.
+        OSError: the disk is full or the folder cannot be written; an older file is then unchanged.
     """
     checksum = 0
     layout = []
@@ -46,12 +46,12 @@ def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) 
 
 
 def attempt_to_save(what: str, save: Callable[[], None], note: Callable[[str], None]) -> bool:
-    """Save something that can be made again; a failure is only noted.
+    """Save rebuildable data; a failure is only noted.
 
     Args:
-        what: for people.
+        what: name for the user.
         save: writes it.
-        note: told why it could not be written.
+        note: called with the reason of a failure.
     """
     try:
         save()
@@ -62,11 +62,11 @@ def attempt_to_save(what: str, save: Callable[[], None], note: Callable[[str], N
 
 
 def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:
-    """Read what `save_arrays` wrote.
+    """Read a file of `save_arrays`.
 
     Raises:
-        FileNotFoundError: there is none.
-        UnusableFileError: it is cut short, damaged or something else; the text says what.
+        FileNotFoundError: no file.
+        UnusableFileError: it is truncated, damaged or something else; the text contains the reason.
     """
     try:
         with file.open("rb") as stream:

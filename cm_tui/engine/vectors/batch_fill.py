@@ -1,4 +1,4 @@
-"""Vectors of very many passages by batch jobs: handed over, waited for or left for a later run, fetched and stored."""
+"""Vectors of very many passages by batch jobs: submit, wait or leave for a later run, fetch and store."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class BatchFill:
 
     Args:
         db: the project's store.
-        folder: where what is waited for is noted.
-        index: the vectors that are to be filled.
+        folder: of the file with pending jobs.
+        index: the vectors to fill.
         provider: the model.
         jobs: its batch jobs.
     """
@@ -50,7 +50,7 @@ class BatchFill:
 
     @classmethod
     def of(cls, db: Database, folder: Path, index: VectorIndex, provider: Provider) -> BatchFill | None:
-        """Return those of a model; None where the settings ask for none, or it has none."""
+        """Return the jobs of a model; None: not configured, or not supported."""
         jobs = batch_jobs_of(provider)
         if jobs is None or not isinstance(provider, RemoteProvider):
             return None
@@ -66,15 +66,15 @@ class BatchFill:
         return not self._state.gave_up and len(self._index.unstored(self.waiting, WORTH_A_JOB)) >= WORTH_A_JOB
 
     def run(self, cancel: Cancel) -> Iterator[tuple[int, int]]:
-        """Fetch what jobs made, hand over more, and wait for them where the settings say so.
+        """Fetch results of jobs, submit more, and wait for them if configured.
 
         Yields:
-            (done, total) passages with a vector, first as it was found.
+            (done, total) passages with a vector; first the initial state.
 
         Raises:
-            CancelledError: `cancel` was set; a later run fetches what was handed over.
-            ModelError: vectors do not fit to those that are there, or the settings name another model by now.
-            StoreError: what is waited for cannot be noted.
+            CancelledError: `cancel` was set; a later run fetches submitted jobs.
+            ModelError: vectors do not fit the stored ones, or the settings name another model now.
+            StoreError: pending jobs cannot be recorded.
         """
         settings = self._provider.settings.batch
         until = time.monotonic() + 60 * settings.timeout_minutes
@@ -101,7 +101,7 @@ class BatchFill:
                 self._keep(self._without(job).failing(self._reason(error.message)))
                 continue
             except ModelError:
-                # The job is not lost because the endpoint cannot be asked now.
+                # The job is not lost while the endpoint is unavailable.
                 break
             if report.state == "running":
                 continue
@@ -130,7 +130,7 @@ class BatchFill:
             self._keep(state)
 
     def _unit(self, vectors: dict[str, bytes], name: str, row: Any) -> str:
-        """Add a vector in the form that is stored; returns why it is none."""
+        """Add a vector in its stored form; return why it is invalid."""
         try:
             vectors[name] = pack(self._provider.unit([row], 1))[0].tobytes()
         except ModelError as error:
@@ -170,7 +170,7 @@ class BatchFill:
         try:
             batch_state.write(self._folder, state)
         except OSError as error:
-            # What was paid for would be lost without anybody knowing.
+            # Otherwise paid results would be lost silently.
             raise StoreError(
                 f"Cannot note the batch jobs in {self._folder}: {error}", hint="Check the folder's permissions."
             ) from error

@@ -1,4 +1,4 @@
-"""Which batch jobs a project waits for: a file beside the store, so that another process can fetch what they made."""
+"""A project's pending batch jobs: a file next to the store, so that another process can fetch the results."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cm_tui.counts import count
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
+from cm_tui.state_file import read_object
 
 FILE = "batches.json"
 _LONGEST = 200_000_000
 MOST_FAILURES = 2
-"""Jobs in a row that brought nothing; then texts are sent in plain requests."""
+"""Consecutive jobs without a result; then texts are sent in plain requests."""
 FORGIVEN_SECONDS = 3600.0
 """After that jobs are tried again."""
 
@@ -29,12 +30,12 @@ class PendingJob:
     since: float
     """Seconds since the epoch."""
     names: tuple[str, ...]
-    """Under which each text's vector is kept."""
+    """Key of each text's vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What is waited for, and what failed."""
+    """Pending jobs, and failures."""
 
     jobs: tuple[PendingJob, ...] = ()
     failures: int = 0
@@ -56,7 +57,7 @@ class BatchState:
         return replace(self, failures=failures, failed_at=time.time(), reason=reason)
 
     def note(self, fingerprint: str) -> str:
-        """Return what is said of it wherever vectors are used; empty where there is nothing to say."""
+        """Return the note on jobs where vectors are used; empty: none."""
         said = []
         if jobs := self.of(fingerprint):
             texts = count(sum(len(job.names) for job in jobs), "text")
@@ -69,17 +70,14 @@ class BatchState:
 
 def read(folder: Path) -> BatchState:
     """Return what was last noted; nothing where the file cannot be read: those texts are sent again."""
-    data = read_regular(folder / FILE, _LONGEST)
-    if data is None:
-        return BatchState()
+    kept = read_object(folder / FILE, _LONGEST)
     try:
-        kept = json.loads(data)
         jobs = tuple(
             PendingJob(str(job["id"]), str(job["fingerprint"]), float(job["since"]), tuple(map(str, job["names"])))
             for job in kept["jobs"]
         )
         return BatchState(jobs, int(kept["failures"]), float(kept["failed_at"]), str(kept["reason"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return BatchState()
 
 

@@ -1,7 +1,7 @@
-"""Vectors of a project: those of code by one model, those of what people and agents said by another, where there is one.
+"""Vectors of a project: those of code by one model, those of prose by another, if there is one.
 
-The model of code may fail for good. Where the settings name a fallback, that takes over as a whole, questions and passages
-alike, with the next index run; vectors of two models are never compared. Vectors of the first choice are kept meanwhile.
+The model of code may fail permanently. A configured fallback then takes over completely, for queries and passages, with
+the next index run; vectors of two models are never compared. Vectors of the first choice are kept meanwhile.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ASK_AGAIN_SECONDS = 60.0
 
 
 class ProjectVectors:
-    """The vector indexes of a project, each with its model: brought up, filled and checked as one.
+    """The vector indexes of a project, each with its model: updated, filled and checked together.
 
     Args:
         db: the project's store.
-        folder: where the files are kept.
-        provider: the model that the settings ask for.
-        embedding: those settings.
-        fallback: the model that they name for when that one fails, and its own settings.
+        folder: of their files.
+        provider: the configured model.
+        embedding: its settings.
+        fallback: the configured fallback, and its settings.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ProjectVectors:
 
     @property
     def prose(self) -> VectorIndex | None:
-        """Return the vectors of what people and agents said, where another model makes them."""
+        """Return the vectors of prose, if another model makes them."""
         return self._side.prose
 
     @property
@@ -102,7 +102,7 @@ class ProjectVectors:
 
     @property
     def jobs_note(self) -> str:
-        """Return what is said of batch jobs; empty where there are none."""
+        """Return the note on batch jobs; empty: none."""
         return self._jobs
 
     @property
@@ -124,17 +124,17 @@ class ProjectVectors:
 
     @property
     def state(self) -> State:
-        """How the vectors of code are searched now; of prose where there are no others."""
+        """How the vectors of code are currently searched; of prose if there are no others."""
         return next((index.state for index in self._each if index.state != "none"), "none")
 
     @property
     def has_model(self) -> bool:
-        """Return whether there is a model at all; without one no passage will have a vector."""
+        """Return whether there is a model; without one no passage gets a vector."""
         return self.code.has_model
 
     @property
     def notes(self) -> list[str]:
-        """Notes on what was found damaged or stale."""
+        """Messages on damaged or stale data."""
         return [*(note for index in self._each for note in index.notes), *([self._problem] if self._problem else [])]
 
     def coverage(self) -> tuple[int, int]:
@@ -143,7 +143,7 @@ class ProjectVectors:
         return sum(done for done, _ in every), sum(total for _, total in every)
 
     def refresh(self) -> int:
-        """Bring the rows up to the store; returns how many passages still have to be embedded."""
+        """Update the rows from the store; return how many passages still have to be embedded."""
         return sum(index.refresh() for index in self._each)
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -151,17 +151,18 @@ class ProjectVectors:
         self.code.prepare(texts)
 
     def fill(self, cancel: Cancel | None = None, *, prose_seconds: float = math.inf) -> Iterator[tuple[int, int]]:
-        """Embed the passages that have no vector: code first, which takes seconds.
+        """Embed the passages without a vector: code first, which takes seconds.
 
         Args:
             cancel: ends it after a batch.
-            prose_seconds: how long prose may take (0: it is left alone); what has no vector then gets it the next time.
+            prose_seconds: time limit for prose (0: skip it); the rest is embedded the next time.
 
         Yields:
-            (done, total) passages with a vector, first as it was found.
+            (done, total) passages with a vector; first the initial state.
 
         Raises:
-            ModelError: the model of code cannot be used, and no fallback either; why that of prose cannot is in the notes.
+            ModelError: neither the model of code nor its fallback is usable; an unusable model of prose is reported in
+                the notes.
             CancelledError: `cancel` was set; the batches so far are kept and searchable.
         """
         done, total = 0, 0
@@ -176,7 +177,7 @@ class ProjectVectors:
                     break
 
     def take_news(self) -> tuple[str, ...]:
-        """Return what `fill` changed of which model is used, in words, once."""
+        """Return, once, the messages on changes of the model by `fill`."""
         news, self._news = tuple(self._news), []
         return news
 
@@ -201,7 +202,7 @@ class ProjectVectors:
         """Embed code, large amounts by batch jobs where the settings ask for that."""
         waiting: frozenset[str] = frozenset()
         if side.settings.batch.enabled:
-            # Late: it brings the client of endpoints.
+            # Late import: it loads the client of endpoints.
             from cm_tui.engine.vectors.batch_fill import BatchFill
 
             if jobs := BatchFill.of(self._db, self._folder, side.code, side.provider):
@@ -216,9 +217,9 @@ class ProjectVectors:
         yield from side.code.fill(cancel, waiting)
 
     def _say_of_jobs(self, side: Side) -> None:
-        """Have questions and the status say what is waited for."""
+        """Include pending jobs in the notes of responses and status."""
         before, self._jobs = self._jobs, batch_state.read(self._folder).note(side.provider.fingerprint)
-        # Those of a first choice that comes back are told while the fallback still serves.
+        # Jobs of a restored first choice are reported while the fallback still serves.
         notes = self.code.notes
         if before in notes:
             notes.remove(before)
@@ -226,13 +227,13 @@ class ProjectVectors:
             notes.append(self._jobs)
 
     def _answers(self, *, patiently: bool) -> bool:
-        """Ask the first choice for a vector, where a fallback is named and that was not done lately; returns whether it was.
+        """Request a vector from the first choice, if there is a fallback and that is due; return whether it was done.
 
         Args:
-            patiently: again and again, as for a question.
+            patiently: with repetitions, as for a query.
 
         Raises:
-            ModelError: it does not answer.
+            ModelError: no response.
         """
         if self._fallback is None or time.monotonic() - self._asked < ASK_AGAIN_SECONDS:
             return False
@@ -241,7 +242,7 @@ class ProjectVectors:
         return True
 
     def _go_back(self, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
-        """Use the first choice again once it answers and has a vector for every passage: the fallback serves until then."""
+        """Return to the first choice once it responds and has a vector for every passage; until then the fallback serves."""
         if not self._answers(patiently=False):
             return
         first = self._open(self._first, self._folder)
@@ -258,7 +259,7 @@ class ProjectVectors:
 
     def _fall_back(self, fallback: Choice, error: ModelError) -> None:
         """Use the fallback from now on, and note why."""
-        # What a server says of a request may repeat some of it.
+        # A server's error may repeat parts of the request.
         said = redact(error.message).text.rstrip(".")
         before = self._in_use if self.is_fallback else None
         since = before.since if before else time.time()
@@ -275,7 +276,7 @@ class ProjectVectors:
         in_use.write(self._folder, now)
 
     def _open_fallback(self, fallback: Choice, now: InUse) -> Side:
-        # Files of its own: those of the first choice are there when that returns.
+        # Separate files: those of the first choice are kept for its return.
         side = self._open(fallback, self._folder / FALLBACK_FOLDER)
         side.code.notes.append(now.note)
         return side
@@ -285,10 +286,10 @@ class ProjectVectors:
         return open_side(self._db, folder, self._folder / PROSE_FOLDER, choice, [one for one in every if one])
 
     def fill_prose(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
-        """Embed what was said and has no vector, newest first; why the model cannot be used is in the notes.
+        """Embed prose without vectors, newest first; an unusable model is reported in the notes.
 
         Yields:
-            (done, total) passages with a vector, first as it was found.
+            (done, total) passages with a vector; first the initial state.
 
         Raises:
             CancelledError: `cancel` was set; the batches so far are kept and searchable.
@@ -299,10 +300,10 @@ class ProjectVectors:
             yield from self.prose.fill(cancel)
             self._problem = ""
         except ModelError as error:
-            self._problem = f"What was said is searched by keyword only: {error.message}"
+            self._problem = f"Conversations and notes are searched by keyword only: {error.message}"
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
-        """Build and save the graphs of those indexes that are large enough for one.
+        """Build and save the graphs of large indexes.
 
         Raises:
             CancelledError: `cancel` was set.
@@ -311,5 +312,5 @@ class ProjectVectors:
             yield from index.build_graph(cancel)
 
     def verify(self) -> tuple[str, ...]:
-        """Compare every row with the store, and mend what differs; returns what was wrong, in words."""
+        """Compare every row with the store, and repair differences; return a description of them."""
         return tuple(problem for index in self._each for problem in index.verify())

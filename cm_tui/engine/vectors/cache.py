@@ -1,4 +1,4 @@
-"""The table `embedding`: vectors by content and fingerprint, so that no text is embedded twice."""
+"""The table `embedding`: vectors by content and fingerprint, so that each text is embedded only once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WITHIN: Mapping[Scope, str] = {"all": "true", "code": f"p.source = '{CODE}'", "
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Passages whose vectors are wanted, column by column."""
+    """Passages to embed, in columns."""
 
     ids: Ids
     keys: Keys
@@ -50,7 +50,7 @@ class Needed:
         return Needed(self.ids[chosen], self.keys[chosen], self.hashes[chosen], self.path_hashes[chosen])
 
     def outside(self, names: frozenset[str]) -> Needed:
-        """Return those of which neither text nor path goes by one of these names."""
+        """Return those whose text and path have none of these names."""
         if not names:
             return self
         both = zip(self.hashes, self.path_hashes, strict=True)
@@ -59,7 +59,7 @@ class Needed:
 
 @lru_cache(maxsize=10_000)
 def path_hash(path: str) -> str:
-    """Name under which the vector of a path's words is kept beside those of passages."""
+    """Key of a path's vector, next to those of passages."""
     return f"path:{path_words(path)}"
 
 
@@ -85,7 +85,7 @@ def with_vector(db: Database, scope: Scope, fingerprint: str) -> Ids:
 
 
 def needed(db: Database, ids: Ids) -> Needed:
-    """Return what is known of these passages, in order of id."""
+    """Return the data on these passages, in order of id."""
     rows: list[tuple[Any, ...]] = []
     if len(ids):
         with _registered(db, "wanted_ids", "id", ids.tolist(), DataType.int64()) as cursor:
@@ -127,10 +127,10 @@ def _registered(db: Database, view: str, column: str, values: list[Any], kind: D
 
 
 def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
-    """Keep vectors that a passage needs; those already there stay as they are.
+    """Store vectors that a passage needs; existing ones are unchanged.
 
     Raises:
-        ModelError: they are longer or shorter than those that are there.
+        ModelError: their length differs from the stored ones'.
     """
     length = len(next(iter(vectors.values())))
     with db.transaction():
@@ -154,12 +154,12 @@ def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
 
 
 def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
-    """Mark what no passage needs any more with the time, and drop the longest unused beyond `entries`.
+    """Mark unneeded vectors with the time, and drop the longest unused ones beyond `entries`.
 
     Args:
         db: the store.
-        fingerprints: of all models that make vectors of passages now.
-        entries: vectors that are kept unused.
+        fingerprints: of all current models of passages.
+        entries: number of unneeded vectors to keep.
 
     Returns:
         How many were dropped.
@@ -184,10 +184,10 @@ def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
 
 
 def drop_unused(db: Database) -> None:
-    """Drop the vectors of texts that no passage holds; those of paths stay, which are made of their words alone."""
+    """Drop the vectors of texts without a passage; those of paths contain only their words, and are kept."""
     db.execute("DELETE FROM embedding WHERE NOT starts_with(hash, 'path:') AND hash NOT IN (SELECT hash FROM passage)")
 
 
 def to_codes(found: Mapping[str, bytes], hashes: Iterable[str]) -> Codes:
-    """Packed rows of these hashes, all of which were found."""
+    """Packed rows of these hashes, all of which exist."""
     return from_blobs([found[name] for name in hashes])

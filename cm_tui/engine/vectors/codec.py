@@ -1,4 +1,4 @@
-"""Vectors as bytes, and what of a passage's path goes into its vector."""
+"""Vectors as bytes, and the part of a passage's path that is embedded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEPARATORS = re.compile(r"[/\\.\-_\s]+")
 def pack(vectors: Matrix) -> Codes:
     """Directions as int8: a quarter of float32, and a cosine off by about 0.0005.
 
-    Rows are scaled so that their largest component is 127; the length is not kept, for every vector is a unit one.
+    Rows are scaled so that their largest component is 127; the length is dropped, as every vector is a unit vector.
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     largest[largest == 0] = 1
@@ -34,7 +34,7 @@ def unpack(codes: Codes, into: Matrix | None = None) -> Matrix:
 
     Args:
         codes: (n, dimensions).
-        into: where to put them, instead of a new matrix.
+        into: the target, instead of a new matrix.
     """
     rows = np.empty(codes.shape, dtype=np.float32) if into is None else into
     rows[...] = codes
@@ -50,7 +50,7 @@ def from_blobs(blobs: Sequence[bytes]) -> Codes:
 
 
 def path_words(path: str) -> str:
-    """The words of a path, without the extension: what its vector is made of."""
+    """The words of a path, without the extension, for embedding."""
     words = [word for word in _SEPARATORS.split(path) if word]
     name = path.rpartition("/")[2]
     return " ".join(words[:-1] if "." in name.strip(".") else words)

@@ -1,4 +1,4 @@
-"""Makes the vectors of passages from stored ones, and embeds what is not stored yet."""
+"""Composes the vectors of passages from stored ones, and embeds missing ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cm_tui.engine.vectors.codec import Codes, mix, pack
 
 
 class Embedder:
-    """Vectors of passages: of their texts and of their paths' words, each embedded once, mixed.
+    """Vectors of passages: of their texts and of their paths' words, each embedded once, then mixed.
 
     Args:
         db: the project's store.
-        provider: embeds.
+        provider: the model.
         weight: share of the path's words; 0: they are not embedded.
     """
 
@@ -27,7 +27,7 @@ class Embedder:
         self._weight = weight
 
     def stored(self, passages: Needed) -> tuple[Codes, NDArray[np.bool_]]:
-        """Vectors of those passages whose parts are stored, and which passages those are."""
+        """Vectors of the passages whose parts are stored, and those passages."""
         names = {*passages.hashes, *self._paths(passages)}
         found = cache.lookup(self._db, names, self._provider.fingerprint) if names else {}
         both = zip(passages.hashes, passages.path_hashes, strict=True)
@@ -41,7 +41,7 @@ class Embedder:
         return mix(texts, paths, self._weight), have
 
     def embed(self, passages: Needed) -> None:
-        """Embed what of these passages' texts and paths is not stored yet, and store it in one transaction.
+        """Embed the missing texts and paths of these passages, and store them in one transaction.
 
         Raises:
             ModelError: the model cannot be used.
@@ -54,7 +54,7 @@ class Embedder:
         cache.store(self._db, self._provider.fingerprint, vectors)
 
     def unstored(self, passages: Needed) -> dict[str, str]:
-        """Return what of these passages' texts and paths is not stored yet, by the names of their vectors."""
+        """Return the missing texts and paths of these passages, by the names of their vectors."""
         paths = self._paths(passages)
         known = cache.lookup(self._db, paths.union(passages.hashes), self._provider.fingerprint).keys()
         new = np.array([name not in known for name in passages.hashes], dtype=bool)

@@ -14,7 +14,7 @@ from cm_tui.engine.vectors.live import Ids, Rows
 
 @dataclass(frozen=True, slots=True)
 class FrozenVectors:
-    """Rows that stay as they are, whatever is embedded meanwhile."""
+    """Rows that stay unchanged while others are embedded."""
 
     rows: Rows
     graph: LazyGraph
@@ -22,7 +22,7 @@ class FrozenVectors:
     provider: Provider
     """The model that made them."""
     note: Callable[[str], None]
-    """Told what has to be said."""
+    """Called with messages for the user."""
 
     def search(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
         """As `VectorIndex.search`."""

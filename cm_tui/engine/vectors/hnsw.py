@@ -20,7 +20,7 @@ from cm_tui.model import Cancel
 # Measured on 100,000 vectors of code: 0.996 of the true first 50 and 0.98 of the first 200 at 0.5 ms a query.
 LINKS = 16  # M
 BUILD_WIDTH = 100  # ef_construction; 200 takes twice as long for +0.002
-SEARCH_WIDTH = 400  # ef, or twice the answers wanted where that is more
+SEARCH_WIDTH = 400  # ef, or twice the number of results if that is more
 BATCH = 5_000
 
 GRAPH = "vectors.hnsw"
@@ -28,9 +28,9 @@ ROWS = "vectors.hnsw.rows"
 
 
 class HnswIndex:
-    """A graph over the rows that were there when it was built.
+    """A graph over the rows that existed when it was built.
 
-    Rows that died since are marked deleted in it; rows that came since are compared one by one beside it.
+    Rows removed since are marked deleted in it; later rows are compared one by one.
     """
 
     def __init__(self, index: Any, ids: Ids, keys: Keys) -> None:
@@ -62,7 +62,7 @@ class HnswIndex:
         """Read a graph.
 
         Raises:
-            FileNotFoundError: there is none.
+            FileNotFoundError: no file.
             UnusableFileError: it is damaged, or of other vectors.
         """
         import hnswlib
@@ -71,7 +71,7 @@ class HnswIndex:
         data = (folder / GRAPH).read_bytes()
         if header.get("mark") != mark:
             raise UnusableFileError("it is of another model")
-        # hnswlib believes whatever it reads, so the bytes are checked before it sees them.
+        # hnswlib does not validate its input, so the bytes are checked first.
         if zlib.crc32(data) != header.get("graph"):
             raise UnusableFileError("its checksum is wrong")
         index = hnswlib.Index("ip", dimensions)
@@ -94,12 +94,12 @@ class HnswIndex:
         save_arrays(folder / ROWS, header, {"ids": self.ids, "keys": self.keys})
 
     def covers(self, rows: Rows) -> bool:
-        """Tell whether it still is worth using: at most a tenth of the rows came or went since it was built."""
+        """Return whether it is still useful: at most a tenth of the rows changed since it was built."""
         beside = self._beside(rows)
         return len(beside) + int(np.count_nonzero(self._dead)) <= 0.1 * max(len(rows), 1)
 
     def nearest(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix] | None:
-        """The k rows nearest by the graph, and by comparison among those beside it; None when it finds too few."""
+        """The k nearest rows by the graph, and by comparison of later ones; None: it finds too few."""
         beside = self._beside(rows)
         wanted = min(k, len(self.ids) - int(np.count_nonzero(self._dead)))
         with self._lock:
@@ -113,7 +113,7 @@ class HnswIndex:
         return rows.nearest(vector, k, np.concatenate([found[found >= 0], beside]))
 
     def _beside(self, rows: Rows) -> NDArray[np.int64]:
-        """Positions of live rows that the graph does not have; also marks in it the rows that are gone."""
+        """Positions of live rows missing in the graph; also marks removed rows in it."""
         known = self._known
         if known is not None and known[0] is rows:
             return known[1]

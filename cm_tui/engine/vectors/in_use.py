@@ -1,4 +1,4 @@
-"""Which model makes a project's vectors, since when, and why it is not the one that was chosen first: a file beside the store."""
+"""The model of a project's vectors, since when, and why it is not the first choice: a file next to the store."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cm_tui.engine.embed.provider import model_name
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
+from cm_tui.state_file import read_object
 
 FILE = "embedding.json"
-_LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class InUse:
 
     @property
     def note(self) -> str:
-        """Return what is said wherever vectors are used; empty for a first choice."""
+        """Return the note where vectors are used; empty for a first choice."""
         if not self.instead_of:
             return ""
         return (
@@ -41,19 +41,16 @@ class InUse:
 
 def read(folder: Path) -> InUse | None:
     """Return what was last noted; None where nothing was, or it cannot be read."""
-    data = read_regular(folder / FILE, _LONGEST)
-    if data is None:
-        return None
+    kept = read_object(folder / FILE)
     try:
-        kept = json.loads(data)
         return InUse(
             str(kept["fingerprint"]), float(kept["since"]), str(kept.get("instead_of", "")), str(kept.get("reason", ""))
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def write(folder: Path, in_use: InUse) -> None:
-    """Note it; where the folder cannot be written, the next process decides anew."""
+    """Record it; where the folder cannot be written, the next process decides again."""
     with suppress(OSError):
         write_atomically(folder / FILE, json.dumps(asdict(in_use), indent=1))

@@ -1,4 +1,4 @@
-"""Vectors of a project's passages: made, kept in step with the store, saved and searched."""
+"""Vectors of a project's passages: compute, sync with the store, save and search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.frozen import FrozenVectors
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
-from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_of, write_rows
+from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
+from cm_tui.files import stamp_of
 from cm_tui.model import Cancel
 
 _MANY = 1_000
@@ -42,18 +43,18 @@ State = Literal["graph", "exact", "none"]
 class VectorIndex:
     """Vectors of one project's passages.
 
-    The store's table `embedding` is what lasts; the matrix in memory, its file and the graph are made of it and are
-    mended from it whenever they do not match. Searches run in any thread, also while `fill` runs in another.
+    The store's table `embedding` is permanent; the matrix in memory, its file and the graph are derived from it and
+    repaired from it if they do not match. Searches run in any thread, also while `fill` runs in another.
 
     Args:
         db: the project's store.
-        folder: where the file and the graph are kept.
-        provider: makes the vectors; its fingerprint decides which stored ones count.
-        entries: vectors kept in the cache for text that no passage holds now.
+        folder: of the file and the graph.
+        provider: the model; its fingerprint selects the stored vectors.
+        entries: number of cached vectors without a passage.
         path_weight: share of the path's words.
         graph_rows: number of rows from which a graph is used.
         scope: whose passages get vectors.
-        beside: fingerprints of other models, whose vectors count for other passages of the store.
+        beside: fingerprints of other models, for other passages of the store.
     """
 
     def __init__(
@@ -82,12 +83,12 @@ class VectorIndex:
         self._stamp: object = None
         self._stale = ""
         self.notes: list[str] = []
-        """What was found damaged or stale and what was done about it."""
+        """Messages on damaged or stale data and repairs."""
         self._graph = LazyGraph(folder, self._mark, graph_rows, self._note)
         if not isinstance(provider, NoProvider):
             self._open()
 
-    # --- what there is ---
+    # --- state ---
 
     @property
     def state(self) -> State:
@@ -98,13 +99,13 @@ class VectorIndex:
 
     @property
     def has_model(self) -> bool:
-        """Return whether there is a model at all; without one no passage will have a vector."""
+        """Return whether there is a model; without one no passage gets a vector."""
         return not isinstance(self._provider, NoProvider)
 
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector of the current model, of how many."""
         total = cache.total(self._db, self._scope)
-        # Until the next refresh there can be rows whose passage has just gone.
+        # Until the next refresh there may be rows of just removed passages.
         return min(len(self._rows), total), total
 
     # --- search ---
@@ -113,16 +114,16 @@ class VectorIndex:
         """Return the k passages nearest to a unit vector, best first, equal ones by id.
 
         Args:
-            vector: (dimensions,), such as the provider's `embed_query` gives.
-            k: at most so many.
+            vector: (dimensions,), such as from the provider's `embed_query`.
+            k: the most to return.
 
         Returns:
-            ids (m,) and cosines (m,), m ≤ k; none for a vector of zeros.
+            ids (m,) and cosines (m,), m ≤ k; empty for a zero vector.
         """
         return self.frozen().search(vector, k)
 
     def frozen(self) -> FrozenVectors:
-        """Return the vectors of this moment, for a question that looks at them more than once."""
+        """Return the current vectors, for a query that reads them more than once."""
         return FrozenVectors(self._rows, self._graph, self._provider, self._note)
 
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
@@ -132,7 +133,7 @@ class VectorIndex:
     # --- keeping in step ---
 
     def refresh(self) -> int:
-        """Bring the rows up to the store: drop those whose passage is gone, add those whose vector is stored.
+        """Update the rows from the store: drop removed passages, add those whose vector is stored.
 
         Returns:
             How many passages still have to be embedded.
@@ -140,7 +141,7 @@ class VectorIndex:
         return self._refresh(0)[2]
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Begin to embed what the next `fill` will ask for, where that is most of a project's first index."""
+        """Begin to embed the texts of the next `fill`, if that is most of a project's first index."""
         if isinstance(self._provider, BundledProvider) and not len(self._rows):
             self._provider.prepare(texts)
 
@@ -148,21 +149,21 @@ class VectorIndex:
         """Return texts whose vectors are not stored, by name.
 
         Args:
-            waiting: names of texts that somebody embeds already.
+            waiting: names of texts that are being embedded already.
             most: at most so many.
         """
         missing = self._refresh()[1].outside(waiting)[:most]
         return dict(islice(self._embedder.unstored(missing).items(), most))
 
     def fill(self, cancel: Cancel | None = None, waiting: frozenset[str] = frozenset()) -> Iterator[tuple[int, int]]:
-        """Embed the passages that have no vector, a committed batch at a time; what is stored is never lost.
+        """Embed the passages without a vector in committed batches; stored ones are never lost.
 
         Args:
             cancel: ends it after a batch.
-            waiting: names of texts that somebody embeds already; their passages are left alone.
+            waiting: names of texts that are being embedded already; their passages are skipped.
 
         Yields:
-            (done, total) passages with a vector, first as it was found.
+            (done, total) passages with a vector; first the initial state.
 
         Raises:
             ModelError: the model cannot be used; keyword search does not need it.
@@ -176,7 +177,7 @@ class VectorIndex:
         while left:
             left = yield from self._fill_some(cancel or Cancel(), waiting)
             if left == before:
-                # What is not there after it was made is not there the next time either.
+                # If it is missing after embedding, it will be missing the next time, too.
                 break
             before = left
         if self._stale in self.notes:
@@ -184,13 +185,13 @@ class VectorIndex:
 
     def _fill_some(self, cancel: Cancel, waiting: frozenset[str]) -> Generator[tuple[int, int], None, int]:
         """Embed all passages of code, or some of prose; returns how many are left."""
-        # A long import has a hundred thousand: what is known of all of them at once takes more memory than their vectors.
+        # A long import has a hundred thousand: their data at once takes more memory than their vectors.
         changed, missing, left = self._refresh(_AT_ONCE if self._scope == "prose" else None)
         if waiting:
             missing = missing.outside(waiting)
             left = len(missing)
         if self._scope == "prose":
-            # It takes a while: what was said last is what is asked about first.
+            # It takes a while: the latest passages are needed first.
             missing = missing[::-1]
             memory.give_back()
         done = len(self._rows)
@@ -224,9 +225,9 @@ class VectorIndex:
         return left - last
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
-        """Build and save the graph where the index is large enough and has none that fits; 7 s for 100,000 rows.
+        """Build and save the graph if the index is large enough and has no valid one; 7 s for 100,000 rows.
 
-        Meant for the background: searches answer exactly meanwhile.
+        For background use: searches are exact meanwhile.
 
         Raises:
             CancelledError: `cancel` was set.
@@ -234,10 +235,10 @@ class VectorIndex:
         yield from self._graph.build(self._rows, cancel or Cancel())
 
     def verify(self) -> tuple[str, ...]:
-        """Compare every row with the store, in full, and mend what differs from there.
+        """Compare every row completely with the store, and repair differences.
 
         Returns:
-            What was wrong, in words; nothing when all is well.
+            A description of the problems; empty: none.
         """
         with self._lock:
             problems = differences(self._db, self._embedder, self._rows.compact())
@@ -249,10 +250,10 @@ class VectorIndex:
             return tuple(problems)
 
     def _refresh(self, most: int | None = None) -> tuple[bool, Needed, int]:
-        """Return whether anything changed, passages that still have to be embedded, and how many those are in all.
+        """Return whether anything changed, passages to embed, and the total number of those.
 
         Args:
-            most: at most so many passages are returned, the newest.
+            most: the most passages to return, the newest first.
         """
         with self._lock:
             ids, keys = cache.live_keys(self._db, self._scope)
@@ -298,7 +299,7 @@ class VectorIndex:
         total = cache.total(self._db, self._scope)
         saved = read_rows(self._folder, self._mark)
         self._rows = saved.rows
-        self._stamp = stamp_of(self._folder)
+        self._stamp = stamp_of(self._folder / FILE)
         if saved.damage:
             self._note(f"{saved.damage}; the vectors were taken from the store instead.")
         if generation is None or saved.generation != generation or len(self._rows) != total:
@@ -312,11 +313,15 @@ class VectorIndex:
         self._save_if_due()
 
     def _mend_file(self) -> None:
-        """Write the file again where somebody else changed it since, and it is not whole any more."""
+        """Write the file again if another process changed it since and it is incomplete."""
         with self._lock:
-            if len(self._rows) and self._stamp != stamp_of(self._folder) and read_rows(self._folder, self._mark).damage:
+            if (
+                len(self._rows)
+                and self._stamp != stamp_of(self._folder / FILE)
+                and read_rows(self._folder, self._mark).damage
+            ):
                 self.save()
-            self._stamp = stamp_of(self._folder)
+            self._stamp = stamp_of(self._folder / FILE)
 
     def _save_if_due(self) -> None:
         with self._lock:
@@ -325,14 +330,14 @@ class VectorIndex:
                 self.save()
 
     def save(self) -> None:
-        """Write the rows to their file; a failure is noted, for the store holds all that is needed to make it again."""
+        """Write the rows to their file; a failure is noted, as the file can be rebuilt from the store."""
         with self._lock:
             rows = self._rows = self._rows.compact()
             generation = self._db.get_meta("passage_generation")
             save = partial(write_rows, self._folder, self._mark, generation, rows)
             if attempt_to_save("vectors", save, self._note):
                 self._unsaved = 0
-            self._stamp = stamp_of(self._folder)
+            self._stamp = stamp_of(self._folder / FILE)
 
     def _note(self, text: str) -> None:
         if text not in self.notes:

@@ -1,4 +1,4 @@
-"""The graph of an index that is large enough for one: loaded when it pays, built in the background."""
+"""The graph of a large index: loaded when it pays off, built in the background."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cm_tui.engine.vectors.live import Rows
 from cm_tui.model import Cancel
 
 _WORTH_LOADING = 2
-"""Searches; a process that asks once is quicker without the graph."""
+"""Number of searches; a process with a single search is faster without the graph."""
 
 
 class LazyGraph:
-    """At most one graph, which covers the rows that are searched.
+    """At most one graph, over the searched rows.
 
     Args:
-        folder: where its files are kept.
-        mark: what the vectors are made by.
+        folder: of its files.
+        mark: identifies the model.
         min_rows: number of rows from which a graph is used.
-        note: told in words what was found damaged or could not be saved.
+        note: called with messages on damaged or unsaved data.
     """
 
     def __init__(self, folder: Path, mark: str, min_rows: int, note: Callable[[str], None]) -> None:
@@ -48,13 +48,13 @@ class LazyGraph:
         return self._graph
 
     def keep_for(self, rows: Rows) -> None:
-        """Let the graph go unless it covers these rows, which are searched from now on."""
+        """Drop the graph unless it covers these rows, which are searched from now on."""
         with self._lock:
             if self._graph is not None and not self._graph.covers(rows):
                 self._graph = None
 
     def drop(self) -> None:
-        """Let the graph go."""
+        """Drop the graph."""
         with self._lock:
             self._graph = None
 

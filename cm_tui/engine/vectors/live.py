@@ -16,13 +16,13 @@ Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 _DIGITS = 6
-"""Of a cosine; what comes after depends on where in the matrix a row stands."""
+"""Significant decimals of a cosine; further ones depend on the row's position in the matrix."""
 
 _STEP = 10.0**-_DIGITS
 
 
 class _Buffer:
-    """Arrays with room behind the rows in use, so that a few more rows do not copy all of them."""
+    """Arrays with spare room at the end, so that adding a few rows does not copy all of them."""
 
     def __init__(self, room: int, dimensions: int) -> None:
         self.ids = np.empty(room, dtype=np.int64)
@@ -41,10 +41,10 @@ class _Buffer:
 
 @dataclass(frozen=True)
 class Rows:
-    """One state of the live vectors; changing it gives a new one, and a search keeps the one it started with.
+    """One state of the live vectors; a change gives a new state, and a search keeps its own.
 
-    `key` tells what a passage's vector was made of (its path and its text's hash), so that a row can be matched
-    with the store even if an id should ever mean something else.
+    `key` identifies the input of a passage's vector (its path and its text's hash), so that a row can be matched
+    with the store even if an id should be reused.
     """
 
     ids: Ids
@@ -54,7 +54,7 @@ class Rows:
     alive: NDArray[np.bool_] | None = None
     """None: all of them. Dead rows are skipped by searches and dropped now and then."""
     buffer: _Buffer | None = None
-    """What the arrays are views of."""
+    """The arrays behind the views."""
 
     @classmethod
     def empty(cls, dimensions: int = 0) -> Self:
@@ -87,7 +87,7 @@ class Rows:
         return np.argsort(self.ids, kind="stable")
 
     def positions(self, ids: Ids) -> NDArray[np.int64]:
-        """Return where the live rows of these passages are; -1 where there is none."""
+        """Return the positions of the live rows of these passages; -1: no live row."""
         if not len(self.ids):
             return np.full(len(ids), -1, dtype=np.int64)
         # An id may have a dead row and a live one behind it: the newest is the last of equals.
@@ -104,7 +104,7 @@ class Rows:
             return type(self).of(ids, keys, codes)
         total = len(self.ids) + len(ids)
         buffer = self.buffer
-        # Rows behind those of this state may already belong to another that was made of it.
+        # Rows after those of this state may already belong to a later state.
         if buffer is None or buffer.used != len(self.ids) or len(buffer.ids) < total:
             buffer = _Buffer(_roomy(total), self.dimensions)
             buffer.put(self.ids, self.keys, self.codes, self.matrix)
@@ -113,14 +113,14 @@ class Rows:
         return self._of(buffer, alive)
 
     def without(self, dead: NDArray[np.bool_]) -> Self:
-        """Return these rows but for the dead ones; compacted when a fifth of them are dead."""
+        """Return these rows without the dead ones; compacted when a fifth of them are dead."""
         alive = ~dead if self.alive is None else self.alive & ~dead
         if np.count_nonzero(alive) >= 0.8 * len(alive):
             return replace(self, alive=alive)
         return type(self)(self.ids[alive], self.keys[alive], self.codes[alive], self.matrix[alive])
 
     def compact(self) -> Self:
-        """Return these rows with the dead ones gone for good."""
+        """Return these rows with the dead ones removed permanently."""
         if self.alive is None:
             return self
         keep = self.alive
@@ -131,8 +131,8 @@ class Rows:
 
         Args:
             vector: a unit vector.
-            k: at most so many.
-            only: positions to look at, instead of all.
+            k: the most to return.
+            only: positions to compare, instead of all.
 
         Returns:
             ids (m,) and cosines (m,), m ≤ k; equal cosines in order of id.
@@ -143,7 +143,7 @@ class Rows:
             cosines[~(self.alive if only is None else self.alive[only])] = -2
         if k < len(cosines):
             least = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
-            # Equal vectors differ in the last bits by where they stand: `best` decides between them, by id.
+            # Equal vectors differ in the last bits by position: `best` orders them by id.
             chosen = np.flatnonzero(cosines >= least - _STEP)
         else:
             chosen = np.arange(len(cosines))

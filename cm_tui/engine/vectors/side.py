@@ -1,4 +1,4 @@
-"""A model of code with its vectors, and those of what people and agents said beside them."""
+"""A model of code with its vectors, and those of prose."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Side:
     provider: Provider
     settings: EmbeddingConfig
     code: VectorIndex
-    """Of all sources where prose has no model of its own."""
+    """Of all sources if prose has no model of its own."""
     prose_provider: Provider | None
     prose: VectorIndex | None
 
@@ -33,8 +33,8 @@ def open_side(db: Database, folder: Path, prose_folder: Path, choice: Choice, fi
 
     Args:
         db: the project's store.
-        folder: where the files of its vectors are kept.
-        prose_folder: where those of prose are.
+        folder: of its files.
+        prose_folder: of the files of prose.
         choice: the model of code.
         fingerprints: of all models of code whose vectors are kept.
     """
@@ -45,7 +45,7 @@ def open_side(db: Database, folder: Path, prose_folder: Path, choice: Choice, fi
     code = VectorIndex(db, folder, provider, entries=entries, scope="all" if prose is None else "code", beside=beside)
     if prose is None:
         return Side(provider, settings, code, None, None)
-    # A name such as `episode/18a0…` says nothing.
+    # A name such as `episode/18a0…` is meaningless.
     said = VectorIndex(
         db, prose_folder, passages_provider_for(prose), entries=entries, path_weight=0.0, scope="prose", beside=beside
     )

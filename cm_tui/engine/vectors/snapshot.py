@@ -1,4 +1,4 @@
-"""The file of live vectors: what it held, and what can be said about it."""
+"""The file of live vectors: its content, and a check."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ FILE = "vectors.bin"
 PROSE_FOLDER = "prose"
 FALLBACK_FOLDER = "fallback"
 FOLDERS = ("", PROSE_FOLDER, FALLBACK_FOLDER)
-"""Where files of vectors lie below a store's folder."""
-"""Where the files of the second model's vectors are kept, in the store's folder."""
+"""Folder of vectors in a store's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The content of the file: rows with the store's generation at which they were saved, or the reason why not."""
+    """The content of the file: rows with the store's generation when they were saved, or the reason why not."""
 
     rows: Rows
     generation: str | None = None
@@ -48,15 +47,6 @@ def read_rows(folder: Path, mark: str) -> Saved:
     return Saved(Rows.of(arrays["ids"], arrays["keys"], arrays["codes"]), header.get("generation"))
 
 
-def stamp_of(folder: Path) -> object:
-    """Return what changes when somebody writes the file; None when there is none."""
-    try:
-        found = (folder / FILE).stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
 def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> None:
     """Write live rows.
 
@@ -69,7 +59,7 @@ def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> N
 
 
 def remove_files(folder: Path) -> None:
-    """Remove the file of live vectors and the graph; both are made again from the store.
+    """Remove the file of live vectors and the graph; both are rebuilt from the store.
 
     Raises:
         OSError: one cannot be removed.
@@ -82,15 +72,15 @@ def remove_files(folder: Path) -> None:
 
 
 def differences(db: Database, embedder: Embedder, rows: Rows) -> list[str]:
-    """Compare live rows with the store, all of them; says in words what differs."""
+    """Compare all live rows with the store; return a description of the differences."""
     live = dict(zip(*(array.tolist() for array in cache.live_keys(db)), strict=True))
     strays = sum(live.get(id_) != key for id_, key in zip(rows.ids.tolist(), rows.keys.tolist(), strict=True))
-    problems = [f"{count(strays, 'vector')} of passages that are gone."] if strays else []
+    problems = [f"{count(strays, 'vector')} of removed passages."] if strays else []
     known = cache.needed(db, rows.ids)
     codes, have = embedder.stored(known)
     at = rows.positions(known.ids[have])
     if wrong := int(np.count_nonzero((rows.codes[at] != codes).any(axis=1))) if len(at) else 0:
-        problems.append(f"{count(wrong, 'vector')} unlike what is stored.")
+        problems.append(f"{count(wrong, 'vector')} different from the stored ones.")
     if lost := int(np.count_nonzero(~have)):
         problems.append(f"{count(lost, 'vector')} not stored.")
     return problems

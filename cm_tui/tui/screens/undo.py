@@ -27,8 +27,8 @@ _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
 _UNDONE = "Undone: "
-_TAKEN_BACK = "taken back: "
-"""What the engine's words of an undo begin with."""
+_UNDONE = "undone: "
+"""Prefix of the engine's words for an undo."""
 
 
 # --- changes that the engine makes ---
@@ -248,7 +248,7 @@ def _answered(
         if yes:
             screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
         else:
-            screen.cm.tell("Nothing was taken back: it stays as it is now.")
+            screen.cm.tell("Nothing was undone: it stays as it is now.")
 
     def done(told: tuple[Undone, str]) -> None:
         if told[0].conflicts:
@@ -276,7 +276,7 @@ def _title_and_modes(engine: Engine, undone: Undone) -> tuple[str, tuple[str, ..
     for read, modes in (
         (_title_of_episode, ("episodes",)),
         (_title_of_entry, ("memory",)),
-        (_title_of_note, ("memory", "narrator")),
+        (_title_of_note, ("memory", "review")),
     ):
         with suppress(NotFoundError, UsageError, RefusedError, StoreError):
             return (read(engine, undone.ids[0]), modes) if undone.ids else ("", ())
@@ -297,7 +297,7 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 def _words(undone: Undone, title: str) -> str:
     titles = {undone.ids[0]: title} if undone.ids else {}
-    words = _with_titles(undone.words.removeprefix(_TAKEN_BACK), titles)
+    words = _with_titles(undone.words.removeprefix(_UNDONE), titles)
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if title and len(undone.ids) > 1 else ""
     return f"{_UNDONE}{'; '.join((f'{words}{more}', *map(one_line, undone.notes)))}"
 

@@ -79,7 +79,7 @@ def test_a_damaged_one_is_told(engine: Engine, root: Path) -> None:
     (folder_of(root) / FOLDER / f"{kept.id}.json.gz").write_bytes(b"\x1f\x8b")
     page = engine.assemblies()
     assert page.rows == ()
-    assert page.note == "1 snapshot cannot be read and is left out."
+    assert page.note == "1 snapshot cannot be read and is skipped."
 
 
 def turn(root: Path, prompt: str, answer: str, session: str = "s") -> str:

@@ -69,7 +69,7 @@ def test_what_is_there_stays(repo: Repo, tmp_path: Path, monkeypatch: pytest.Mon
     file.write_text(file.read_text().replace("old text", "new text"))
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     notes = restore_backup(tmp_path / "shop.backup", repo.root).notes
-    assert notes == ("1 entry of the backup is there as another text, which stays",)
+    assert notes == ("1 entry of the backup has another text here, which stays",)
     assert [(one.content, one.held) for one in Entries(repo.root).all().entries] == [("new text", True)]
 
 
@@ -102,8 +102,8 @@ def test_what_is_left_out_of_other_projects_is_told(
     assert [(one.here, one.entries, one.new_entries) for one in sorted(report.projects, key=lambda one: one.here)] == [
         (False, 1, 0), (True, 1, 1),
     ]  # fmt: skip
-    (note,) = [one for one in report.notes if "left out" in one]
-    assert note == "1 entry of other is left out: --all restores what all projects of the file have"
+    (note,) = [one for one in report.notes if "not restored" in one]
+    assert note == "1 entry of other is not restored: use --all to restore what all projects of the file have"
     assert shown(repo.root) == ["of shop"]
     assert linked(two.root) == []
 
@@ -131,7 +131,7 @@ def test_a_checkout_that_is_here_takes_its_entries(repo: Repo, two: Repo, tmp_pa
     assert shown(two.root) == []
     report = restore_backup(tmp_path / "all", repo.root, everything=True)
     assert {one.new_entries for one in report.projects} == {1}
-    assert "1 entry of other came along" in report.notes
+    assert "1 entry of other added" in report.notes
     assert (shown(repo.root), shown(two.root)) == (["of shop"], ["of other"])
 
 
@@ -169,7 +169,7 @@ def test_entries_beyond_what_a_file_takes_are_told(repo: Repo, tmp_path: Path, m
     (repo.root / ".cm/memory.json").unlink()
     monkeypatch.setattr(entry_backup, "MOST_ENTRIES", 1)
     notes = restore_backup(tmp_path / "one", repo.root).notes
-    assert notes == ("2 entries of the backup are left out: a file takes at most 20,000",)
+    assert notes == ("2 entries of the backup are skipped: a file takes at most 20,000",)
     assert shown(repo.root) == []
 
 
@@ -235,5 +235,5 @@ def test_malformed_changes_of_a_backup_stay_out(repo: Repo, tmp_path: Path, kind
     back_up(tmp_path / "one", repo.root)
     shutil.rmtree(Journal.of(repo.root).folder)
     notes = restore_backup(tmp_path / "one", repo.root).notes
-    assert notes == ("1 event of shop says nothing that can be understood, and is left out",)
+    assert notes == ("1 event of shop is skipped: unknown or damaged",)
     assert [event.id for event in Journal.of(repo.root).read()] == [kept]

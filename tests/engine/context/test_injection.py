@@ -81,7 +81,7 @@ def test_what_is_left_out_is_named():
     made = [entry(f"The fact number {number} is long enough to take its place.", days=number) for number in range(40)]
     found = given_of(made, Wanted(200))
     assert found.left_out_total == 40 - len(found.rows)
-    assert f"{found.left_out_total} more left out: {found.left_out[0].id} The fact" in found.text
+    assert f"{found.left_out_total} more omitted: {found.left_out[0].id} The fact" in found.text
     assert found.left_out[0].id == made[len(found.rows)].id
     assert "others." in found.text
 

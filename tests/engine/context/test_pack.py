@@ -139,7 +139,7 @@ def test_nothing_fits():
 def test_vanished_file_is_a_note():
     pack = manual_pack([PackRequest("gone.py", 1, 3), PackRequest("b.py", 1, 1)], 100, "", source=source)
     assert places(pack) == ["b.py:1-1"]
-    assert "gone.py:1-3 left out" in pack.notes[0]
+    assert "gone.py:1-3 skipped" in pack.notes[0]
 
 
 def test_fence_is_longer_than_any_inside():

@@ -193,7 +193,7 @@ def test_a_busy_endpoint_is_asked_again_when_it_says(kind: str, endpoint: Endpoi
         (
             {},
             '{"data": [{"embedding": [NaN, 1]}, {"embedding": [1, 1]}], "embeddings": [{"values": [NaN, 1]}, {"values": [1, 1]}]}',
-            "numbers that are none",
+            "invalid numbers",
         ),
         (
             {},

@@ -169,7 +169,7 @@ def test_nobody_there_and_no_address_are_explained(endpoint):
     url = endpoint.url
     with pytest.raises(ModelError, match="5 attempts"):
         provider(endpoint, base_url="http://127.0.0.1:9/v1").embed_query("abc")
-    with pytest.raises(ModelError, match="cannot be asked"):
+    with pytest.raises(ModelError, match="cannot be reached"):
         provider(endpoint, base_url="localhost/v1").embed_query("abc")
     with pytest.raises(ModelError, match="HTTP 404"):
         provider(endpoint, base_url=url + "/wrong").embed_query("abc")

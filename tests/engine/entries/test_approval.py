@@ -70,7 +70,7 @@ def test_what_changed_since_it_was_read_is_not_approved(root: Path):
     entries = Entries(root)
     shown = agents_rule(entries, "Tests need redis.")
     entries.change(shown, EntryEdit(content=PLANTED), AGENT)
-    with pytest.raises(RefusedError, match="changed meanwhile"):
+    with pytest.raises(RefusedError, match="changed since"):
         approval.approve(entries, shown)
     assert approved(entries) == set()
 
@@ -209,7 +209,7 @@ def test_undoing_the_last_approval_is_undo(root: Path):
         rule = engine.remember(PLANTED, category="rule", actor="agent", agent="codex")
         engine.approve_entry(engine.entry(rule.id))
         assert not engine.entry(rule.id).unapproved
-        assert engine.undo().words == f"taken back: approved the Rule {rule.id}"
+        assert engine.undo().words == f"undone: approved the Rule {rule.id}"
         assert engine.entry(rule.id).unapproved
 
 

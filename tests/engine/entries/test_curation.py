@@ -142,10 +142,10 @@ def test_only_a_person_moves_and_merges(root: Path):
         with pytest.raises(RefusedError):
             engine.merge_entries([one.id, two.id], actor="agent")
         engine.merge_entries([one.id, two.id])
-        assert engine.undo().words == f"taken back: merged the entries {one.id}, {two.id}"
+        assert engine.undo().words == f"undone: merged the entries {one.id}, {two.id}"
         engine.move_entry(one.id, "user")
         assert engine.entry(one.id).scope == "user"
-        assert engine.undo().words == f"taken back: moved the entry {one.id} to the scope user"
+        assert engine.undo().words == f"undone: moved the entry {one.id} to the scope user"
 
 
 def test_never_recalled_is_listed_and_in_no_answer(root: Path):

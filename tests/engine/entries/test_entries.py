@@ -128,7 +128,7 @@ def test_a_change_and_its_way_back(root: Path):
     assert changed is not None
     assert (changed.content, changed.pinned, changed.category) == ("Port 8080.", True, "Knowledge")
     assert (changed.title, changed.keywords) == ("Port 8080.", ("port",))
-    with pytest.raises(UsageError, match="says that already"):
+    with pytest.raises(UsageError, match="has this content already"):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
     with pytest.raises(NotFoundError, match="not as it was"):
         entries.change(entry, EntryEdit(content="Port 81."), PERSON)

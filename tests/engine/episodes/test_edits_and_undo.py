@@ -36,7 +36,7 @@ def test_edits_add_up_and_are_undone_one_by_one(engine: Engine):
     assert [one.id for one in engine.episodes().rows] == [first]
     assert said(engine.episodes(where=EpisodeFilter(state="forgotten")).rows[0])[3] == "forgotten"
     asked = engine.undo(dry_run=True)
-    assert (asked.ids, asked.words, asked.dry_run) == ((second,), "taken back: forgotten: 1 episode", True)
+    assert (asked.ids, asked.words, asked.dry_run) == ((second,), "undone: forgotten: 1 episode", True)
     assert engine.undo().change == asked.change
     assert engine.episodes().total == 2
     assert engine.undo().ids == (first,)
@@ -54,7 +54,7 @@ def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: Engine):
     one = record(engine, "one")
     pinned = engine.edit_episodes([one], EpisodeEdit(pinned=True))
     engine.edit_episodes([one], EpisodeEdit(add_tags=("bug",)))
-    assert engine.undo(change=pinned.change, dry_run=True).words == "taken back: pinned: 1 episode"
+    assert engine.undo(change=pinned.change, dry_run=True).words == "undone: pinned: 1 episode"
     assert engine.undo(change=pinned.change).ids == (one,)
     assert said(engine.episode(one)) == (("bug",), 0, False, "shown")
     for name in (pinned.change, "no such change"):
@@ -71,7 +71,7 @@ def test_what_an_agent_may_not_change(engine: Engine):
     engine.edit_episodes([rated], EpisodeEdit(rating=1))
     for one in (mine, pinned, rated):
         for edit in (EpisodeEdit(forgotten=True), EpisodeEdit(add_tags=("x",)), EpisodeEdit(pinned=False)):
-            with pytest.raises(RefusedError, match="only a person"):
+            with pytest.raises(RefusedError, match="only the user"):
                 engine.edit_episodes([plain, one], edit, actor="agent")
     engine.edit_episodes([plain], EpisodeEdit(add_tags=("x",), pinned=True), actor="agent")
     engine.edit_episodes([plain], EpisodeEdit(pinned=False), actor="agent")
@@ -131,7 +131,7 @@ def test_what_an_agent_only_proposes_to_hide(engine: Engine):
     for one in (imported, own, evidence):
         change = engine.forget_memory(one, actor="agent", agent="codex")
         assert (change.change, bool(change.proposal)) == ("", True)
-        assert "waits for a person" in change.words
+        assert "waits for the user" in change.words
     assert engine.forget_memory(plain, actor="agent", agent="codex").change
     assert {one.target for one in engine.proposals().rows} == {imported, own, evidence}
     assert {one.id for one in engine.episodes().rows} == {imported, own, evidence}
@@ -146,8 +146,8 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: Engine):
     journal.append("episode.edited", {"ids": [first], "add_tags": 5, "rating": {}, "actor": "person"})
     bad = journal.append("entry.changed", {"before": 5, "after": [], "scope": "zz", "actor": "person"}).id
     assert engine.undo().notes == (
-        f"left out, because it cannot be taken back: The event {bad} tells of no change of an entry.",
+        f"skipped, because it cannot be undone: The event {bad} is not a change of an entry.",
     )
     assert engine.undo().change == pinned
-    with pytest.raises(NotFoundError, match="1 other change cannot be taken back"):
+    with pytest.raises(NotFoundError, match="1 other change cannot be undone"):
         engine.undo()

@@ -72,7 +72,7 @@ def test_twenty_edits_are_one_run(index: Index, make):
     assert index.runs == [some(*(f"{n}.py" for n in range(20)))]
     state = scheduler.freshness()
     assert (state.runs, state.signals, state.behind) == (1, 20, False)
-    assert [(layer.name, layer.did) for layer in state.layers] == [("save", "told of 19.py")]
+    assert [(layer.name, layer.did) for layer in state.layers] == [("save", "reported 19.py")]
 
 
 def test_it_runs_by_itself_after_a_rest(index: Index, make):

@@ -74,7 +74,7 @@ def test_changes_are_told_once_by_their_paths(watch, polling: bool):
     state = watched.watcher.state
     assert (state.state, state.mode) == ("on", "polling" if polling else "native")
     assert state.fired_at is not None
-    assert state.did.startswith("told of")
+    assert state.did.startswith("reported")
 
 
 def test_edits_in_a_row_are_told_together(watch):

@@ -256,7 +256,7 @@ def test_a_git_that_cannot_be_held_back_is_not_used(planted: Planted, monkeypatc
     (older / "git").write_text('#!/bin/sh\nunset GIT_CONFIG_COUNT\nPATH="${PATH#*:}"\nexec git "$@"\n')
     (older / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{older}{os.pathsep}{os.environ['PATH']}")
-    with pytest.raises(CmError, match="cannot be kept from running"):
+    with pytest.raises(CmError, match="cannot be prevented from running"):
         safe_git.run(planted.root, "diff")
     assert planted.ran() == set()
 

@@ -61,9 +61,9 @@ def test_files_in_such_a_folder_leave_nothing(
     (record,) = machine.episodes()
     assert record.files == ("open.md",)
     assert "+open words" in record.patch
-    assert "[left out: private/list.md is in a folder that is never recorded]" in record.patch
+    assert "[omitted: private/list.md is in a folder that is never recorded]" in record.patch
     tools = [step for step in record.steps if step.kind == "tool"]
-    assert [step.text.startswith("[left out") for step in tools] == [True, True, False]
+    assert [step.text.startswith("[omitted") for step in tools] == [True, True, False]
     assert WORDS not in str(record)
 
 

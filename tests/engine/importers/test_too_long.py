@@ -93,7 +93,7 @@ def test_a_hole_in_a_file_is_passed_over_and_told(machine: Machine, monkeypatch:
     done = machine.run()
     assert time.process_time() - began < 5
     assert sorted(machine.prompts()) == ["First", "Second"]
-    assert done.broken == {"claude-code: so long that what follows is not read": 1}
+    assert done.broken == {"claude-code: so long that the rest is not read": 1}
     assert machine.run().transcripts == 0
 
 

@@ -91,7 +91,7 @@ def test_they_are_bounded_and_it_is_said(machine: Machine, monkeypatch: pytest.M
     one.write([*one.turn("First", "One."), *(strange(number, text="word " * 20_000) for number in range(5))])
     done = machine.run()
     assert (done.unknown, done.kept) == ({"claude-code: record hologram": 5}, 2)
-    assert any("more records that are not known than are kept" in note for note in done.notes)
+    assert any("more records of unknown kinds than are kept" in note for note in done.notes)
     for record in kept(machine):
         assert len(record.raw) == unknown_of.RECORD_CHARACTERS
         assert record.cut > 30_000

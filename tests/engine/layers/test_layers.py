@@ -111,7 +111,7 @@ def test_working_memory_is_of_a_session_and_of_its_turn(engine: Engine, root: Pa
     assert engine.read_memory("working://plan", session="s1").text == "plan: first the quagga"
     assert engine.read_memory("working://*", session="s2").text == ""
     assert "quagga" in engine.assemble("go on", budget=500, session="s1", keep=False).text
-    with pytest.raises(UsageError, match="belongs to a session"):
+    with pytest.raises(UsageError, match="needs a session"):
         engine.write_memory("working://plan", "x")
     for file in cm_home.rglob("*"):
         assert not file.is_file() or b"quagga" not in file.read_bytes()

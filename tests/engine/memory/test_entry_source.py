@@ -86,10 +86,10 @@ def test_undo_takes_back_what_a_person_wrote_changed_and_forgot(engine: Engine):
     engine.remember("of an agent", actor="agent", agent="codex")
     engine.update_entry(one.id, EntryEdit("two"))
     engine.forget_memory(one.id)
-    assert engine.undo(dry_run=True).words == f"taken back: forgot the entry {one.id}"
+    assert engine.undo(dry_run=True).words == f"undone: forgot the entry {one.id}"
     assert engine.undo().ids == (one.id,)
     assert engine.entry(one.id).content == "two"
-    assert engine.undo().words == f"taken back: changed the entry {one.id}"
+    assert engine.undo().words == f"undone: changed the entry {one.id}"
     assert engine.entry(one.id).content == "one"
     engine.undo()
     assert [entry.content for entry in engine.entries().rows] == ["of an agent"]

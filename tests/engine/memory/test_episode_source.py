@@ -65,7 +65,7 @@ def test_a_question_does_not_wait_long_for_a_writer(engine: Engine, monkeypatch:
     with WriterLock.of(engine._db).index_run():
         held = engine.search("boulders", profile="memory")
         assert held.hits == ()
-        assert any("index run that is under way" in note for note in held.notes)
+        assert any("current index run" in note for note in held.notes)
         # Questions that look at code alone have nothing to wait for, nor to say.
         assert not any("under way" in note for note in engine.search("gravel").notes)
     assert [hit.path for hit in engine.search("boulders", profile="memory").hits] == [f"episode/{id_}"]

@@ -65,8 +65,8 @@ def test_an_episode_names_no_settings_and_shows_no_credentials(repo: Repo):
     assert "+x = 2" in record.patch
     assert "ANYTHING" not in record.patch
     assert "words of a certificate" not in record.patch
-    assert "diff --git a/.env b/.env\n[left out: .env is a file for credentials]\n" in record.patch
-    assert "[left out: config/app.pem is a file for credentials]" in record.patch
+    assert "diff --git a/.env b/.env\n[omitted: .env is a file for credentials]\n" in record.patch
+    assert "[omitted: config/app.pem is a file for credentials]" in record.patch
 
 
 def test_a_file_with_credentials_under_another_name_is_still_one(repo: Repo):
@@ -79,7 +79,7 @@ def test_a_file_with_credentials_under_another_name_is_still_one(repo: Repo):
     clean = without_credentials(patch + "\n")
     assert "ANYTHING" not in clean
     assert "some words" not in clean
-    assert clean.count("[left out: ") >= 2
+    assert clean.count("[omitted: ") >= 2
 
 
 def test_names_that_git_quotes(repo: Repo):

@@ -174,7 +174,7 @@ def test_a_miner_that_fails_hinders_no_other_and_is_told(engine: Engine, monkeyp
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(3)] + [(9, said("break", "s9"))])
     report = passed(engine)
     assert report.episodes == 4
-    assert report.notes == ("left out: sayings: ValueError (1 times)",)
+    assert report.notes == ("skipped: sayings: ValueError (1 times)",)
     assert report.waiting == 1
 
 
@@ -214,7 +214,7 @@ def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(30)] + [(99, said("die", "s99"))])
     report = passed(engine)
     assert (report.episodes, report.waiting) == (31, 1)
-    assert report.notes == ("left out: episodes that could not be looked at (1 times)",)
+    assert report.notes == ("skipped: episodes that could not be looked at (1 times)",)
     assert proposed(engine)[0].support == 30
     assert passed(engine).episodes == 0
 

@@ -115,7 +115,7 @@ def test_in_a_pause_nothing_is_sent(engine: Engine, server: ChatServer):
     recording.pause(engine.root)
     report = passed(engine)
     assert (server.heard, texts(engine)) == ([], [FACT])
-    assert report.cost.notes == ("recording is paused: nothing is sent to tiny meanwhile",)
+    assert report.cost.notes == ("recording is paused: nothing is sent to tiny",)
 
 
 def test_a_repository_names_no_model(engine: Engine, server: ChatServer):

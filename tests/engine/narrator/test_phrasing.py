@@ -162,7 +162,7 @@ def test_in_a_pause_nothing_is_sent_and_that_is_said(engine: Engine, server: Cha
     )  # fmt: skip
     cost = part.run(found(engine), Cancel())
     assert (server.heard, cost.used) == ([], 0)
-    assert cost.notes == ("recording is paused: nothing is sent to tiny meanwhile",)
+    assert cost.notes == ("recording is paused: nothing is sent to tiny",)
     assert part.applied(found(engine)) == found(engine)
 
 
@@ -215,7 +215,7 @@ def test_words_of_somebody_else_are_left_out_and_not_asked_for_again(engine: Eng
     server.phrase = lambda items: {"items": [{"id": one["id"], "text": text} for one in items]}
     part = phrasing(engine, server)
     cost = part.run(found(engine), Cancel())
-    assert any("left out" in note for note in cost.notes)
+    assert any("rejected" in note for note in cost.notes)
     assert part.applied(found(engine)) == found(engine)
     assert part.run(found(engine), Cancel()).calls == 0
 

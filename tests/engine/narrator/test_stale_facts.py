@@ -147,7 +147,7 @@ def test_notes_of_the_user_and_of_strangers_are_told_as_such_and_instructions_le
             (".cm/notes/topics/theirs.md", "topic"),
             ("user:preferences.md", "user"),
         ]
-        assert both[0].why.endswith("; it stands in a note that came along with the repository.")
+        assert both[0].why.endswith("; it is in a note that came with the repository.")
 
 
 def test_commands_that_the_project_lacks(repo: Repo, brought_up: Opened):

@@ -160,14 +160,14 @@ def test_cm_undo_takes_the_last_change_back(project: Project):
     before = project.all()
     change(project.root, "merge", ["a", "b"])
     with Engine.open(project.root) as engine:
-        assert engine.undo(dry_run=True).words == f"taken back: merged {B} into {A}"
+        assert engine.undo(dry_run=True).words == f"undone: merged {B} into {A}"
         project.file(A).write_text(project.text(A).replace("- two", "- 2"))
         left = engine.undo()
         assert left.words.startswith("changed since, and left as it is")
         assert left.conflicts[0].id == A
         assert not project.file(B).exists()
         project.file(A).write_text(project.text(A).replace("- 2", "- two"))
-        assert engine.undo().words == f"taken back: merged {B} into {A}"
+        assert engine.undo().words == f"undone: merged {B} into {A}"
         assert project.all() == before
         with pytest.raises(NotFoundError):
             engine.undo()
@@ -211,7 +211,7 @@ def test_lines_of_strangers_that_are_mixed_with_own_ones_are_told(project: Proje
     theirs = project.topic("theirs", "# T\n\n- x\n")
     project.repo.commit("theirs")
     project.topic("a", "# A\n\n- y\n")
-    assert "came along with the repository" in change(project.root, "merge", ["a", theirs]).words
+    assert "came with the repository" in change(project.root, "merge", ["a", theirs]).words
 
 
 @pytest.mark.deep
@@ -319,7 +319,7 @@ def test_kill_9_is_completed_by_the_next_change_or_taken_back(project: Project, 
     told = project.changes()
     if step % 4 == 0 and told:
         with Engine.open(project.root) as engine:
-            assert engine.undo().words == f"taken back: merged {B} into {A}"
+            assert engine.undo().words == f"undone: merged {B} into {A}"
         assert project.all() == before
     made = change(project.root, "create", [], "Other")
     assert b"- two\n" in b"".join(project.all().values())

@@ -139,7 +139,7 @@ def test_what_git_keeps_came_along_and_is_not_advised_to_be_mixed(project: Proje
     mine = project.topic("mine", "---\ntags: [x]\n---\n")
     assert one(project, theirs).came_along
     assert not one(project, mine).came_along
-    assert "it came along with the repository: a stranger may have written it" in one(project, theirs).advice
+    assert "it came with the repository: a stranger may have written it" in one(project, theirs).advice
     assert not any(words.startswith("merge") for words in (*one(project, mine).advice, *one(project, theirs).advice))
 
 

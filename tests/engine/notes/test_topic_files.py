@@ -140,7 +140,7 @@ def test_secrets_are_in_no_event_and_come_back(root: Path):
 def test_a_secret_that_no_file_has_any_more_is_said(root: Path):
     write(root, A, f"one {GITHUB}\ntwo\n")
     event = change(root, {A: "two\n"})
-    with pytest.raises(UsageError, match="looked like a secret"):
+    with pytest.raises(UsageError, match="possible secret"):
         back(root, event)
     assert held(root, A) == b"two\n"
 

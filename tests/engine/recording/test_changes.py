@@ -76,7 +76,7 @@ def test_a_patch_leaves_out_what_was_changed_in_a_pause(repo: Repo):
     assert "hidden" not in found.patch
     assert "d.py" not in found.patch
     assert found.files == ("b.py", "a.py", "c.py"), "what a hook told of after the pause was changed after it"
-    assert found.note.startswith("3 files left out of the patch")
+    assert found.note.startswith("3 files excluded from the patch")
 
 
 def test_what_is_committed_after_a_pause_is_left_out_no_more(repo: Repo):

@@ -98,7 +98,7 @@ def test_no_candidate_says_no_word_of_it(asked):
     _, why = asked
     standing = why.of("frobnicate the tax", "README.md", mode="keyword")
     assert standing.state == "no candidate"
-    assert "says no word of the question" in standing.said
+    assert "contains no word of the query" in standing.said
     assert standing.lifts == ("It does not say: tax.",)
 
 

@@ -106,8 +106,8 @@ def test_verify_finds_and_mends_wrong_vectors_and_strays(saved, opened, passages
     index._rows.codes[5] += 1
     passages.remove(9)
     problems = " ".join(index.verify())
-    assert "1 vector of passages that are gone" in problems
-    assert "1 vector unlike what is stored" in problems
+    assert "1 vector of removed passages" in problems
+    assert "1 vector different from the stored ones" in problems
     assert index.verify() == ()
     assert opened().verify() == ()
 

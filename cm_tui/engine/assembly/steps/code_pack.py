@@ -29,5 +29,5 @@ def run(step: CodePack, state: RunState) -> None:
 
 
 def _without(question: str, text: str) -> str:
-    """Return a pack without the question that it begins with: whoever is handed it has asked it."""
+    """Return a pack without the question at its beginning, which the reader has asked."""
     return text.removeprefix(question.strip()).lstrip("\n")

@@ -49,10 +49,10 @@ def _source(step: DeriveQuery, state: RunState) -> str:
 
 
 def keywords(text: str) -> list[str]:
-    """Return the words that matter, each once, in their order.
+    """Return the content words, each once, in order.
 
-    Names stay as they are; of others those of three letters and more that are no stop words; at most sixteen, names
-    first where there are more.
+    Names are unchanged; of other words those with three letters or more that are not stop words; at most sixteen, names
+    first if there are more.
     """
     found: dict[str, bool] = {}
     for match in _WORD.finditer(text):

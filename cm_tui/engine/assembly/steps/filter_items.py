@@ -9,7 +9,7 @@ from cm_tui.engine.definitions.shapes.retrieval import Filter
 
 
 def run(step: Filter, state: RunState) -> None:
-    """Keep the items for which all conditions hold; fields are those of the item, then those of the task."""
+    """Keep the items that satisfy all conditions; fields are those of the item, then those of the task."""
     conditions = (step.where,) if isinstance(step.where, Condition) else step.where
     holds, scope, before = prepared(conditions), state.scope, len(state.items)
     state.items = [item for item in state.items if holds({**scope, **item})]

@@ -13,9 +13,9 @@ MARK = "…"
 
 
 def run(step: Format, state: RunState) -> None:
-    """Render each item by the template, one after the other; once, where it names what was read by keys alone.
+    """Render the template for each item in turn, or once where it names values read by key.
 
-    An item that lacks a field which the template names is left out, and that is told.
+    An item that lacks a field of the template is skipped, and that is reported.
     """
     scope = state.scope
     if not step.template:
@@ -49,7 +49,7 @@ def _rendered(template: str, scope: dict[str, object], state: RunState) -> str:
 
 
 def within(text: str, most: int) -> str:
-    """Return the whole lines of a text that cost at most so many tokens, with a mark where some are left out."""
+    """Return the whole lines of a text within a number of tokens, with a mark where lines are omitted."""
     if tokenizer.count(text) <= most:
         return text
     lines = text.split("\n")

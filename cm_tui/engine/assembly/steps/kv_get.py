@@ -9,7 +9,7 @@ from cm_tui.engine.layers.kv import KvValue
 
 
 def run(step: KvGet, state: RunState) -> None:
-    """Add values: templates name them by their keys; a key that is missing is left out."""
+    """Add values: templates name them by their keys; missing keys are skipped."""
     found: list[KvValue] = []
     for pattern in step.keys:
         key = state.filled(pattern) if "{{" in pattern else pattern

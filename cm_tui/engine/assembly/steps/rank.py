@@ -1,7 +1,7 @@
 """`rank`: orders items.
 
-Relevance is the item's score, from 0 to 1; one that has none keeps its place: `1 / (1 + place / 10)`. Recency is
-`0.5 ^ (age / 14 days)`; what has no time has 0. `combined` is the mean of both, weighted.
+Relevance is the item's score, from 0 to 1; an item without a score uses its place: `1 / (1 + place / 10)`. Recency is
+`0.5 ^ (age / 14 days)`; 0 without a time. `combined` is the mean of both, weighted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PLACES = 10
 
 
 def run(step: Rank, state: RunState) -> None:
-    """Put the best first; equal ones keep their order."""
+    """Sort the best first; equal ones keep their order."""
     now = time.time()
     scored = [(score(step, item, place, now), -place, item) for place, item in enumerate(state.items)]
     scored.sort(key=lambda one: one[:2], reverse=True)
@@ -27,7 +27,7 @@ def run(step: Rank, state: RunState) -> None:
 
 
 def score(step: Rank, item: Item, place: int, now: float) -> float:
-    """Return what an item is ordered by, from 0 to 1."""
+    """Return the sort key of an item, from 0 to 1."""
     found = number(item.get("score"))
     relevance = found if found is not None else 1 / (1 + place / _PLACES)
     at = number(item.get("time"))

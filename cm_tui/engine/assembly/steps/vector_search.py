@@ -1,4 +1,4 @@
-"""`vector_search`: finds what is nearest in meaning to the query."""
+"""`vector_search`: finds items by meaning."""
 
 from __future__ import annotations
 

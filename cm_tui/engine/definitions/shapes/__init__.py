@@ -1,1 +1,1 @@
-"""The shapes of definitions, as records; a JSON Schema of each is copied to the project."""
+"""Definitions as typed records; a JSON Schema of each is copied to the project."""

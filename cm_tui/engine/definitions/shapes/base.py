@@ -1,4 +1,4 @@
-"""What the shapes of all definitions share: both spellings of a key, nothing unknown, frozen."""
+"""Common base of all definitions: both spellings of a key, no unknown keys, frozen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
-"""What a definition, a rule or a pipeline may be called."""
+"""Valid names of definitions, rules and pipelines."""
 
 Name = Annotated[str, StringConstraints(pattern=NAME)]
 Text = Annotated[str, StringConstraints(max_length=4_000)]
@@ -17,7 +17,7 @@ Scalar = str | int | float | bool | None
 
 
 class Shape(BaseModel):
-    """A part of a definition; keys are written in camelCase, snake_case is accepted too."""
+    """A part of a definition; keys are written in camelCase, and accepted in snake_case."""
 
     model_config = ConfigDict(
         frozen=True,

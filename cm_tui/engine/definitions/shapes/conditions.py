@@ -1,4 +1,4 @@
-"""Conditions: a field, an operator and a value, as rules, filters and routes share them."""
+"""Conditions of rules, filters and routes: a field, an operator and a value."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FieldName = Annotated[str, StringConstraints(pattern=FIELD, max_length=200)]
 
 
 class Condition(Shape):
-    """Holds or does not hold for what a field is now."""
+    """A test of a field's current value."""
 
     field: FieldName
     """Such as `task.text` or `reference.scheme`."""
     op: Annotated[Operator, BeforeValidator(_spelt)]
     value: Text | int | float | bool | Annotated[tuple[Scalar, ...], Field(max_length=1000)] | None = None
-    """What it is compared with; a list for `in` and `not_in`; for `exists` true (the default) or false."""
+    """The value to compare with; a list for `in` and `not_in`; for `exists` true (default) or false."""

@@ -1,4 +1,4 @@
-"""Ingestion pipelines: what starts them, what they make of the input, and where it is written."""
+"""Ingestion pipelines: triggers, processors, and targets."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class VectorEmbed(Shape):
 
 
 class LlmExtract(Shape):
-    """Asks a language model for entities and relations; off unless the user's settings name one."""
+    """Extracts entities and relations with a language model; off unless the user's settings name one."""
 
     type: Literal["llm_extract"]
     instructions: Text = ""
@@ -79,7 +79,7 @@ class LlmExtract(Shape):
 
 
 class Custom(Shape):
-    """Calls a processor that an installed Python package offers as an entry point of the group `cm_tui.processors`."""
+    """Calls a processor of an installed Python package, an entry point of the group `cm_tui.processors`."""
 
     type: Literal["custom"]
     entry_point: Name
@@ -101,7 +101,7 @@ class Route(Shape):
     write_to: Destination
     """A destination; may be a template: `kv://sessions/{{sessionId}}`."""
     value: Text = ""
-    """A template of what is written; empty: the item."""
+    """A template of the written text; empty: the item."""
     ttl: Annotated[float, Field(gt=0, strict=False)] | None = None
     """Seconds that a value of `kv://` lives."""
 

@@ -26,7 +26,7 @@ class DeriveQuery(Shape):
 
 
 class VectorSearch(Shape):
-    """Finds what is nearest in meaning to the query."""
+    """Finds items by meaning."""
 
     type: Literal["vector_search"]
     index: Name = "code"
@@ -60,10 +60,10 @@ class LogSearch(Shape):
 
     type: Literal["log_search"]
     event_type: Annotated[str, Field(max_length=100)] = ""
-    """Such as `hook.prompt`, a beginning such as `hook.*`, or a type that a pipeline writes; empty: all."""
+    """Such as `hook.prompt`, a prefix such as `hook.*`, or a type that a pipeline writes; empty: all."""
     since: Since = "-7d"
     fields: Annotated[tuple[FieldName, ...], Field(max_length=50)] = ()
-    """What is kept of each event; empty: all."""
+    """Fields of each event to return; empty: all."""
     limit: Limit = 20
 
 
@@ -82,7 +82,7 @@ class Rank(Shape):
     weights: dict[Literal["recency", "relevance"], Annotated[float, Field(ge=0, le=1_000, strict=False)]] = Field(
         default_factory=dict
     )
-    """For `combined`; both are 1 when not given."""
+    """For `combined`; default for both: 1."""
 
 
 class Format(Shape):
@@ -95,7 +95,7 @@ class Format(Shape):
 
 
 class CodePack(Shape):
-    """Chooses code, and what was said about it, as `cm pack` does: ranked, grown to whole symbols, with neighbours."""
+    """Chooses code, and conversations about it, as `cm pack` does: ranked, extended to whole symbols, with neighbours."""
 
     type: Literal["code_pack"]
     neighbours: bool = True

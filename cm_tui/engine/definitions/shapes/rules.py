@@ -1,4 +1,4 @@
-"""Rules: conditions, and what they do to which memory references."""
+"""Rules: conditions, and actions on memory references."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from cm_tui.engine.definitions.shapes.conditions import Condition
 from cm_tui.model import Section
 
 Reference = Annotated[str, Field(min_length=1, max_length=500)]
-"""Such as `markdown://architecture-notes`; but for `include`, `*` and `?` stand for any letters."""
+"""Such as `markdown://architecture-notes`; except in `include`, `*` and `?` match any characters."""
 References = Reference | Annotated[tuple[Reference, ...], Field(min_length=1, max_length=1_000)]
 
 
 class Action(Shape):
-    """What is done to the memory references that it names; without any, to every one for which the conditions hold."""
+    """Actions on the named memory references; without names, on all that satisfy the conditions."""
 
     include: References | None = None
-    """What is handed over on top of what is on already; a definition that is not enabled is run."""
+    """References to add to the active ones; a definition that is not enabled is run, too."""
     exclude: References | bool | None = None
     cap: Tokens | None = None
     """Tokens at most, of each of `for`."""
     priority: Annotated[int, Field(ge=-1_000, le=1_000)] | None = None
     section: Section | None = None
     for_: Annotated[References | None, Field(alias="for")] = None
-    """What `cap`, `priority` and `section` are about; beside `include`, that is meant when it is not given."""
+    """References for `cap`, `priority` and `section`; default: those of `include`."""
 
     @model_validator(mode="after")
     def _does_something(self) -> Self:

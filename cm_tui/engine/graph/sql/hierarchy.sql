@@ -30,8 +30,8 @@ SELECT d.id, d.parent AS class FROM graph.def d JOIN graph.def c ON c.id = d.par
 UNION
 SELECT id, class FROM graph.outer_member;
 
--- Classes with a base outside the project: what they define may be somebody else's interface, so that a name which is
--- unique here is not unique in what the program sees.
+-- Classes with a base outside the project: their definitions may implement an outside interface, so that a name which
+-- is unique here is not unique in the program.
 CREATE OR REPLACE TABLE graph.foreign_class AS
 SELECT DISTINCT m.node AS class
 FROM site s JOIN graph.mro m ON m.anc = s.scope

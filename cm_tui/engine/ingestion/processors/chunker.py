@@ -11,7 +11,7 @@ from cm_tui.errors import UsageError
 
 
 def run(step: Chunker, batch: Batch, _: Means) -> None:
-    """Put chunks in the place of items."""
+    """Replace items by chunks."""
     chunks: list[Item] = []
     for item in batch.items:
         for text in chunked(str(item.get("text", "")), step.size, step.overlap):
@@ -23,9 +23,9 @@ def run(step: Chunker, batch: Batch, _: Means) -> None:
 
 
 def chunked(text: str, size: int, overlap: int) -> Iterator[str]:
-    """Yield chunks of at most `size` tokens, each of which begins with the last `overlap` tokens of the one before it.
+    """Yield chunks of at most `size` tokens, overlapping by `overlap` tokens.
 
-    A letter that takes several tokens is never cut: it goes to the chunk in which it ends.
+    A character of several tokens is never split: it goes to the chunk in which it ends.
     """
     tokens = tokenizer.encoded(text)
     ends = tokenizer.letter_ends(tokens)

@@ -1,6 +1,6 @@
-"""`custom`: a processor that an installed Python package offers as an entry point of the group `cm_tui.processors`.
+"""`custom`: a processor of an installed Python package, an entry point of the group `cm_tui.processors`.
 
-It is called with the items and the options, and returns items: mappings with a `text` and whatever else JSON can hold.
+It is called with the items and the options, and returns items: mappings with a `text` and other JSON values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GROUP = "cm_tui.processors"
 
 
 def run(step: Custom, batch: Batch, means: Means) -> None:
-    """Put what it returns in the place of the items."""
+    """Replace the items by its result."""
     name = step.entry_point
     if name not in means.allowed:
         raise RefusedError(

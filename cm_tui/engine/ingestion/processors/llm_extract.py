@@ -1,4 +1,4 @@
-"""`llm_extract`: asks a language model for entities and relations; what stands nowhere in the text is left out."""
+"""`llm_extract`: extract entities and relations with a language model; those not found in the text are dropped."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def _list(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _name(value: Any) -> str:
-    """Return a name without anything that a terminal or Markdown would act on; nothing where it is none."""
+    """Return a name without control characters and Markdown; empty: invalid."""
     text = value.strip() if isinstance(value, str) else ""
     return text if 0 < len(text) <= _LONGEST_NAME and text.isprintable() and not set(text) & set("<>`") else ""

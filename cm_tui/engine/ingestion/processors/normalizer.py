@@ -1,4 +1,4 @@
-"""`normalizer`: cleans white space and encoding, and puts marks in the place of personal data."""
+"""`normalizer`: cleans white space and encoding, and replaces personal data by marks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def normal(text: str, step: Normalizer) -> str:
 
 
 def without_personal(text: str) -> str:
-    """Return a text with marks where mail addresses, card and telephone numbers and addresses of machines stood."""
+    """Replace mail addresses, card and telephone numbers and network addresses in a text by marks."""
     text = _MAIL.sub("[mail]", text)
     text = _CARD.sub(lambda found: "[card]" if _is_card(found[0]) else found[0], text)
     text = _ADDRESS.sub(lambda found: "[address]" if _is_address(found[0]) else found[0], text)

@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
 def run(step: Parser, batch: Batch, _: Means) -> None:
-    """Put records in the place of items."""
+    """Replace items by records."""
     records: list[Item] = []
     for item in batch.items:
         for record in _records(step, str(item.get("text", "")), item):
@@ -56,10 +56,10 @@ def _kind_of(text: str, item: Item) -> str:
 
 
 def of_json(text: str) -> Iterator[Item]:
-    """Yield the objects of a list, or the one that a text is.
+    """Yield the objects of a JSON list, or a single object.
 
     Raises:
-        UsageError: it is no JSON; says where.
+        UsageError: it is not JSON; the message contains the position.
     """
     try:
         value = parse(text.encode("utf-8", "replace"), is_json=True).value
@@ -106,11 +106,11 @@ def of_code(text: str, language: str, path: str) -> Iterator[Item]:
     """Yield the symbols of code, each with its lines.
 
     Raises:
-        UsageError: nobody knows the language.
+        UsageError: the language is unknown.
     """
     known = language or (language_of(path) if path else "")
     if known not in LANGUAGES:
-        raise UsageError("The language of this code is not known.", hint="Give `language`, or a `path` with an ending.")
+        raise UsageError("The language of this code is unknown.", hint="Give `language`, or a `path` with an ending.")
     lines = text.split("\n")
     symbols = parse_blob("", known, text.encode("utf-8", "replace")).symbols
     if not symbols:

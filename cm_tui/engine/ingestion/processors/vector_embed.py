@@ -1,4 +1,4 @@
-"""`vector_embed`: makes items findable by meaning; their vectors are made by the index, as those of all passages."""
+"""`vector_embed`: adds items to an index for semantic search; the index embeds them as all passages."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from cm_tui.engine.ingestion.batch import Batch, Means
 
 
 def run(step: VectorEmbed, batch: Batch, _: Means) -> None:
-    """Have each item written to an index; the items stay as they are."""
+    """Write each item to an index; the items are unchanged."""
     batch.writes += [(f"vector://{step.index}", item) for item in batch.items if str(item.get("text", "")).strip()]

@@ -1,1 +1,1 @@
-"""Miners: each finds one kind of fact in turns, without a model, and says by which formula."""
+"""Miners: each finds one kind of fact in turns, without a model, by a documented formula."""

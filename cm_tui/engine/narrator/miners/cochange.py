@@ -1,11 +1,11 @@
 """Files that are changed together.
 
-Two files that a turn changed are a claim, and three are where it changed five at most. A turn that changed more than ten
-did something to all of them (a rename, a reformatting) and tells nothing; neither does one that failed or was rejected.
-Each file alone is counted too: of the turns that changed any of the files, the share that changed all of them tells how much they
-belong together (`support / (support + opposed)`, opposed by each turn that changed one without the others; Jaccard's measure for two).
-So a file that goes with everything, such as a changelog, goes with nothing. That a file changes with its own test or its header
-goes without saying: the weight is 0.6 instead of 1.
+Two files changed by a turn are a claim, and three if it changed five at most. A turn that changed more than ten did one
+operation on all of them (a rename, a reformatting) and is ignored; so is one that failed or was rejected. Each file
+alone is counted too: the share of turns with any of the files that changed all of them measures how much they belong
+together (`support / (support + opposed)`, opposed by each turn that changed one without the others; Jaccard's measure
+for two). So a file that goes with everything, such as a changelog, goes with nothing. A file and its own test or header
+are expected to change together: the weight is 0.6 instead of 1.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _together(files: Sequence[str], *, opposes: bool) -> Iterator[Observation]:
 
 
 def _is_self_evident(files: Sequence[str]) -> bool:
-    """Return whether files are one thing and its test, or its header."""
+    """Return whether files are one module and its test, or its header."""
     parts = [file.rpartition("/")[2].rpartition(".") for file in files]
     names = [name for name, _, _ in parts]
     stems = {_OF_TEST.sub("", name) for name in names}

@@ -1,12 +1,12 @@
-"""Commands that are run again and again.
+"""Repeated commands.
 
-Each command of a line that a shell was given counts by itself, as `runs.py` writes it; its words are the claim. What only looks
-around, what every project does (`git push`, `mkdir`) and programs that are given with the command are no facts. Neither are
-those that depend on the moment (variables, folders elsewhere, hashes).
+Each command of a shell line counts separately, as `runs.py` writes it; its words are the claim. Excluded are commands
+that only look around, that every project uses (`git push`, `mkdir`), programs given with the command, and what depends
+on the moment (variables, folders elsewhere, hashes).
 
-Arguments that the task at hand brings (a test file, a test's name, `-k …`) are left out: the command without them is what was
-shown, with the weight 0.5 instead of 1. A run that failed speaks against the command, unless it succeeded in the same turn, or it is a check
-(tests, linters, types, builds: to fail is one of its answers); one whose output says that there is no such command always does.
+Arguments of the task at hand (a test file, a test's name, `-k …`) are dropped: the command without them is observed
+with the weight 0.5 instead of 1. A failed run counts against the command, unless it succeeded in the same turn, or is a
+check (tests, linters, types, builds: to fail is a valid result); output that reports an unknown command always does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _INTERPRETERS = frozenset((
     "java", "elixir", "swift", "dart", "psql", "mysql", "sqlite3", "source", "k6", "locust", "streamlit", "uvicorn", "gunicorn", "nodemon", "zig", "gcc", "g++",
     "clang", "cc", "c++", "tclsh", "osascript", "dotnet", "make", "terraform", "ansible-playbook", "pandoc", "just", "npm", "yarn", "pnpm",
 ))  # fmt: skip
-"""Programs of which a file is what they run rather than what they look at."""
+"""Programs whose file arguments are what they run, not what they look at."""
 
 
 class Commands:
@@ -102,7 +102,7 @@ def _with(command: Command, words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=8_192)
 def bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a command without the arguments that the task at hand brings."""
+    """Return a command without the arguments of the task at hand."""
     head = len(words) - len(core_of(words))
     core = words[head:]
     if len(core) < 2:
@@ -157,9 +157,9 @@ _CHECKS = frozenset(words for _, words in _ROLES[:5]) | {_ROLES[8][1]}
 
 @lru_cache(maxsize=8_192)
 def role_of(words: tuple[str, ...]) -> str:
-    """Return what a command is for, as the beginning of a sentence; empty where its words do not say it."""
+    """Return the purpose of a command, as the beginning of a sentence; empty: unknown."""
     core = [word.rpartition("/")[2] for word in core_of(words)[:4] if not word.startswith("-")]
-    # The second word says what is done more plainly than the program does: `ruff format`.
+    # The second word is a plainer description than the program: `ruff format`.
     for word in (*core[1:], *core[:1]):
         for pattern, said in _ROLES:
             if pattern.fullmatch(word):

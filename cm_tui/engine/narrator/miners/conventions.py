@@ -1,9 +1,9 @@
-"""Conventions seen in accepted changes: how new files begin, how they are numbered, and the form of commit messages.
+"""Conventions in accepted changes: how new files begin, how they are numbered, and the form of commit messages.
 
-The first six lines of each new file are claims about the files of its ending in its folder, in the folder above, and anywhere; the
-form of a commit message is one about commit messages. Each new file and each message is counted too: the share of those that keep to a
-convention (`support / (support + opposed)`) is how sure it is. Of the folders of which a line can be said, the narrowest is proposed that
-has nearly all of them (`overlaps.py`).
+The first six lines of each new file are claims about files with its ending in its folder, in the folder above, and
+anywhere; the form of a commit message is one about commit messages. Each new file and each message is counted too: the
+share of those that follow a convention (`support / (support + opposed)`) is its confidence. Of the possible folders of
+a line, the narrowest with nearly all of them is proposed (`overlaps.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cm_tui.engine.narrator.turn import Turn
 
 MESSAGES = "commit messages"
 _MOST = 10
-"""New files of a turn: one that made more made them by a program."""
+"""Most new files of a turn: more were made by a program."""
 _LINE = 120
 _ENDING = re.compile(
     r"(?:[._-](?:test|spec|tests|stories|d|dto|module|service|controller|config|e2e|cy))?\.[A-Za-z]\w{0,9}$|(?:_test|_spec)\.\w{1,5}$"
@@ -30,7 +30,7 @@ _TRIVIAL = re.compile(
     r"<!doctype html>|(?:package|module|namespace)\b.*|#\s.{0,80}",
     re.IGNORECASE,
 )
-"""Lines that stand in all files of a kind wherever they are, or that name the file itself."""
+"""Lines that are common to a kind of file anywhere, or that name the file itself."""
 _COMMENT = re.compile(
     r"#\s*(?:-\*-|spdx|copyright|\(c\)|©|frozen|typed|type:|mypy|ruff|noqa|pylint|rubocop|encoding|generated|licen|vim|eslint|shellcheck|nosec|pyright)",
     re.IGNORECASE,
@@ -45,12 +45,12 @@ _NUMBERED = (
 
 
 class Conventions:
-    """Finds what changes keep to."""
+    """Finds conventions that changes follow."""
 
     name = "conventions"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the turn's new files and commits keep to."""
+        """Return the conventions of the turn's new files and commits."""
         if is_accepted(turn.record):
             yield from _of_files(turn.changes.new, opposes=False)
         if turn.before is not None and rejects(turn):
@@ -95,7 +95,7 @@ def _is_telling(line: str) -> bool:
 
 
 def _subjects(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the folders whose files a file stands for, from its own to all, each with the ending of these files."""
+    """Yield the folders that a file represents, from its own to all, each with the ending of their files."""
     folder, _, name = path.rpartition("/")
     ending = ending_of(name)
     if not ending:
@@ -109,7 +109,7 @@ def _subjects(path: str) -> Iterator[tuple[str, str]]:
 
 
 def ending_of(name: str) -> str:
-    """Return the ending of a file's name that says what kind of file it is, as `_test.go`; empty: it has none."""
+    """Return the ending of a file's name that identifies its kind, such as `_test.go`; empty: none."""
     found = _TEST.search(name) or _ENDING.search(name)
     return found[0] if found is not None and found.start() > 0 else ""
 

@@ -1,8 +1,8 @@
-"""Corrections: what the person tells the agent right after it did something else.
+"""Corrections: the user's prompts right after an agent did something else.
 
-A prompt counts that follows an answer in its session and begins by saying that this was wrong (no, wrong, stop, don't, use …
-instead, I told you, …): its first sentence has the cue `corrects`, and the plainness of all of its cues (`cues.py`) as their
-weight. What was corrected once is seldom sure enough by itself; what is corrected again and again is.
+A prompt counts if it follows an answer in its session and begins with a correction (no, wrong, stop, don't, use …
+instead, I told you, …): its first sentence has the cue `corrects`, and the plainness of all its cues (`cues.py`) is the
+weight. A single correction is seldom certain enough; repeated ones are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,6 @@ class Corrections:
     name = "corrections"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the person corrects in a turn."""
+        """Return the user's corrections in a turn."""
         found = (observation(turn, "correction", one) for one in said_in(turn) if kind_of(one) == "correction")
         return [one for one in found if one is not None]

@@ -1,7 +1,7 @@
-"""Decisions: what the person says was decided, agreed or settled, or what to go with.
+"""Decisions: the user's statements of what was decided, agreed or settled, or what to go with.
 
-A sentence counts that has the cue `decision` (we decided, decision:, settled on, …) or `go with` (let's go with, X it is), with
-the plainness of all of its cues (`cues.py`) as its weight.
+A sentence counts if it has the cue `decision` (we decided, decision:, settled on, …) or `go with` (let's go with, X it
+is); the plainness of all its cues (`cues.py`) is the weight.
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ class Decisions:
     name = "decisions"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the person says was decided."""
+        """Return the decisions that the user states."""
         found = (observation(turn, "decision", one) for one in said_in(turn) if kind_of(one) == "decision")
         return [one for one in found if one is not None]

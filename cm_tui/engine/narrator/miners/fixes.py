@@ -1,10 +1,11 @@
-"""Fixes: what was run between a command's failure and its success.
+"""Fixes: commands run between a command's failure and its success.
 
-A command fails, its output has a line that tells why (`error_signs.py`), up to three other commands are run, and the same command
-succeeds: each of these is a claim about the error. Where nothing was run and exactly one file was changed, the change is. Each failure
-with that error is counted too, so that a command which comes between by chance (`support / (support + opposed)`) stays below.
+A command fails, its output has a line with the cause (`error_signs.py`), up to three other commands are run, and the
+same command succeeds: each of these is a claim about the error. If nothing was run and exactly one file was changed,
+the change is. Each failure with that error is counted too, so that a command in between by chance (`support / (support
++ opposed)`) stays below.
 
-Of the output nothing is taken but that line, shortened, and not where it reads like an order.
+Of the output only that line is used, shortened, and not if it reads like an order.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Fixes:
     name = "fixes"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the turn mended, and how."""
+        """Return the turn's fixes, and how they were done."""
         runs = turn.runs
         found = 0
         for number, run in enumerate(runs):
@@ -45,7 +46,7 @@ class Fixes:
 
 
 def _mended(turn: Turn, runs: Sequence[Run], number: int, sign: Sign) -> Iterator[Observation]:
-    """Yield what was done between a failure and the next success of the same command."""
+    """Yield the steps between a failure and the next success of the same command."""
     failed = runs[number]
     done: list[Run] = []
     for run in runs[number + 1 : number + 12]:
@@ -54,7 +55,7 @@ def _mended(turn: Turn, runs: Sequence[Run], number: int, sign: Sign) -> Iterato
                 break
             if run.state == "unknown":
                 return
-            # What was run so far did not help.
+            # The runs so far did not help.
             done.clear()
             failed = run
         elif run.state in ("ok", "unsure"):

@@ -25,4 +25,4 @@ MINERS: tuple[Miner, ...] = (
     Conventions(),
 )
 VERSION = 2
-"""Counted up with each change of what miners find: episodes are looked at anew then."""
+"""Increase it with each change of what miners find: episodes are mined again then."""

@@ -1,7 +1,7 @@
-"""Rejected alternatives: what the person says was looked at and turned down.
+"""Rejected alternatives: the user's statements of what was considered and turned down.
 
-A sentence counts that has the cue `turned down` (rejected, ruled out, decided against, not an option, we do not want, …), with
-the plainness of all of its cues (`cues.py`) as its weight.
+A sentence counts if it has the cue `turned down` (rejected, ruled out, decided against, not an option, we do not want,
+…); the plainness of all its cues (`cues.py`) is the weight.
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ class Rejected:
     name = "rejected"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the person says was turned down."""
+        """Return the alternatives that the user rejects."""
         found = (observation(turn, "rejected", one) for one in said_in(turn) if kind_of(one) == "rejected")
         return [one for one in found if one is not None]

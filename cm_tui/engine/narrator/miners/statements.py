@@ -1,8 +1,9 @@
-"""Explicit statements: what the person says is always, never, or generally so, prefers, or asks to be remembered.
+"""Explicit statements: rules, preferences and requests to remember something, in the user's own words.
 
-Each sentence of the person's own words is weighed by its cues and its vector (`cues.py`), `1 / (1 + e^-(bias + weights + sound · vector))`;
-an order that begins with `always` or `never`, and has no cue against it, counts 0.97 at least. From 0.4 on it is observed with that
-weight, which a second look by the model of prose corrects (`grouping.py`); how sure it makes a fact is told by `confidence.py`.
+Each sentence is weighed by its cues and its vector (`cues.py`), `1 / (1 + e^-(bias + weights + sound · vector))`; an
+order that begins with `always` or `never`, without a cue against it, gets at least 0.97. From 0.4 on it is observed
+with that weight, which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the
+confidence.
 """
 
 from __future__ import annotations
@@ -20,6 +21,6 @@ class Statements:
     name = "statements"
 
     def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what the person states in a turn."""
+        """Return the user's statements in a turn."""
         found = (observation(turn, "statement", one) for one in said_in(turn) if kind_of(one) == "statement")
         return [one for one in found if one is not None]

@@ -1,14 +1,14 @@
-"""Workflows: two to four different commands that are run in the same order, again and again.
+"""Workflows: two to four different commands that are repeatedly run in the same order.
 
-The commands of a turn are taken in the order in which each was run last, those left out that `commands.py` would not name; two or
-more of them that follow each other are a claim, and so are those with one other command between (with any, where a turn ran six commands
-or fewer). What is run to mend a command that failed, and the command that then succeeds, are a fix and no workflow.
+The commands of a turn are taken in the order of their last run, without those that `commands.py` would not name. Two
+or more consecutive ones are a claim, and so are those with one other command between (with any, where a turn ran six
+commands or fewer). Commands run to fix a failed command, and the one that then succeeds, are a fix and not a workflow.
 
-Each command is counted, too: of the turns that ran a command of the sequence, the share (on average over its commands) that ran it in the
-sequence tells how much they belong together (`support / (support + opposed)`). A linter and tests that are run all the time,
-now in this order and now in that, are no workflow.
+Each command is counted, too: the share of turns with a command of the sequence that ran it in the sequence (on average
+over its commands) measures how much they belong together (`support / (support + opposed)`). A linter and tests that are
+run all the time, in either order, are not a workflow.
 
-Longer sequences hold shorter ones: which of them is proposed is settled when all are there (`overlaps.py`).
+Longer sequences contain shorter ones: `overlaps.py` selects among them once all are known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LENGTHS = (2, 3, 4)
 _FEW = 6
 _LONGEST = 280
 _OWN = 2
-"""So many commands of the project there have to be in it."""
+"""Least number of the project's commands in it."""
 
 
 class Workflows:
@@ -69,7 +69,7 @@ def _in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def _mending(runs: Sequence[Run]) -> set[int]:
-    """Return which runs stand between a command's failure and its success, with the run that succeeded."""
+    """Return the runs between a command's failure and its success, with the successful run."""
     found: set[int] = set()
     failed: dict[str, int] = {}
     for number, run in enumerate(runs):
@@ -83,7 +83,7 @@ def _mending(runs: Sequence[Run]) -> set[int]:
 
 
 def _sequences(runs: Sequence[Run]) -> Iterator[tuple[Run, ...]]:
-    """Yield runs in their order: of few all that there are, of many those that follow each other, with one other between at most."""
+    """Yield runs in order: all of a few, or of many the consecutive ones, with one other in between at most."""
     if len(runs) <= _FEW:
         for length in _LENGTHS:
             yield from combinations(runs, length)

@@ -1,1 +1,1 @@
-"""What a language model adds, where a person set one up: better words, and a second look; never a fact of its own."""
+"""The optional language model: better wordings and a second look, but never new facts."""

@@ -1,7 +1,8 @@
-"""What a language model answered, kept for each fact by itself: nothing is asked, and paid for, twice.
+"""Responses of a language model by fact, so that nothing is requested, and paid for, twice.
 
-An answer is named by a digest of the model, its prompt, and the fact as it was given; what was quoted beside it may grow.
-It is kept as JSON, as what was taken of it: `text` and the `episodes` whose words it may have, `relation`, or `same`.
+A response is keyed by a digest of the model, its prompt, and the fact as it was given; further quotes do not change the
+key. It is stored as JSON with the accepted parts: `text` and the `episodes` whose words it may have, `relation`, or
+`same`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cm_tui.engine.redaction.redact import redact
 from cm_tui.model import NarratedProposal
 
 Answers = MutableMapping[str, str]
-"""What was answered before, by its name."""
+"""Earlier responses by key."""
 Task = Literal["phrase", "merge", "contradict"]
 
 
@@ -33,10 +34,10 @@ class Kept:
         self._model = model
         self._answers = answers
 
-    # --- what was answered ---
+    # --- reading ---
 
     def has(self, task: Task, one: NarratedProposal) -> bool:
-        """Return whether there is an answer, also one of which nothing could be taken."""
+        """Return whether there is a response, even one without accepted parts."""
         return self._found(task, one) is not None
 
     def text(self, one: NarratedProposal) -> str:
@@ -46,32 +47,32 @@ class Kept:
         return text if isinstance(text, str) else ""
 
     def relation(self, one: NarratedProposal) -> str:
-        """Return how a fact stands to what is known beside it; empty: nobody knows."""
+        """Return how a fact relates to the known one next to it; empty: unknown."""
         found = (self._found("contradict", one) or {}).get("relation")
         return found if found in ("same", "contradicts") else ""
 
     def same(self, one: NarratedProposal) -> frozenset[str]:
-        """Return the names of the facts that say the same."""
+        """Return the names of the equivalent facts."""
         return frozenset(_texts((self._found("merge", one) or {}).get("same")))
 
-    # --- what is kept ---
+    # --- writing ---
 
     def keep_text(self, one: NarratedProposal, text: str, episodes: Sequence[str]) -> None:
-        """Keep the words for a fact.
+        """Store the words for a fact.
 
         Args:
             one: the fact.
-            text: its words; empty: there are none that can be taken.
-            episodes: ids of those that were quoted.
+            text: its words; empty: none were accepted.
+            episodes: ids of the quoted ones.
         """
         self._keep("phrase", one, {"text": text, "episodes": list(episodes) if text else []})
 
     def keep_relation(self, one: NarratedProposal, relation: str) -> None:
-        """Keep how a fact stands to what is known beside it."""
+        """Store a fact's relation to the known one next to it."""
         self._keep("contradict", one, {"relation": relation})
 
     def keep_same(self, one: NarratedProposal, others: Iterable[NarratedProposal]) -> None:
-        """Keep that facts say the same, beside those that are known to."""
+        """Store that facts are equivalent, in addition to known ones."""
         names = {self.name("merge", other) for other in others}
         self._keep("merge", one, {"same": sorted(self.same(one) | names)})
 
@@ -87,7 +88,7 @@ class Kept:
         except (KeyError, ValueError):
             return None
         if not isinstance(found, dict) or not {*episodes_in(found)} <= episodes_of(one):
-            # Words of an episode that is no evidence any more are asked for again.
+            # Words of an episode that is no longer evidence are requested again.
             return None
         return found
 
@@ -101,7 +102,7 @@ def episodes_in(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def episodes_of(one: NarratedProposal) -> set[str]:
-    """Return the ids of the episodes that a fact stands on."""
+    """Return the ids of a fact's evidence."""
     return {*one.evidence_ids, *(seen.episode for seen in one.evidence)}
 
 

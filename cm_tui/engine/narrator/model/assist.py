@@ -1,6 +1,6 @@
-"""A language model's second look at what miners found: better words, what is the same, what contradicts what is known.
+"""A language model's second look at facts: better wordings, duplicates, contradictions of known facts.
 
-It is given facts and their evidence, and nothing of what it answers is taken that they do not carry.
+Its input is facts and their evidence, and nothing is accepted from its responses that is not in them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from cm_tui.model import Cancel, ModelCost, NarratedProposal
 
 @dataclass(frozen=True, slots=True)
 class Assistance:
-    """What a model added to proposals, by their ids."""
+    """A model's additions to proposals, by id."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     same: tuple[tuple[str, ...], ...] = ()
-    """Ids that say the same, in the order in which they were given."""
+    """Equivalent ids, in the given order."""
     relations: Mapping[str, str] = field(default_factory=dict)
-    """`same` or `contradicts`: how one stands to what is known beside it."""
+    """`same` or `contradicts`: relation to the known fact next to it."""
     cost: ModelCost = field(default_factory=ModelCost)
 
 
@@ -48,14 +48,14 @@ def assist(
     cancel: Cancel,
     is_allowed: Callable[[], bool] = lambda: True,
 ) -> Assistance:
-    """Ask for words, for what is the same, and for contradictions; whatever fails is done without.
+    """Request wordings, duplicates and contradictions; failures are skipped.
 
     Args:
         proposals: with their evidence; the surest first.
-        config: the settings; where they switch the model off, nothing is sent.
-        answers: what was answered before, and where new answers are kept.
-        cancel: asked between requests.
-        is_allowed: asked before each request; False: nothing is sent any more.
+        config: the settings; if they switch the model off, nothing is sent.
+        answers: earlier and new responses.
+        cancel: checked between requests.
+        is_allowed: called before each request; False: nothing is sent any more.
     """
     if not config.enabled or not proposals:
         return Assistance()
@@ -75,26 +75,26 @@ def assist(
             if found:
                 _keep(request, found, kept, refused)
             else:
-                budget.note(f"{config.name} answered {request.task} with something that is no JSON: left out")
+                budget.note(f"{config.name} answered {request.task} with invalid JSON: skipped")
     except CmError as error:
         if cancel.is_set:
             raise
         budget.note(f"{error.message} The rest was done without the model.")
     for problem, times in (+refused).items():
-        budget.note(f"{count(times, 'wording')} of the model left out: {problem}")
+        budget.note(f"{count(times, 'wording')} of the model rejected: {problem}")
     return taken(proposals, config.name, answers, budget.cost())
 
 
 def taken(
     proposals: Sequence[NarratedProposal], model: str, answers: Answers, cost: ModelCost | None = None
 ) -> Assistance:
-    """Return what a model added to proposals by what it answered before; nothing is sent.
+    """Return a model's additions to proposals from earlier responses; sends nothing.
 
     Args:
         proposals: the surest first; their evidence is not needed.
         model: its name.
-        answers: what was answered.
-        cost: what that took.
+        answers: earlier responses.
+        cost: of them.
     """
     kept = Kept(model, answers)
     worded = [one for one in proposals if one.kind in WORDED]
@@ -104,7 +104,7 @@ def taken(
 
 
 def _groups(worded: Sequence[NarratedProposal], kept: Kept) -> list[tuple[str, ...]]:
-    """Return ids of what says the same; no id stands twice."""
+    """Return groups of equivalent ids; each id is in one group."""
     named = {kept.name("merge", one): one for one in worded}
     grouped: set[str] = set()
     groups = []
@@ -121,13 +121,13 @@ def _groups(worded: Sequence[NarratedProposal], kept: Kept) -> list[tuple[str, .
 
 
 def _may_merge(one: NarratedProposal, other: NarratedProposal) -> bool:
-    """Return whether proposals may be one: of one place, one sense, with the same names in them, and decided alike."""
+    """Return whether proposals may be one: with the same place, sense, names and decision."""
     return (one.scope, one.action, one.state) == (other.scope, other.action, other.state) and guards.same_facts(
         plain(one.text), plain(other.text)
     )
 
 
-# --- what is taken of an answer ---
+# --- accepted parts of a response ---
 
 
 def _keep(request: Request, answer: dict[str, Any], kept: Kept, refused: Counter[str]) -> None:
@@ -149,7 +149,7 @@ def _keep(request: Request, answer: dict[str, Any], kept: Kept, refused: Counter
 
 
 def _wording(one: NarratedProposal, text: object, refused: Counter[str]) -> str:
-    """Return the words that can stand for a fact; empty: its own do."""
+    """Return a valid wording of a fact; empty: keep its own."""
     problem = guards.problem_of(text, plain(one.text), said(one))
     if problem:
         refused[problem] += 1

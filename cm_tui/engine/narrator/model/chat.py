@@ -1,4 +1,4 @@
-"""An endpoint that speaks OpenAI's chat API: one question, one answer, and what it took."""
+"""A client of OpenAI's chat API: one request, one response, and its cost."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ENV = "OPENAI_API_KEY"
 
 
 class Answer(NamedTuple):
-    """What a model answered.
+    """A model's response.
 
     Attributes:
-        text: its words; whatever they are.
-        tokens: sent and received, as the endpoint counts them, else as we do.
+        text: its words, unchecked.
+        tokens: sent and received, as counted by the endpoint, else by us.
     """
 
     text: str
@@ -32,16 +32,16 @@ class Answer(NamedTuple):
 
 
 class Chat:
-    """Asks one model.
+    """Sends requests to one model.
 
     Args:
         config: the settings.
-        is_allowed: asked before each request; False: nothing is sent any more.
+        is_allowed: called before each request; False: nothing is sent any more.
         sleep: waits between attempts.
         section: of the settings that name it.
 
     Raises:
-        ConfigError: no address or no model is named.
+        ConfigError: the address or the model is missing.
     """
 
     def __init__(
@@ -67,15 +67,15 @@ class Chat:
         )  # fmt: skip
 
     def ask(self, system: str, user: str, most_tokens: int) -> Answer:
-        """Ask once, without chance in the answer.
+        """Send one request with a deterministic response.
 
         Args:
-            system: what the model is to do.
-            user: what it is to do that with.
-            most_tokens: of its answer.
+            system: the instruction.
+            user: the input.
+            most_tokens: of the response.
 
         Raises:
-            ModelError: the endpoint cannot be reached, refuses, or answers something else.
+            ModelError: the endpoint cannot be reached, refuses, or returns an invalid response.
         """
         body = {
             "model": self.name,

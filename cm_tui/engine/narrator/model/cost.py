@@ -1,4 +1,4 @@
-"""What a language model takes, counted before and after, and never above the ceiling."""
+"""Token cost of a language model, estimated and counted, within the ceiling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CHARACTERS = 3.0
 
 
 def tokens_of(text: str) -> int:
-    """Return about how many tokens a text takes, rather too many than too few; letters beyond ASCII count as one each."""
+    """Return a high estimate of a text's tokens; characters beyond ASCII count as one each."""
     plain = sum(letter < "\x80" for letter in text)
     return int(plain / _CHARACTERS) + (len(text) - plain) + 1
 
@@ -20,7 +20,7 @@ class Budget:
     Args:
         model: its name.
         ceiling: most tokens.
-        estimated: what the pass was thought to take.
+        estimated: the estimate for the pass.
     """
 
     def __init__(self, model: str, ceiling: int, estimated: int = 0) -> None:
@@ -32,21 +32,21 @@ class Budget:
         self._notes: dict[str, None] = {}
 
     def allows(self, tokens: int) -> bool:
-        """Return whether so many more stay below the ceiling; says so once where they do not."""
+        """Return whether that many more stay below the ceiling; notes it, once, if they do not."""
         if self._used + tokens <= self._ceiling:
             return True
         self.note(f"the ceiling of {self._ceiling:,} tokens was reached: the rest was done without the model")
         return False
 
     def spend(self, tokens: int) -> None:
-        """Count what a request took."""
+        """Add the tokens of a request."""
         self._used += tokens
         self._calls += 1
 
     def note(self, words: str) -> None:
-        """Keep what has to be said, once."""
+        """Add a message for the user, once."""
         self._notes.setdefault(words)
 
     def cost(self) -> ModelCost:
-        """Return what it came to."""
+        """Return the totals."""
         return ModelCost(self._model, self._estimated, self._ceiling, self._used, self._calls, tuple(self._notes))

@@ -1,4 +1,4 @@
-"""Whether what a model wrote is still the fact that it was given: its words are those of a stranger."""
+"""Validation of a model's wordings: whether they still mean the given fact, as the model is untrusted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cm_tui.engine.redaction.redact import redact
 
 MOST_CHARACTERS = 200
 _LEAST_SHARE = 0.7
-"""Of its words, so many stand in what it was given."""
+"""Least share of its words that are in the input."""
 _STEM = 5
 """Letters by which two forms of a word are taken to be the same."""
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _EXACT = re.compile(r"[\w./:@-]*[\d_/@][\w./:@-]*|[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\w+(?:[.:]\w+)+")
-"""What is a name, a path, a number rather than a word."""
+"""Names, paths and numbers rather than words."""
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|cannot|without|avoid|stop|instead|forbidden|banned|except|unless|only|\w+n['’]t)\b",
     re.IGNORECASE,
@@ -31,7 +31,7 @@ _FILLER = frozenset(
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the JSON object of an answer, which may have words or a fence around it; empty: there is none."""
+    """Return the JSON object in an answer, which may have words or a fence around it; empty: none."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
         return {}
@@ -43,12 +43,12 @@ def object_in(text: str) -> dict[str, Any]:
 
 
 def problem_of(text: object, fact: str, said: Iterable[str]) -> str:
-    """Return why a wording cannot stand for a fact; empty: it can.
+    """Return why a wording is invalid for a fact; empty: it is valid.
 
     Args:
-        text: what the model wrote.
-        fact: the wording that it was given.
-        said: the evidence that it was given.
+        text: the model's wording.
+        fact: the given wording.
+        said: the given evidence.
     """
     if not isinstance(text, str) or not text.strip():
         return "nothing"
@@ -60,19 +60,19 @@ def problem_of(text: object, fact: str, said: Iterable[str]) -> str:
         (not {*_CODE.findall(fact)} <= {*_CODE.findall(text)}, "a command or name is missing"),
         (_names_of(_CODE.sub("", fact)) - _names_of(text) != set(), "a name or number is missing"),
         (_negations(text) != _negations(fact), "another sense"),
-        (_strange_share(text, given) > 1 - _LEAST_SHARE, "somebody else's words"),
+        (_strange_share(text, given) > 1 - _LEAST_SHARE, "someone else's words"),
         (redact(text).text != text, "what looks like a secret"),
     )  # fmt: skip
     return next((words for fails, words in checks if fails), "")
 
 
 def same_facts(one: str, other: str) -> bool:
-    """Return whether two facts can be the same at all: they name the same commands and numbers, in the same sense."""
+    """Return whether two facts can be equivalent: with the same commands and numbers, in the same sense."""
     return _names_of(one) == _names_of(other) and _negations(one) == _negations(other)
 
 
 def groups_in(answer: dict[str, Any], known: Collection[str]) -> list[list[str]]:
-    """Return groups of ids that are said to be the same; whatever else is there is left out, and no id stands twice."""
+    """Return groups of equivalent ids; unknown and repeated ids are skipped."""
     taken: set[str] = set()
     groups = []
     found = answer.get("same")

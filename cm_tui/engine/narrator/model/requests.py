@@ -1,4 +1,4 @@
-"""What a language model is asked: facts of which there is no answer yet, several in one request."""
+"""Requests to a language model: facts without a response, several in one request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cm_tui.engine.narrator.model.prompts import prompt
 from cm_tui.model import Evidence, NarratedProposal
 
 WORDED = frozenset({"statement", "decision", "rejected", "correction"})
-"""Kinds whose words are a person's: others are phrased by a pattern, and are the same only where they are equal."""
+"""Kinds with the user's words: others are phrased by a pattern, and are equivalent only if equal."""
 _ITEMS = 10
 """Of one request."""
 _COMPARED = 40
@@ -28,19 +28,19 @@ _WORD = re.compile(r"\w{4,}")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One thing to ask."""
+    """One request."""
 
     task: Task
     facts: tuple[NarratedProposal, ...]
 
     @property
     def system(self) -> str:
-        """Return what the model is to do."""
+        """Return the instruction."""
         return prompt(self.task)
 
     @property
     def user(self) -> str:
-        """Return what it is to do that with."""
+        """Return the input."""
         return json.dumps([self._item(one) for one in self.facts], ensure_ascii=False)
 
     @property
@@ -63,11 +63,11 @@ class Request:
 
 
 def requests(facts: Sequence[NarratedProposal], kept: Kept) -> Iterator[Request]:
-    """Yield what is to be asked of facts, as far as there is no answer yet.
+    """Yield the requests for facts without a response.
 
     Args:
         facts: with their evidence; those without a quote are not phrased.
-        kept: what was answered before.
+        kept: earlier responses.
     """
     worded = [one for one in facts if one.kind in WORDED and episodes_of(one)]
     yield from _in_tens("phrase", [one for one in worded if quoted(one) and not kept.has("phrase", one)])
@@ -100,7 +100,7 @@ def _in_tens(task: Task, facts: Sequence[NarratedProposal]) -> Iterator[Request]
 
 
 def _compared(every: Sequence[NarratedProposal], new: Sequence[NarratedProposal]) -> Iterator[Request]:
-    """Yield requests that compare each new fact with the others: where they are many, with those of the same words."""
+    """Yield requests that compare each new fact with the others: of many, with those with common words."""
     if len(every) <= _COMPARED:
         if new and len(every) > 1:
             yield Request("merge", tuple(every))

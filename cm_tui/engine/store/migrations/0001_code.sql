@@ -115,5 +115,5 @@ SELECT s.path, s.blob
 FROM file_span s
 WHERE s.to_ord IS NULL AND NOT EXISTS (SELECT 1 FROM worktree w WHERE w.path = s.path);
 
--- Content that was looked at and left out, so that it is not read again; the verdict depends on the path's suffix only.
+-- Excluded content, so that it is not read again; the verdict depends on the path's suffix only.
 CREATE TABLE rejected (oid VARCHAR NOT NULL, suffix VARCHAR NOT NULL, included BOOLEAN NOT NULL, reason VARCHAR NOT NULL);

@@ -8,7 +8,7 @@ INSERT INTO head_file SELECT path, blob FROM file_span WHERE to_ord IS NULL;
 -- to_ord: ordinal of the commit that took it away; null: still there at the newest ordinal that is known.
 DELETE FROM file_span;
 
--- The whole line from now on, written anew by whoever needs it first.
+-- The whole line from now on, written again when first needed.
 DELETE FROM line_commit;
 
 CREATE OR REPLACE VIEW now_file AS

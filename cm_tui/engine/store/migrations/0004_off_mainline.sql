@@ -1,4 +1,4 @@
--- Commits off the mainline that somebody asked about. Their files are those of a commit of the mainline, the base, but
+-- Requested commits off the mainline. Their files are those of a commit of the mainline, the base, but
 -- for the paths in side_file; without a base, side_file lists them all.
 CREATE TABLE side_commit (
     id    INTEGER NOT NULL,       -- of one reading; never given twice

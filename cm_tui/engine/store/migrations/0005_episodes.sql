@@ -28,7 +28,7 @@ CREATE TABLE episode (
     verdict     VARCHAR NOT NULL,  -- its beginning
     files       VARCHAR NOT NULL,  -- as JSON, as the two below; the tables beside this one are for filters
     tools       VARCHAR NOT NULL,
-    tags        VARCHAR NOT NULL,  -- those of now
+    tags        VARCHAR NOT NULL,  -- the current ones
     origin      VARCHAR NOT NULL,  -- digest of the turn in the transcript that it was read from
     bytes       BIGINT NOT NULL,   -- of its line in the journal
     own_tags    VARCHAR NOT NULL,  -- those that it was recorded with, as JSON
@@ -81,7 +81,7 @@ CREATE TABLE change (
 CREATE TABLE episode_position (
     segment INTEGER NOT NULL,
     place   BIGINT NOT NULL,
-    event   VARCHAR NOT NULL,       -- id of the event that ends there, by which another journal is told
+    event   VARCHAR NOT NULL,       -- id of the event that ends there, which identifies the journal
     events  INTEGER NOT NULL,       -- counts those that said something
-    waiting VARCHAR NOT NULL        -- JSON: turns that nobody recorded yet
+    waiting VARCHAR NOT NULL        -- JSON: turns that are not recorded yet
 );

@@ -30,7 +30,7 @@ CREATE TABLE episode (
     bytes    BIGINT NOT NULL,   -- of its line in the journal
     own_tags VARCHAR NOT NULL,  -- those that it was recorded with, as JSON
     -- What later events say of it.
-    tags     VARCHAR NOT NULL,  -- those of now, as JSON; the table beside this one is for filters
+    tags     VARCHAR NOT NULL,  -- the current ones, as JSON; the separate table is for filters
     pinned   BOOLEAN NOT NULL,
     rating   INTEGER NOT NULL,
     guarded  BOOLEAN NOT NULL,  -- only a person may change it: see `Standing.guarded`

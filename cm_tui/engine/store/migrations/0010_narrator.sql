@@ -1,5 +1,5 @@
 -- What the narrator saw in episodes. It is made from the episodes as the tables of episodes number them, beside index
--- runs, goes when those are read anew, and can be made again. Quotes stay in the journal.
+-- runs, is removed when those are read again, and can be recreated. Quotes stay in the journal.
 CREATE TABLE narrator_turn (           -- episodes that were looked at and may be seen
     seq      INTEGER NOT NULL,         -- of the episode
     earlier  INTEGER NOT NULL,         -- of the one before it in its session, which it was looked at with; 0: none
@@ -46,7 +46,7 @@ CREATE TABLE narrator_group (          -- facts, and what all that was seen of e
 );
 -- Vectors of what is said in several wordings.
 CREATE TABLE narrator_vector (fact BIGINT NOT NULL, vector FLOAT[] NOT NULL);
--- Facts that may say the same, both ways; whoever was said once and stands near another one is kept back.
+-- Facts that may mean the same, both ways; one said only once and similar to another one is held back.
 CREATE TABLE narrator_near (one BIGINT NOT NULL, other BIGINT NOT NULL);
 CREATE TABLE narrator_touched (grp BIGINT NOT NULL);   -- to be weighed again
 -- How far the episodes were looked at, in one row.
@@ -60,7 +60,7 @@ CREATE TABLE narrator_position (
 CREATE TABLE narrator_told (id VARCHAR NOT NULL, digest VARCHAR NOT NULL);
 -- What a language model answered, by a digest of what it was asked.
 CREATE TABLE narrator_phrasing (digest VARCHAR NOT NULL, answer VARCHAR NOT NULL);
--- What notes and entries say, sentence by sentence, by which it is told what is known already.
+-- Sentences of notes and entries, for finding what is known already.
 CREATE TABLE narrator_note (
     note  VARCHAR NOT NULL,            -- id of a note, entry/ID, or nothing: what all of them were like
     stamp VARCHAR NOT NULL

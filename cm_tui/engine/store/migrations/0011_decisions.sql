@@ -1,5 +1,5 @@
--- What was decided on proposals of the narrator, and what agents propose: events of the journal, as it has them. They go when
--- it is read anew, and what was erased goes at once.
+-- Decisions on proposals of the narrator, and proposals of agents: events of the journal, unchanged. They are removed when
+-- it is read again, and erased ones at once.
 CREATE TABLE narrator_event (
     event   BIGINT NOT NULL,   -- its number, as in the other tables
     id      VARCHAR NOT NULL,  -- of the event

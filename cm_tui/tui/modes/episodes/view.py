@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Session
-from cm_tui.counts import noun
 from cm_tui.tui.modes.episodes.activity import ActivityPanel
 from cm_tui.tui.modes.episodes.heads import session_head, turn_head
 from cm_tui.tui.modes.episodes.query import Term

@@ -1,4 +1,4 @@
-"""What a language model is told, one file a task."""
+"""Prompts for a language model, one file per task."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from importlib import resources
 
 @cache
 def prompt(task: str) -> str:
-    """Return what a model is told for a task: `phrase`, `merge` or `contradict`."""
+    """Return the prompt for a task: `phrase`, `merge` or `contradict`."""
     return (resources.files(__name__) / f"{task}.md").read_text(encoding="utf-8")
