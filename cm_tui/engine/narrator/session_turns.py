@@ -49,7 +49,9 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
     session = _session_named(episodes, root, name, open_turns)
     found = _turns(episodes, root, session, open_turns)
     if not found:
-        raise NotFoundError(f"The session {session[:80]!r} has no visible episodes.", hint="`cm episodes` lists episodes.")
+        raise NotFoundError(
+            f"The session {session[:80]!r} has no visible episodes.", hint="`cm episodes` lists episodes."
+        )
     return found
 
 
