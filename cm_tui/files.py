@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 PRIVATE = 0o600
 """Permissions of a file that only the user can read."""
@@ -67,6 +68,32 @@ def shared_dir(path: Path) -> Path:
         if is_new and _users_umask is not None:
             folder.chmod(0o777 & ~_users_umask)
     return path
+
+
+class Stamp(NamedTuple):
+    """Metadata of a file that changes when its content does."""
+
+    changed_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Stamp:
+        """Take the stamp from the result of `stat`."""
+        return cls(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def stamp_of(file: Path, *, follow: bool = True) -> Stamp | None:
+    """Return a file's change stamp; None: missing or inaccessible.
+
+    Args:
+        file: the file.
+        follow: whether a link stands for its target.
+    """
+    try:
+        return Stamp.of(file.stat(follow_symlinks=follow))
+    except (OSError, ValueError):
+        return None
 
 
 def write_atomically(
@@ -165,19 +192,16 @@ def wait_until_quiet(file: Path) -> None:
         time.sleep(_QUIET_S - age)
 
 
-def set_aside(file: Path, stamp: str) -> Path | None:
+def set_aside(file: Path) -> Path | None:
     """Give a file that cannot be understood another name beside its own.
 
-    Args:
-        file: the file.
-        stamp: of the time, for the name.
-
     Returns:
-        Its new path; None: it has gone.
+        Its new path, with the time in UTC in its name; None: it has gone.
 
     Raises:
         OSError: it cannot be renamed.
     """
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     for number in range(1000):
         kept = file.with_name(f"{file.stem}.damaged-{stamp}{f'-{number}' if number else ''}{file.suffix}")
         if os.path.lexists(kept):

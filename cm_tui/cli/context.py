@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Limit, Project, open_engine, open_fresh_engine
+from cm_tui.cli.options import Json, Limit, Project, open_engine, open_fresh_engine, refuse_empty
 from cm_tui.errors import NotIndexedError, UsageError
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def assemble(
     as_json: Json = False,
 ) -> None:
     """Assemble what would be handed over for a prompt, by the project's definitions and rules."""
-    if not prompt.strip():
-        raise UsageError("Nothing is asked.", hint='For example: cm context assemble "refactor the router"')
+    refuse_empty(prompt, 'cm context assemble "refactor the router"')
     with _open_for_assembly(project) as engine:
         result = engine.assemble(
             prompt, budget=budget, session=session, files=files or (), without=without or (), keep=keep

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, open_engine
+from cm_tui.cli.options import Json, Project, add_family, open_engine, refuse_empty
 from cm_tui.counts import count
 from cm_tui.errors import CmError, UsageError
 
@@ -59,8 +59,7 @@ def search(
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.cli.recall import result_object
 
-    if not text.strip():
-        raise UsageError("Nothing is asked.", hint='For example: cm notes search "which port does the router use"')
+    refuse_empty(text, 'cm notes search "which port does the router use"')
     with open_engine(project) as engine:
         result = engine.search_notes(text, limit=max_results, min_score=min_score)
     if as_json:

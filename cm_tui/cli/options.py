@@ -97,3 +97,19 @@ def open_fresh_engine(project: Path | None, *, of_memory: bool = False) -> Itera
 
     with closing(engines.open_fresh_engine(project_of(project), of_memory=of_memory, say=narrate)) as engine:
         yield engine
+
+
+def refuse_empty(query: str, example: str) -> None:
+    """Refuse a query of blanks.
+
+    Args:
+        query: as the user typed it.
+        example: a command with a query, for the hint.
+
+    Raises:
+        UsageError: the query is empty.
+    """
+    from cm_tui.errors import UsageError
+
+    if not query.strip():
+        raise UsageError("The query is empty.", hint=f"For example: {example}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_fresh_engine
+from cm_tui.cli.options import Json, Project, open_fresh_engine, refuse_empty
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +28,7 @@ def pack(
 
     if form not in ("markdown", "json"):
         raise UsageError(f"Unknown format {form!r}.", hint="Use markdown or json.")
+    refuse_empty(question, 'cm pack "how are routes matched"')
     with open_fresh_engine(project) as engine:
         result = engine.pack(question, budget=budget, neighbours=neighbours)
         engine.note_recalled(result.recalled)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_fresh_engine, project_of
+from cm_tui.cli.options import Json, Project, open_fresh_engine, project_of, refuse_empty
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def recall(
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.errors import UsageError
 
-    if not question.strip():
-        raise UsageError("Nothing is asked.", hint='For example: cm recall "why did we revert the cache"')
+    refuse_empty(question, 'cm recall "why did we revert the cache"')
     where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until, archived=archived)
     if everywhere:
         if project_of(project) is not None:

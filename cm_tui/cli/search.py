@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
+from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine, refuse_empty
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def search(
         raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
+    refuse_empty(batch or query or "", 'cm search "how are routes matched"')
     wanted, listed = cast("Mode", mode), cast("By", by)
     ranks = _ranks(compare, why_not, batch, by)
     with open_fresh_engine(project) as engine:

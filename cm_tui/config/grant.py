@@ -5,7 +5,6 @@ Servers, hooks and the daemon never import this; a contract in `pyproject.toml` 
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -13,11 +12,8 @@ from pathlib import Path
 from cm_tui import paths
 from cm_tui.config.held import RepositoryTrust
 from cm_tui.config.trust import Answer, Decision, decision, digest, key_of, read
-from cm_tui.errors import RefusedError, StoreError
-from cm_tui.files import write_atomically
-from cm_tui.locks import locked
-
-_LOCK_SECONDS = 10.0
+from cm_tui.errors import RefusedError
+from cm_tui.state_file import holding, write_json
 
 
 def decide(asked: RepositoryTrust, answer: Answer) -> None:
@@ -48,14 +44,10 @@ def revoke(root: Path) -> bool:
 
 def _change(key: str, new: Decision | None) -> None:
     file = paths.trust_file()
-    try:
-        paths.private_dir(file.parent)
-        with locked(file.with_suffix(".lock"), _LOCK_SECONDS):
-            kept = read()
-            kept.pop(key, None)
-            if new is not None:
-                kept[key] = new
-            plain = {root: asdict(one) for root, one in kept.items()}
-            write_atomically(file, json.dumps({"version": 1, "checkouts": plain}, indent=1), durable=True)
-    except OSError as error:
-        raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error
+    with holding(file.with_suffix(".lock")):
+        kept = read()
+        kept.pop(key, None)
+        if new is not None:
+            kept[key] = new
+        plain = {root: asdict(one) for root, one in kept.items()}
+        write_json(file, {"version": 1, "checkouts": plain}, indent=1)

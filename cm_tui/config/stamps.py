@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.files import Stamp, stamp_of
 
-Stamps = tuple[tuple[int, int, int] | None, ...]
-"""Of the user's file and the project's: inode, time, size; None where there is none."""
+Stamps = tuple[Stamp | None, ...]
+"""Of the user's file and the project's."""
 
 
 def stamps_of(root: Path | None) -> Stamps:
@@ -17,12 +18,4 @@ def stamps_of(root: Path | None) -> Stamps:
         root: the project's root, whose file counts too.
     """
     files = (paths.config_file(), *((paths.project_config_file(root),) if root is not None else ()))
-    return tuple(map(_stamp, files))
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return tuple(map(stamp_of, files))

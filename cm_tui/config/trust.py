@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui import paths
+from cm_tui.state_file import read_object
 
 Answer = Literal["trusted", "refused"]
 
@@ -60,12 +61,12 @@ def key_of(root: Path) -> str:
 def read() -> dict[str, Decision]:
     """Return all decisions by checkout; nothing where it is damaged: then nothing is trusted."""
     try:
-        kept = json.loads(paths.trust_file().read_bytes())["checkouts"]
+        kept = read_object(paths.trust_file())["checkouts"]
         return {
             str(root): Decision(
                 str(root), one["answer"], str(one["digest"]), tuple(map(str, one["settings"])), float(one["time"])
             )
             for root, one in kept.items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
+from cm_tui.lru import LRU
 from cm_tui.model import Candidates
 
 STORE_WAIT_S = 120.0
@@ -47,25 +47,17 @@ class Project:
     """When it was asked last."""
     rested: float = 0.0
     """When it was used last before its memory was given back."""
-    _candidates: OrderedDict[str, Candidates] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _candidates: LRU[str, Candidates] = field(default_factory=lambda: LRU(_CANDIDATES))
 
     def keep(self, candidates: Candidates) -> str:
         """Keep candidates for ranking them again; the oldest are forgotten. Gives their id."""
         number = secrets.token_hex(8)
-        with self._lock:
-            self._candidates[number] = candidates
-            while len(self._candidates) > _CANDIDATES:
-                self._candidates.popitem(last=False)
+        self._candidates.put(number, candidates)
         return number
 
     def kept(self, number: str) -> Candidates | None:
         """Candidates by their id, unless they were forgotten."""
-        with self._lock:
-            found = self._candidates.get(number)
-            if found is not None:
-                self._candidates.move_to_end(number)
-        return found
+        return self._candidates.get(number)
 
     def refresh_signature(self) -> None:
         """Take the settings and the store as they are now for the ones in use."""
@@ -97,7 +89,7 @@ class ProjectPool:
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
         self._waiting: dict[Path, list[_Ticket]] = {}
-        self._located: OrderedDict[ProjectRef, tuple[float, Path, Path]] = OrderedDict()
+        self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
 
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:
         """Root and store of the project that a request is about.
@@ -110,16 +102,11 @@ class ProjectPool:
         if not folder.is_absolute():
             raise NotFoundError(f"{where.folder} is not an absolute path.")
         now = self._clock.monotonic()
-        with self._changed:
-            known = self._located.get(where)
+        known = self._located.get(where)
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
         root, store = projects.locate(folder, force=where.force, around=where.around)
-        with self._changed:
-            self._located[where] = (now, root, store)
-            self._located.move_to_end(where)
-            while len(self._located) > _LOCATED:
-                self._located.popitem(last=False)
+        self._located.put(where, (now, root, store))
         return root, store
 
     @contextmanager

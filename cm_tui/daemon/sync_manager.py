@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from cm_tui.engine.freshness.changes import path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.index.summary import IndexOutcome
 from cm_tui.errors import StoreBusyError
+from cm_tui.lru import LRU
 from cm_tui.model import Freshness
 
 MOST = 16
@@ -41,17 +41,13 @@ class SyncManager:
     def __init__(self, run_index: RunIndexJob) -> None:
         self._run_index = run_index
         self._lock = threading.Lock()
-        self._syncs: OrderedDict[Path, tuple[Path, ProjectSync]] = OrderedDict()
+        self._syncs: LRU[Path, tuple[Path, ProjectSync]] = LRU(MOST)
         self._closed = False
 
     def current(self, root: Path, store: Path) -> ProjectSync | None:
         """Return the sync of a store, if it works for this checkout."""
-        with self._lock:
-            found = self._syncs.get(store)
-            if found is None or found[0] != root:
-                return None
-            self._syncs.move_to_end(store)
-            return found[1]
+        found = self._syncs.get(store)
+        return found[1] if found is not None and found[0] == root else None
 
     def begin(self, root: Path, store: Path) -> None:
         """Keep an indexed project fresh from now on; one checkout of it at a time.
@@ -67,10 +63,7 @@ class SyncManager:
         with self._lock:
             if self._closed:
                 return
-            old = [self._syncs.pop(store, None)]
-            self._syncs[store] = (root, sync)
-            while len(self._syncs) > MOST:
-                old.append(self._syncs.popitem(last=False)[1])
+            old = [self._syncs.pop(store), *(one for _, one in self._syncs.put(store, (root, sync)))]
         sync.start()
         _log.info("keeping %s fresh", root)
         for one in old:
@@ -108,8 +101,7 @@ class SyncManager:
 
     def drop(self, store: Path) -> None:
         """Let go of a store that is removed."""
-        with self._lock:
-            found = self._syncs.pop(store, None)
+        found = self._syncs.pop(store)
         if found is not None:
             found[1].stop()
 
@@ -129,9 +121,7 @@ class SyncManager:
         return outcome
 
     def _is_kept(self, root: Path, store: Path) -> bool:
-        with self._lock:
-            found = self._syncs.get(store)
-            return found is not None and found[0] == root
+        return self.current(root, store) is not None
 
 
 def _below(root: Path, file: str) -> str:

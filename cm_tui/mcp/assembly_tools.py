@@ -50,7 +50,6 @@ def assemble(
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
     """
-    _ = project
     engine, state = where.asked()
     agent = agent_name(ctx)
     made = engine.assemble(

@@ -43,7 +43,6 @@ def manage_core_memory(
 
     Keywords are extracted where none are given. Entries of a person are changed only by proposal.
     """
-    _ = project
     engine, agent = where.engine(), agent_name(ctx)
     if action == "search":
         return _found(engine, query or "", category or "", scope or "", agent, max_chars)

@@ -30,7 +30,6 @@ def definitions(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
-    _ = project
     engine, state = where.asked()
     return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(engine, state))
 
@@ -49,7 +48,6 @@ def callers(
 
     Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
     """
-    _ = project
     engine, state = where.asked()
     page = engine.callers(symbol, depth=depth, unresolved=unresolved)
     more = {"unresolved": page.unresolved}
@@ -66,7 +64,6 @@ def callees(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:
     """What a symbol calls: each call with its line and the definition that it reaches."""
-    _ = project
     engine, state = where.asked()
     return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
 
@@ -80,7 +77,6 @@ def dependencies(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:
     """What a file imports, and which file of the project each import brings in."""
-    _ = project
     engine, state = where.asked()
     return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(engine, state))
 
@@ -94,7 +90,6 @@ def importers(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:
     """Which files import a module, a package or a file."""
-    _ = project
     engine, state = where.asked()
     return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(engine, state))
 

@@ -54,7 +54,6 @@ def at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that were alive at a past commit, also those that are gone now."""
-    _ = project
     engine, state = where.asked()
     _reached(engine, sha)
     if label == "File":
@@ -92,7 +91,6 @@ def callers_at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
-    _ = project
     engine, state = where.asked()
     _reached(engine, sha)
     page: Page[Edge] = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
@@ -129,7 +127,6 @@ def drift(
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
-    _ = project
     engine, state = where.asked()
     plan = engine.plan()
     changes = changes_of(plan)

@@ -36,7 +36,6 @@ async def ingest(
 
     The first run takes seconds to minutes.
     """
-    _ = project
     engine = await run_in_thread(where.engine)
     if not confirmed:
         plan = await run_in_thread(lambda: engine.plan(full=full, since=since))
@@ -58,7 +57,6 @@ async def reingest(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Work]:
     """Index single files again, right after editing them; many in one call."""
-    _ = project
     engine, _state = await run_in_thread(where.asked)
     paths = [path] if isinstance(path, str) else path
     try:

@@ -47,7 +47,6 @@ def recall(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Recalled]:
     """Recall what was decided, learned or done before: entries and past sessions, with who wrote them and when."""
-    _ = project
     # What people and agents left behind needs no index.
     engine = where.engine()
     state = where.projects.state(engine)
@@ -116,7 +115,6 @@ def remember(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
-    _ = project
     engine, agent = where.engine(), agent_name(ctx)
     words = tuple(keywords.split("|"))
     if note is not None:
@@ -160,7 +158,6 @@ def forget(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
-    _ = project
     engine = where.engine()
     return changed(engine.forget_memory(id, actor="agent", agent=agent_name(ctx), reason=reason))
 
@@ -179,7 +176,6 @@ def record(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Record a finished task as an episode, where no hook does."""
-    _ = project
     engine = where.engine()
     id_ = engine.record_task(
         prompt,

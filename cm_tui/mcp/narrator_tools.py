@@ -44,7 +44,6 @@ def proposals(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Proposals]:
     """List what is proposed to be written down, with the episodes that it stands on. Only a person decides."""
-    _ = project
     # What people and agents left behind needs no index.
     engine = where.engine()
     states: tuple[NarratedState, ...] = _STATES if state == "all" else (state,)
@@ -130,7 +129,6 @@ def propose(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Propose a line for the project's notes; a person approves, changes or rejects it."""
-    _ = project
     made = where.engine().propose_fact(
         text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=agent_name(ctx)
     )

@@ -42,7 +42,6 @@ def search(
 
     Read more of one with memory_get.
     """
-    _ = project
     # What people and agents left behind needs no index.
     engine = where.engine()
     state = where.projects.state(engine)
@@ -84,7 +83,6 @@ def get(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
     """Read lines of a note, a file, or a value by kv://KEY or json://NAME; what lies outside the project and its notes is refused."""
-    _ = project
     engine = where.engine()
     state = where.projects.state(engine)
     if path.startswith(_VALUES):

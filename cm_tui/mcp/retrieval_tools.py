@@ -63,7 +63,6 @@ def retrieve(
 
     Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
     """
-    _ = project
     engine, state = where.asked()
     found = engine.search(query, mode=mode, limit=offset + limit, by=by)
     files = {file.rank: file for file in found.files}

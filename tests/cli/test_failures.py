@@ -19,6 +19,8 @@ from tests.cli.conftest import Result, Shop, git, make_repository
 
 MISTAKES: tuple[tuple[list[str], int, str], ...] = (
     (["search"], 2, "query"),
+    (["search", " "], 2, "empty"),
+    (["pack", ""], 2, "empty"),
     (["search", "x", "--mode", "telepathy"], 2, "telepathy"),
     (["search", "x", "--profile", "nope"], 2, "nope"),
     (["search", "--batch", "missing.txt"], 3, "missing.txt"),
@@ -83,7 +85,7 @@ def test_alone_without_a_terminal(shop: Shop):
 
 
 def test_odd_queries(shop: Shop):
-    for query in ("", " ", "?!…", "x" * 100_000, "\x1b[31m", "SELECT * FROM passage; --", "[bold]x[/]", "日本語"):
+    for query in ("?!…", "x" * 100_000, "\x1b[31m", "SELECT * FROM passage; --", "[bold]x[/]", "日本語"):
         done = shop.cm("search", "--json", "--", query)
         assert done.code == 0, (query, done.err)
         assert done.json["query"] == query

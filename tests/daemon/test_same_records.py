@@ -155,6 +155,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
             (engine.edit_episodes(["last"], EpisodeEdit(rating=1)), engine.undo(dry_run=True), engine.undo())[1].words
         ),
     ],
+    "redo": [
+        lambda engine: (
+            engine.edit_episodes(["last"], EpisodeEdit(rating=1)),
+            engine.redo(engine.undo().change).words,
+            engine.undo(),
+        )[1],
+    ],
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
     "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],

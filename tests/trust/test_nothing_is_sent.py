@@ -62,9 +62,9 @@ async def test_the_application(hostile: Path, endpoint: Endpoint):
         assert repository_trust(hostile).state == "held"
         assert "Held back" in driver.text or "wants to" not in driver.text
         assert endpoint.connections == 0
-        await driver.press("f9", "right", "right", "enter")
+        await driver.press("T", "right", "right", "enter")
         assert repository_trust(hostile).state == "trusted"
-        await driver.press("f9", "right", "enter")
+        await driver.press("T", "right", "enter")
         assert repository_trust(hostile).state == "held"
 
 

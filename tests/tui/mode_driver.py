@@ -17,7 +17,7 @@ from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api.engine import Engine
 from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
-from cm_tui.tui.screens.mode_list import MODES, keys_of_mode
+from cm_tui.tui.screens.mode_list import MODES, PACK, keys_of_mode
 from tests.tiers import is_full_size
 from tests.tui.textual_speed import at_rest
 
@@ -68,6 +68,7 @@ def everything(thing) -> None:
 EMPTY = "empty"
 """A mode with nothing in it, that tests pass through."""
 MODE_OF = {key: mode.name for number, mode in enumerate(MODES, start=1) for key in keys_of_mode(number).split(",")}
+MODE_OF["P"] = PACK.name
 """Modes, by their keys."""
 PATIENCE = 60
 """Seconds after which something is taken never to happen."""

@@ -15,6 +15,7 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import (
     Cancel,
     ConfidencePart,
+    Edited,
     Evidence,
     ModelCost,
     NarratedChange,
@@ -100,6 +101,7 @@ class Teller(Engine):
         """Propose these alone, as if nothing was ever decided."""
         self.told = {one.id: one for one in proposals}
         self.decided, self.undone, self.changes = [], [], []
+        self.taken_back: dict[str, NarratedProposal] = {}
         self.busy.set()
         self.readable.set()
         self.topic_map, self.cost_now = TopicMap(()), ModelCost()
@@ -151,8 +153,17 @@ class Teller(Engine):
         if self.told[name].state == "waiting":
             raise UsageError(f"Nothing was decided on {name}.")
         self.undone.append(name)
-        self.told[name] = replace(self.told[name], state="waiting", decided=None, decided_by="", reason="")
-        return NarratedChange(name, f"{name} waits again", proposal=self.told[name])
+        was, self.told[name] = self.told[name], replace(
+            self.told[name], state="waiting", decided=None, decided_by="", reason=""
+        )  # fmt: skip
+        self.taken_back[f"ch-{name}"] = was
+        return NarratedChange(name, f"{name} waits again", f"ch-{name}", proposal=self.told[name])
+
+    def redo(self, change: str) -> Edited:
+        """Decide as before."""
+        was = self.taken_back.pop(change)
+        self.told[was.id] = was
+        return Edited(change, (was.id,), f"{was.state} {was.id}")
 
     def narrate(
         self, *, since: float | None = None, dry_run: bool = False, cancel: Cancel | None = None

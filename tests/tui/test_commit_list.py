@@ -141,7 +141,7 @@ async def test_a_long_line_is_read_as_one_looks(long_line):
         scrolling_asks_about_the_moment_it_ends_at,
         what_is_not_known_is_drawn_otherwise_and_said,
         found_commits_load_further_as_one_scrolls,
-        mode="6",
+        mode="4",
         root=long_line.engine.root,
         open_engine=lambda: long_line.engine,
         before=long_line.asked.clear,

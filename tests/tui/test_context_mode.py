@@ -212,5 +212,5 @@ async def test_what_is_handed_over_is_shown_switched_and_kept(project):
         copying_and_saving,
         reasons_latencies_and_files,
         what_fails_is_told_and_the_rest_is_there,
-        mode="C",
+        mode="8",
     )

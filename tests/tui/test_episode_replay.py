@@ -113,7 +113,7 @@ async def before_the_first_episode_the_list_says_how_there_will_be_one(driver, s
 async def test_letters_find_and_escape_leads_back_step_by_step(story):
     for number in range(3):
         record(story, sha(story, number + 1), f"prompt {number}", agent=("codex", "cursor")[number % 2])
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("e", "slash")
         await driver.type("cursor pro")
         await driver.until(lambda: listed(driver) == ["prompt 1"])
@@ -135,7 +135,7 @@ async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
     head = sha(story, 4)
     for number in range(230):
         record(story, head, f"prompt {number}")
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("e")
         assert "100 of 230 episodes" in driver.text
         await driver.press("end", "end", "end")
@@ -270,7 +270,7 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
     prompt = "please " + "write it all down, " * 8
     said_with(story, prompt)
     ids = [record(story, sha(story, 5), prompt, session=f"s{number}").id for number in range(2, 5)]
-    async with driving(story.root, mode="6", size=SMALL) as driver:
+    async with driving(story.root, mode="4", size=SMALL) as driver:
         await driver.press("e", "end", "delete")
         await driver.until(lambda: "for good?" in driver.text)
         text = driver.text
@@ -298,7 +298,7 @@ async def test_what_agents_saw_is_listed_and_shown(story):
         what_cannot_be_replayed_says_why_and_is_told_all_the_same,
         an_episode_that_ended_at_another_commit_says_so,
         what_is_said_of_a_commit_goes_away_once_its_history_is_read,
-        mode="6",
+        mode="4",
         root=story.root,
     )
 
@@ -308,6 +308,6 @@ async def test_episodes_are_erased(story):
         story,
         an_episode_is_erased_from_the_list_after_two_answers,
         the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more,
-        mode="6",
+        mode="4",
         root=story.root,
     )

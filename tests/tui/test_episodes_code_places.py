@@ -30,7 +30,7 @@ async def test_the_first_change_of_a_file_is_where_it_opens_and_escape_leads_bac
         )  # fmt: skip
     async with driving(project) as driver:
         for number, (name, (_, line, known)) in enumerate(CHANGES.items()):
-            await driver.anew("7")
+            await driver.anew("5")
             driver.app.screen.filter_input.value = f"session:s{number}"
             await driver.settle()
             await driver.press("enter", "o")

@@ -236,18 +236,18 @@ async def the_code_that_it_touched_now_and_as_it_was(driver, told):
     assert driver.app.revision.moment is None
     assert driver.app.screen.code.current.number == 10
     assert "return json.loads" in driver.text
-    await driver.press("7", "s")
+    await driver.press("5", "s")
     assert driver.app.current_mode == "symbols"
     assert "◀ PAST" in driver.text
     assert "seen by codex: keep the slash" in driver.text
-    await driver.press("0", "7", "r")
+    await driver.press("0", "5", "r")
     assert driver.app.current_mode == "history"
     await driver.until(lambda: driver.app.revision.episode is not None)
 
 
 async def an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was(driver, project):
     record(project, files=("src/store.py",))
-    await driver.anew("7")
+    await driver.anew("5")
     await driver.press("enter", "s")
     assert any("no commit was recorded" in words for words in driver.told)
     await driver.press("o")
@@ -258,7 +258,7 @@ async def a_session_over_midnight_shows_the_day_where_it_changes(driver, project
     midnight = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
     record(project, "in the evening", session="night", at=midnight - 600, turn=1)
     record(project, "in the morning", session="night", at=midnight + 540, turn=2)
-    await driver.anew("7")
+    await driver.anew("5")
     driver.app.screen.go_to_session("night")
     await driver.settle()
     assert "2026-01-30 23:50 – 01-31 00:09" in driver.text
@@ -267,7 +267,7 @@ async def a_session_over_midnight_shows_the_day_where_it_changes(driver, project
 async def what_is_written_down_begins_with_what_the_agent_concluded(driver, project):
     answer = "I read the store first.\n\nThe slash was lost in strip(). It stays now.\n\n```\npytest -q\n```\n\nShall I commit?"
     record(project, "keep the slash", session="s2", answer=answer, verdict="pytest -q: 212 passed")
-    await driver.anew("7")
+    await driver.anew("5")
     await driver.press("g", "enter", "w")
     assert driver.app.screen.query_one(TextArea).text == "The slash was lost in strip(). It stays now."
     await driver.press("escape")
@@ -279,7 +279,7 @@ async def control_characters_never_reach_the_screen(driver, project):
         project, evil, agent="x\x1b]0;y\x07", session="\x9b1m", title=evil, files=("\x1bq", "../../etc/passwd"), plan=evil,
         answer=evil, verdict=evil, tools=("\x1bt",), tags=("\x1b[1m[bold]",), note=evil, outcome="ok",
     )  # fmt: skip
-    await driver.anew("7")
+    await driver.anew("5")
     for keys in (("enter",), ("enter", "v"), ("f",), ("escape", "t"), ("escape", "escape", "d")):
         await driver.press(*keys)
         assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text), keys
@@ -299,7 +299,7 @@ async def before_anything_was_recorded_the_list_says_how_there_will_be_something
 
 async def test_what_is_recorded_meanwhile_comes_by_itself_and_moves_nothing(told, monkeypatch):
     monkeypatch.setattr(view, "LOOK_AGAIN", 0.05)
-    async with driving(told, mode="7") as driver:
+    async with driving(told, mode="5") as driver:
         await driver.press("enter", "down")
         record(told, "something new", session="s9")
         await driver.until(lambda: "s9" in sessions(driver))
@@ -311,7 +311,7 @@ async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
     monkeypatch.setattr(growing, "PAGE", 20)
     for number in range(70):
         record(project, f"prompt {number}", session=f"s{number // 2}")
-    async with driving(project, mode="7") as driver:
+    async with driving(project, mode="5") as driver:
         assert "20 of 35 sessions" in driver.text
         await driver.press("G")
         await driver.until(lambda: "35 sessions" in driver.text)
@@ -323,7 +323,7 @@ async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
 
 
 async def test_filter_and_session_are_found_again(told):
-    async with driving(told, mode="7") as driver:
+    async with driving(told, mode="5") as driver:
         driver.app.screen.filter_input.value = "outcome:ok,failed"
         await driver.settle()
         await driver.press("end")
@@ -365,7 +365,7 @@ async def test_what_was_recorded_is_read_filtered_and_followed(told):
         what_there_is_to_filter_by_is_listed_with_counts,
         one_panel_alone_and_back,
         the_code_that_it_touched_now_and_as_it_was,
-        mode="7",
+        mode="5",
     )
 
 
@@ -377,7 +377,7 @@ async def test_episodes_are_changed_forgotten_and_erased(told):
         an_episode_is_forgotten_listed_among_the_forgotten_and_brought_back,
         a_whole_session_is_forgotten_after_a_question_and_undone,
         an_episode_is_erased_after_two_answers,
-        mode="7",
+        mode="5",
     )
 
 
@@ -389,5 +389,5 @@ async def test_a_project_of_which_nothing_or_something_odd_is_recorded(project):
         what_is_written_down_begins_with_what_the_agent_concluded,
         a_session_over_midnight_shows_the_day_where_it_changes,
         control_characters_never_reach_the_screen,
-        mode="7",
+        mode="5",
     )

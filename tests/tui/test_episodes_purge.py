@@ -91,5 +91,5 @@ async def test_archived_episodes_are_deleted(archived):
         a_session_is_listed_named_and_deleted_by_no_other_word,
         one_alone_and_those_that_are_selected,
         a_whole_session_is_deleted,
-        mode="7",
+        mode="5",
     )

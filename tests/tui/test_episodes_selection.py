@@ -51,7 +51,7 @@ async def what_is_forgotten_elsewhere_is_not_selected_any_more(driver, told):
     assert "1 selected" in driver.text
     name = next(iter(driver.app.screen.selected))
     driver.app.tasks.engine.edit_episodes([name], EpisodeEdit(forgotten=True))
-    await driver.press("1", "7")
+    await driver.press("1", "5")
     assert "selected" not in driver.text
 
 
@@ -91,5 +91,5 @@ async def test_sessions_and_episodes_are_selected(told):
         a_line_that_cannot_be_read_leaves_what_the_last_one_left,
         space_selects_sessions_and_all_of_them_are_changed,
         what_is_forgotten_elsewhere_is_not_selected_any_more,
-        mode="7",
+        mode="5",
     )

@@ -100,7 +100,7 @@ async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monk
         go_on.wait(PATIENCE)
         return edit(*args, **values)
 
-    async with driving(told, mode="7") as driver:
+    async with driving(told, mode="5") as driver:
         await driver.press("g", "enter", "plus")
         monkeypatch.setattr(Engine, "edit_episodes", slowly)
         await driver.pilot.press("p", "u")
@@ -129,5 +129,5 @@ async def test_changes_are_undone(told):
         many_are_forgotten_and_come_back_by_one_key,
         where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no,
         yes_takes_back_what_others_made_of_it_too,
-        mode="7",
+        mode="5",
     )

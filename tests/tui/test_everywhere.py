@@ -72,7 +72,7 @@ async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path
 
 async def test_episodes_asks_all_projects_for_the_words_of_its_filter(other: Path, project: Path) -> None:
     async with driving(project) as driver:
-        await driver.press("7")
+        await driver.press("5")
         screen = await asked(driver)
         assert "Type what to look for" in driver.text
         assert screen.query_one(Input).has_focus

@@ -20,7 +20,7 @@ SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
 async def test_owner_layers_log_and_git_hooks_and_a_lost_owner(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="5", size=SIZES[0]) as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="9", size=SIZES[0]) as driver:
         await connected(driver)
         with open_engine(owned) as other:
             other.search("load")  # keeping it up to date begins with the first question
@@ -83,7 +83,7 @@ async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned, monkeypat
         settings = {"PROVIDER": "openai", "MODEL": "m", "BASE_URL": endpoint.url, "API_KEY": "k", "BATCH_SIZE": "1"}
         for name, value in settings.items():
             monkeypatch.setenv(f"CM_EMBEDDING__{name}", value)
-        async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
+        async with driving(owned, open_engine=through_daemon(owned), mode="9") as driver:
             await connected(driver)
             await driver.press("c")
             assert any("no job is running" in words for words in driver.told)

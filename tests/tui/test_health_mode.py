@@ -52,7 +52,7 @@ async def reset_keeps_episodes_unless_they_are_dropped(driver, project):
     data = EpisodeRecord(prompts=("sell boulders",), answer="sold").to_event_data()
     journal = Journal.of(project)
     journal.append("episode", data)
-    await driver.anew("5")
+    await driver.anew("9")
     await driver.press("X")
     assert "1 episode" in driver.text
     assert "Episodes too (d)" in driver.text
@@ -78,7 +78,7 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
     def busy():
         raise StoreBusyError("Process 42 has the store.", hint="Close it first.")
 
-    async with driving(project, mode="5", open_engine=busy) as driver:
+    async with driving(project, mode="9", open_engine=busy) as driver:
         assert "Process 42 has the store." in driver.text
         assert "✔ grammars" in driver.text
 
@@ -86,7 +86,7 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
 async def failed_check_comes_first_with_how_to_mend_it(driver, project):
     checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
     with mock.patch.object(Engine, "doctor", return_value=checks):
-        await driver.anew("5")
+        await driver.anew("9")
     text = driver.text
     assert text.index("model") < text.index("✔ git")
     assert "failed: m[0] is gone" in text
@@ -100,7 +100,7 @@ def test_long_list_of_files_says_how_many():
 
 
 async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch):
-    modes, later = (("1", "overview"), ("5", "health")), [0.0]
+    modes, later = (("1", "overview"), ("9", "health")), [0.0]
     for _, module in modes:
         monkeypatch.setattr(f"cm_tui.tui.modes.{module}.view.EVERY", 0.02)
     async with driving(project) as driver:
@@ -123,5 +123,5 @@ async def test_checks_runs_and_resets(project):
         rebuild_asks_first,
         reset_asks_first,
         reset_keeps_episodes_unless_they_are_dropped,
-        mode="5",
+        mode="9",
     )

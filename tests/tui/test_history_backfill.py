@@ -32,15 +32,15 @@ def known(driver) -> int:
 
 async def test_history_fills_in_by_itself_as_far_back_as_the_configuration_wants_it(unread, monkeypatch):
     monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
-    async with driving(unread.root, mode="6") as driver:
+    async with driving(unread.root, mode="4") as driver:
         assert known(driver) == 0
         assert "b reads the rest" in driver.text
     monkeypatch.delenv("CM_HISTORY__ENABLED")
     monkeypatch.setenv("CM_HISTORY__DEPTH", "5")
-    async with driving(unread.root, mode="6") as driver:
+    async with driving(unread.root, mode="4") as driver:
         await driver.until(lambda: known(driver) == 5)
     monkeypatch.setenv("CM_HISTORY__DEPTH", "0")
-    async with driving(unread.root, mode="6") as driver:
+    async with driving(unread.root, mode="4") as driver:
         await driver.until(lambda: known(driver) == 16)
         await driver.settle()
         assert "the whole history is known" in side(driver, right=False)
@@ -68,7 +68,7 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
     engine.catch_up = slow
     async with driving_slowly(unread, engine) as driver:
         await driver.until(lambda: reached.is_set() and driver.app.project.reading is not None)
-        await driver.pilot.press("6")
+        await driver.pilot.press("4")
         await driver.until(lambda: "x stops" in driver.text)
         await driver.pilot.press("x")
         go.set()
@@ -138,7 +138,7 @@ async def history_is_dropped_after_it_was_counted_and_asked(driver, story):
 
 async def standing_in_what_was_dropped_says_so_in_symbols(driver, story):
     await go_to(driver, "#2")
-    await driver.press("enter", "3", "6", "d")
+    await driver.press("enter", "3", "4", "d")
     await driver.type("#5")
     await driver.press("enter", "y")
     await driver.until(lambda: known(driver) == 12)
@@ -198,7 +198,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story):
     story.git("rm", "-q", "shop/late.py")
     story.write("shop/cart.py", "def one(x=1):\n    return x\n")
     story.commit("gone for good")
-    async with driving(story.root, mode="6", size=SMALL) as driver:
+    async with driving(story.root, mode="4", size=SMALL) as driver:
         await driver.until(lambda: known(driver) == 18)
         driver.app.screen.open_life("gone")
         await driver.settle()
@@ -223,7 +223,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story):
 
 
 async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story):
-    async with driving(story.root, mode="6", size=(120, 40)) as driver:
+    async with driving(story.root, mode="4", size=(120, 40)) as driver:
         await go_to(driver, "#15")
         await driver.press("enter")
         story.git("reset", "-q", "--hard", "HEAD~4")
@@ -248,7 +248,7 @@ async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story):
 
 async def test_a_commit_that_git_removed_leads_back_to_now(story):
     engine = Engine.open(story.root)
-    async with driving(story.root, mode="6", size=SMALL, open_engine=lambda: engine) as driver:
+    async with driving(story.root, mode="4", size=SMALL, open_engine=lambda: engine) as driver:
         await driver.press("enter")
         assert driver.app.revision.moment.ordinal == 16
         story.git("commit", "-q", "--amend", "-m", "amended")
@@ -270,6 +270,6 @@ async def test_history_is_dropped_and_read_again(story):
         history_is_dropped_after_it_was_counted_and_asked,
         standing_in_what_was_dropped_says_so_in_symbols,
         all_of_it_and_nothing_of_it,
-        mode="6",
+        mode="4",
         root=story.root,
     )

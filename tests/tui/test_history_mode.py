@@ -183,7 +183,7 @@ async def standing_in_the_past_shows_everywhere_and_one_key_leads_back(driver, s
 async def the_tree_shows_the_files_of_the_moment(driver, story):
     await driver.press("3", "home", "right")
     assert "client.py" in driver.text
-    await driver.press("6")
+    await driver.press("4")
     await go_to(driver, "#1")
     await driver.press("s", "3")
     assert "2 files" in driver.text
@@ -262,7 +262,7 @@ async def drift_is_listed_and_mended_by_its_key(driver, story):
     assert "nothing has drifted" in side(driver)
     assert "Mend" not in footer(driver)
     story.write("shop/cart.py", EDITED)
-    await driver.press("1", "6")
+    await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
     assert "i Mend drift" in footer(driver)
     await driver.press("i")
@@ -273,7 +273,7 @@ async def drift_is_listed_and_mended_by_its_key(driver, story):
 async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driver, story):
     story_text = (story.root / "shop/cart.py").read_text()
     story.write("shop/cart.py", EDITED)
-    await driver.press("1", "6")
+    await driver.press("1", "4")
     assert driver.app.screen.panel.tabs.active == "changes"
     assert "i Mend drift" in footer(driver)
     assert driver.app.screen.panel.tabs.counts["drift"] == "3"
@@ -290,7 +290,7 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
 async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.history.view.LOOK_AGAIN", 0.05)
     monkeypatch.setattr("cm_tui.tui.modes.history.view.DRIFT_AGAIN", 0.1)
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("t", "t", "t")
         story.write("shop/cart.py", EDITED)
         await driver.until(lambda: drifted(driver) == DRIFTED)
@@ -306,19 +306,19 @@ async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
 async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mended(story, cm_home, monkeypatch):
     monkeypatch.setenv("CM_WATCH__ENABLED", "false")
     with daemons_allowed(cm_home):
-        async with driving(story.root, mode="6", open_engine=through_daemon(story.root)) as driver:
+        async with driving(story.root, mode="4", open_engine=through_daemon(story.root)) as driver:
             await connected(driver)
             # What keeps it fresh begins by comparing everything.
             engine = driver.app.tasks.engine
             await driver.until(lambda: not engine.freshness().behind and all(job.state == "done" for job in jobs()))
             story.write("shop/cart.py", EDITED)
-            await driver.press("1", "6", "t", "t", "t")
+            await driver.press("1", "4", "t", "t", "t")
             assert drifted(driver) == DRIFTED
             driver.app.screen.rows.focus()
             for _ in DRIFTED:
                 # Nothing that is shown of a row mends it.
                 await driver.press("down", "v", "v", "v", "v")
-            await driver.press("1", "6")
+            await driver.press("1", "4")
             assert drifted(driver) == DRIFTED
             assert engine.drift().total == 3
             await driver.press("i")
@@ -341,20 +341,20 @@ async def at_the_smallest_size_the_footer_has_what_is_done_in_time(driver, story
 
 
 async def test_since_the_person_last_looked_and_since_a_commit_that_was_reset_away(story):
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("w", "enter")
         assert driver.told
     story.write("shop/news.py", "def news():\n    return 1\n")
     story.commit("news")
     old = story.git("rev-parse", "HEAD")
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("w", "enter")
         assert rows(driver) == [("+", "news", "added")]
         assert "compared with #16" in driver.text
         await driver.press("w", "enter")
         assert rows(driver) == [("+", "news", "added")]
     story.git("reset", "-q", "--hard", "HEAD~3")
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("w", "enter")
         assert f"compared with {old[:8]}" in driver.text
         assert driver.app.screen.loader.span == (old, story.git("rev-parse", "HEAD"))
@@ -404,7 +404,7 @@ async def test_history_is_read_by_key_shows_how_far_it_is_and_can_be_stopped(fre
                 go.wait(PATIENCE)
 
     engine.backfill = slow
-    async with driving(fresh_story.root, mode="6", size=SMALL, open_engine=lambda: engine) as driver:
+    async with driving(fresh_story.root, mode="4", size=SMALL, open_engine=lambda: engine) as driver:
         await go_to(driver, "#2")
         assert "b reads the rest" in driver.text
         await driver.pilot.press("b")
@@ -426,7 +426,7 @@ async def test_history_is_read_by_key_shows_how_far_it_is_and_can_be_stopped(fre
 async def test_a_folder_without_git_says_so(tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "a.py").write_text("def a(): pass\n")
-    async with driving(tmp_path / "plain", mode="6", size=SMALL) as driver:
+    async with driving(tmp_path / "plain", mode="4", size=SMALL) as driver:
         assert "no git repository" in side(driver, right=False)
         await driver.press("b")
         assert any("no git repository" in words for words in driver.told)
@@ -435,7 +435,7 @@ async def test_a_folder_without_git_says_so(tmp_path):
 async def test_before_the_first_commit_there_is_no_line(tmp_path):
     repo = Repo(tmp_path / "unborn")
     repo.write("a.py", "def a(): pass\n")
-    async with driving(repo.root, mode="6", size=SMALL) as driver:
+    async with driving(repo.root, mode="4", size=SMALL) as driver:
         assert "no commit" in driver.text.lower()
         await driver.press("colon")
         assert any("no commits yet" in words for words in driver.told)
@@ -443,7 +443,7 @@ async def test_before_the_first_commit_there_is_no_line(tmp_path):
 
 async def test_a_shallow_clone_says_where_it_ends(fresh_story, tmp_path):
     fresh_story.git("clone", "-q", "--depth", "5", f"file://{fresh_story.root}", str(tmp_path / "shallow"))
-    async with driving(tmp_path / "shallow", mode="6") as driver:
+    async with driving(tmp_path / "shallow", mode="4") as driver:
         await driver.press("b")
         assert "5 commits" in driver.text
         assert "shallow" in driver.text.lower()
@@ -464,7 +464,7 @@ async def a_commit_made_meanwhile_comes_with_the_next_index_run(driver, story):
 
 async def test_without_colour_signs_remain(story, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    async with driving(story.root, mode="6") as driver:
+    async with driving(story.root, mode="4") as driver:
         await driver.press("m", "down", "down", "enter")
         text = driver.text
         assert "│◆ 16" in text
@@ -499,7 +499,7 @@ async def test_the_line_its_commits_and_the_past_in_other_modes(story):
         the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows,
         themes_and_zoom,
         at_the_smallest_size_the_footer_has_what_is_done_in_time,
-        mode="6",
+        mode="4",
         root=story.root,
     )
 
@@ -511,6 +511,6 @@ async def test_what_changes_meanwhile_is_shown(story):
         drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened,
         drift_is_listed_and_mended_by_its_key,
         who_called_what_is_gone,
-        mode="6",
+        mode="4",
         root=story.root,
     )

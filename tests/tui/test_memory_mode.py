@@ -195,7 +195,7 @@ async def a_long_group_is_read_as_far_as_somebody_looks(driver, project):
     many = PAGE + 150
     for number in range(many):
         (folder / f"n{number:04}.md").write_text(f"# Note {number}\n\nText.\n", encoding="utf-8")
-    await driver.anew("8")
+    await driver.anew("6")
     screen = screen_of(driver)
     assert f"{many:,} notes" in driver.text
     assert f"{PAGE:,} of {many:,}" in driver.text
@@ -210,7 +210,7 @@ async def a_long_note_is_read_by_pages(driver, project):
     folder = project / ".cm" / "notes"
     folder.mkdir(parents=True)
     (folder / "long.md").write_text("\n".join(f"line {number} of it" for number in range(6_000)), encoding="utf-8")
-    await driver.anew("8")
+    await driver.anew("6")
     panel = screen_of(driver).panel
     assert "400 of 6,000 lines" in driver.text
     assert not panel.is_whole
@@ -259,7 +259,7 @@ async def what_others_write_appears_without_a_key(driver, told):
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.memory.view.LOOK_AGAIN", 0.05)
     monkeypatch.setattr("cm_tui.tui.modes.memory.inventory_watch.LOOK_SHARE", 1)
-    async with driving(told, mode="8") as driver:
+    async with driving(told, mode="6") as driver:
         (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
         await driver.until(lambda: "Newly edited" in titles(driver))
 
@@ -351,7 +351,7 @@ async def a_note_is_changed_in_place_and_what_others_change_meanwhile_stays(driv
 async def both_sides_of_the_same_lines_are_shown_and_neither_is_lost(driver, told):
     file = told / ".cm/notes/topics/router.md"
     file.write_text(ROUTER, encoding="utf-8")
-    await driver.anew("8")
+    await driver.anew("6")
     await to(driver, "Router")
     await driver.press("e")
     area = driver.app.screen.query_one(TextArea)
@@ -419,7 +419,7 @@ async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
             sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex", reason="short"
         )
         engine.forget_memory(entries(told)["Never push on fridays"].id, actor="agent", agent="codex")
-    await driver.anew("8")
+    await driver.anew("6")
     assert isinstance(screen_of(driver).item, Proposal)
     assert "2 proposed" in driver.text
     text = " ".join(driver.text.split())
@@ -435,7 +435,7 @@ async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
 async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     with Engine.open(told) as engine:
         engine.remember("Always say yes", category="Rule", actor="agent", agent="codex")
-    await driver.anew("8")
+    await driver.anew("6")
     await to(driver, "Always say yes")
     assert "nobody approved" in " ".join(driver.text.split())
     await driver.press("plus")
@@ -453,7 +453,7 @@ async def the_whole_text_of_a_long_rule_is_shown_before_it_is_approved(driver, t
     text = "\n".join(f"{number}. Sign {'each value with the derived key ' * 4}" for number in range(40))
     with Engine.open(told) as engine:
         engine.remember(f"{text}\nThe \x1b[31mlast\x1b[0m \u202eline", category="Rule", actor="agent", title="Signing")
-    await driver.anew("8")
+    await driver.anew("6")
     await to(driver, "Signing")
     await driver.press("plus")
     assert "Have agents follow this Rule" in driver.text
@@ -472,7 +472,7 @@ async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
     with Engine.open(told) as engine:
         engine.remember("Tests need redis: start redis before the tests run.", category="Knowledge", title="One")
         engine.remember("Before the tests run start redis: tests need redis.", category="Knowledge", title="Two")
-    await driver.anew("8")
+    await driver.anew("6")
     await driver.until(lambda: bool(screen_of(driver).items.marks.doubles))
     await to(driver, "One")
     assert "≈" in driver.text
@@ -562,7 +562,7 @@ async def entries_and_notes_go_into_the_pack(driver, told):
     await to(driver, "SQL")
     await driver.press("a")
     await to(driver, "Router")
-    await driver.press("a", "4")
+    await driver.press("a", "P")
     assert isinstance(driver.app.screen, PackScreen)
     text = " ".join(driver.text.split())
     assert "The router listens on port 8123." in text
@@ -572,7 +572,7 @@ async def entries_and_notes_go_into_the_pack(driver, told):
 
 async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(told):
     record_story(told, sha_of_head(told), now=time.time())
-    async with driving(told, mode="8") as driver:
+    async with driving(told, mode="6") as driver:
         await driver.press("s")
         await driver.type("why was the retry reverted")
         await driver.press("enter")
@@ -581,7 +581,7 @@ async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(to
         assert any("nothing under the cursor" in words for words in driver.told)
         await driver.press("enter")
         assert isinstance(driver.app.screen, EpisodesScreen)
-        await driver.anew("7")
+        await driver.anew("5")
         await driver.press("g", "enter", "w")
         assert isinstance(driver.app.screen, EntryDialog)
         assert driver.app.screen.query_one(TextArea).text
@@ -612,7 +612,7 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         what_others_write_appears_without_a_key,
         a_note_that_is_gone_meanwhile_says_so,
         what_an_agent_proposes_waits_on_top_with_both_texts,
-        mode="8",
+        mode="6",
     )
 
 
@@ -629,7 +629,7 @@ async def test_entries_and_notes_are_written_and_decided_on(told):
         the_whole_text_of_a_long_rule_is_shown_before_it_is_approved,
         entries_that_say_nearly_the_same_are_marked_and_merged,
         a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails,
-        mode="8",
+        mode="6",
     )
 
 
@@ -639,5 +639,5 @@ async def test_a_project_of_which_nothing_or_very_long_notes_are_written_down(pr
         nothing_was_written_down_yet,
         a_long_note_is_read_by_pages,
         a_long_group_is_read_as_far_as_somebody_looks,
-        mode="8",
+        mode="6",
     )

@@ -36,7 +36,7 @@ async def test_enter_on_a_line_of_an_entry_opens_the_code(project: Path) -> None
         list(engine.backfill())
         engine.remember(TEXT, title="Stores")
     async with driving(project) as driver:
-        await driver.press("8")
+        await driver.press("6")
         screen = driver.app.screen
         assert isinstance(screen, MemoryScreen)
         await driver.press("down")
@@ -63,7 +63,7 @@ async def test_enter_on_a_line_of_a_story_opens_the_file_that_it_names(project: 
         list(engine.index())
         list(engine.backfill())
     async with driving(project) as driver:
-        await driver.press("7", "enter", "enter")
+        await driver.press("5", "enter", "enter")
         screen = driver.app.screen
         assert isinstance(screen, EpisodesScreen)
         await driver.until(lambda: bool(screen.story._mentions))

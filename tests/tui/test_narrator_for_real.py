@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import ModelCost, NarratedFilter
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
-from cm_tui.tui.modes.narrator.screen import NarratorScreen
+from cm_tui.tui.modes.review.screen import ReviewScreen
 from tests.engine.narrator.passes import Sayings, put, said, use
 from tests.tui.mode_driver import Driver, driving
 
@@ -45,9 +45,9 @@ def teach(root: Path, words: Sequence[str]) -> None:
     put(root, turns)
 
 
-def screen_of(driver: Driver) -> NarratorScreen:
+def screen_of(driver: Driver) -> ReviewScreen:
     screen = driver.app.screen_stack[0]
-    assert isinstance(screen, NarratorScreen)
+    assert isinstance(screen, ReviewScreen)
     return screen
 
 
@@ -57,7 +57,7 @@ def texts(driver: Driver) -> list[str]:
 
 async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_they_were_shown(taught: Path):
     teach(taught, WORDS)
-    async with driving(taught, mode="9") as driver:
+    async with driving(taught, mode="7") as driver:
         assert "Nothing is proposed" in " ".join(driver.text.replace("│", " ").split())
         await driver.press("n")
         assert {f"always {one}" for one in WORDS} <= {*texts(driver)}
@@ -69,8 +69,8 @@ async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_th
         assert isinstance(driver.app.screen, EpisodesScreen)
         assert asked in driver.app.screen.story.episode.prompts
         await driver.press("1")
-        await driver.until(lambda: f"{len(WORDS)} proposals wait" in driver.text)
-        await driver.press("9")
+        await driver.until(lambda: f"{len(WORDS)} items wait" in driver.text)
+        await driver.press("7")
         await twenty_are_decided_in_a_row(driver, taught)
     with Engine.open(taught) as engine:
         assert engine.narrated(NarratedFilter(("approved",))).total == 19
@@ -81,7 +81,7 @@ async def twenty_are_decided_in_a_row(driver: Driver, taught: Path) -> None:
     for _ in range(20):
         await driver.pilot.press("a")
     await driver.settle()
-    assert not any("▲" in words for words in driver.told)
+    assert [words for words in driver.told if "▲" in words] == []
     assert texts(driver) == shown[20:]
     written = (taught / NOTE).read_text(encoding="utf-8")
     assert [one for one in shown[:20] if f"- {one} <!-- cm:narrator" not in written] == []
@@ -99,7 +99,7 @@ async def test_a_note_that_was_changed_meanwhile_is_shown_again_and_nothing_is_w
     note = taught / NOTE
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text("# Project\n\n## Rules\n\n- Be kind.\n", encoding="utf-8")
-    async with driving(taught, mode="9") as driver:
+    async with driving(taught, mode="7") as driver:
         await driver.press("n")
         one = screen_of(driver).item
         changed = f"# Project\n\n## Rules\n\n- Be kind.\n- {one.text}\n"
@@ -117,7 +117,7 @@ async def test_topics_are_made_split_retired_and_come_back(project: Path):
         "---\ntags: [money, tax]\n---\n# Shop\n\n## Cents\n\n- Whole numbers.\n\n## Opening\n\n- At nine.\n",
         encoding="utf-8",
     )
-    async with driving(project, mode="9") as driver:
+    async with driving(project, mode="7") as driver:
         await driver.press("t")
         assert screen_of(driver).topics.topic.title == "Shop"
         await driver.press("S", "space", "ctrl+s")

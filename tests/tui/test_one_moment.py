@@ -189,7 +189,7 @@ async def an_answer_of_now_that_comes_late_does_not_reach_the_past(driver, held)
 
 
 async def symbols_of_another_commit_are_not_kept_for_the_next_look(driver, held):
-    await driver.press("6")
+    await driver.press("4")
     await driver.press("t")
     assert driver.app.screen.panel.tabs.active == "symbols"
     held.holding = True
@@ -229,7 +229,7 @@ async def the_header_names_the_branch_that_is_checked_out_while_the_index_is_of_
 
 
 async def a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(driver, held):
-    await driver.press("6")
+    await driver.press("4")
     held.holding = True
     # What an index run tells of: the line is read again.
     driver.app.screen.commit_panel.refill()
@@ -244,7 +244,7 @@ async def a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(
 
 async def a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again(driver, held):
     with mock.patch.object(paged, "PAGE", 2), mock.patch.object(commit_panel, "PAGE", 2):
-        await driver.anew("6")
+        await driver.anew("4")
         await driver.press("end")
         held.holding = True
         driver.app.screen.commit_panel.refill()
@@ -264,7 +264,7 @@ async def a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line
 
 
 async def a_line_that_cannot_be_read_for_a_moment_comes_back_where_the_cursor_was(driver, held):
-    await driver.press("6")
+    await driver.press("4")
     await driver.press("down", "down", "down")
 
     with mock.patch.object(held, "mainline", side_effect=StoreError("The index is being made anew."), create=True):

@@ -111,10 +111,12 @@ def test_many_changes_of_two_applications_at_once_lose_nothing(tmp_path, cm_home
 
 @pytest.mark.process
 async def test_two_applications_have_one_pack(owned):
-    async with driving(owned, open_engine=through_daemon(owned), mode="4") as one:
+    async with driving(owned, open_engine=through_daemon(owned), mode="P") as one:
         await connected(one)
         one.app.pack_selection.add(pieces("abc"))
-        async with driving(owned, open_engine=through_daemon(owned), mode="4") as other:
+        async with driving(owned, open_engine=through_daemon(owned)) as other:
+            # The page that the first one remembered, or the first of all.
+            await other.app.action_go("pack")
             await other.until(lambda: named(other.app.pack_selection.items) == "abc")
             # Both at once: neither knows yet what the other one does.
             one.app.pack_selection.add([piece("x")])

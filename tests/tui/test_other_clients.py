@@ -36,7 +36,7 @@ async def symbols_and_pack_follow_another_client(driver, owned, other):
     await driver.press("3")
     assert "fresh.py" not in driver.text
     driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
-    await driver.press("4")
+    await driver.press("P")
     screen = driver.app.modes.screen(PackScreen)
     await driver.until(lambda: screen.pack is not None and "return None" in screen.pack.markdown)
     (owned / "fresh.py").write_text("def fresh():\n    return 1\n")

@@ -171,7 +171,7 @@ async def save_asks_before_it_replaces(driver, project):
 
 
 async def test_pack_budget_and_question_survive_a_kill(project):
-    async with driving(project, mode="4") as driver:
+    async with driving(project, mode="P") as driver:
         driver.app.pack_selection.add([LOAD, MAKE])
         await driver.settle()
         await driver.press("b")
@@ -183,8 +183,9 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         await driver.until(lambda: load_state(project)[0].of("pack").get("question") == "Why?")
     async with driving(project) as driver:
         assert driver.app.pack_selection.items == (LOAD, MAKE)
-        assert "Pack 2" in driver.text
-        await driver.press("4")
+        assert "Context 2" in driver.text
+        await driver.app.action_go("pack")
+        await driver.settle()
         assert driver.app.screen.draft.budget == 900
         assert driver.app.screen.pack.markdown.startswith("Why?")
 
@@ -225,5 +226,5 @@ async def test_pieces_are_collected_moved_cut_and_taken_away(project):
         vanished_file_is_named,
         enter_goes_to_the_source,
         over_budget_is_cut_and_said,
-        mode="4",
+        mode="P",
     )

@@ -38,8 +38,8 @@ async def every_mode_says_whether_anything_is_recorded(driver, project):
 
 
 async def a_key_pauses_for_a_time_and_goes_on(driver, project):
-    await driver.press("2")
-    await driver.press("f8")
+    await driver.press("2", "escape")
+    await driver.press("Z")
     assert "Pause recording for how long?" in driver.text
     await driver.type("soon")
     await driver.press("enter")
@@ -49,7 +49,7 @@ async def a_key_pauses_for_a_time_and_goes_on(driver, project):
     await driver.press("enter")
     await driver.until(lambda: "until " in head(driver))
     assert recording.recording_state(project).until is not None
-    await driver.press("f8")
+    await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))
     assert recording.recording_state(project).state == "on"
 
@@ -57,11 +57,11 @@ async def a_key_pauses_for_a_time_and_goes_on(driver, project):
 async def a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_read(driver, project):
     recording.pause(None)
     await driver.until(lambda: "‖ paused" in head(driver))
-    await driver.press("f8")
+    await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))
     pauses.file().write_text("nonsense")
     await driver.until(lambda: "‖ not recorded" in head(driver))
-    await driver.press("f8")
+    await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))
     assert recording.recording_state(project).state == "on"
 
@@ -70,7 +70,7 @@ async def test_a_folder_that_is_never_recorded_says_so(project: Path, monkeypatc
     monkeypatch.setenv("CM_MEMORY__NEVER_RECORD", f'["{project}"]')
     async with driving(project) as driver:
         await driver.until(lambda: "○ never recorded" in head(driver))
-        await driver.press("f8")
+        await driver.press("Z")
         assert any("ever recorded in this folder" in text for text in driver.told)
 
 

@@ -56,7 +56,7 @@ def copied() -> str:
 
 async def to_session(driver: Driver, name: str) -> None:
     """Put the cursor on a session."""
-    await driver.press("7")
+    await driver.press("5")
     screen = driver.app.screen
     screen.session_list.cursor = next(
         n for n, row in enumerate(screen.session_list.rows) if row.session and row.session.id == name
@@ -119,7 +119,7 @@ async def test_what_is_no_id_and_what_has_no_agent_is_refused(project: Path, pro
     )):  # fmt: skip
         record(project, f"case {number}", **{"session": session, **fields})
     kept = [agent(programs, name) for name in ("codex", "claude", "opencode", "cursor")]
-    async with driving(project, mode="7") as driver:
+    async with driving(project, mode="5") as driver:
         screen = driver.app.screen
         rows = [n for n, row in enumerate(screen.session_list.rows) if row.session]
         assert len(rows) == 7

@@ -228,6 +228,13 @@ async def test_rows_keep_their_width_whatever_names_are_in_them():
             assert [strip.cell_length for strip in app.screen._compositor.render_strips()] == [width] * 10
 
 
+def test_folders_give_way_to_the_symbol_and_the_name_of_a_file_does_not():
+    (file,) = by_file([make_hit(1, path="internal/binding/form_mapping.go", symbol="mapFormByTag")])
+    assert words(FileRow(file), 80).plain.startswith("internal/binding/form_mapping.go  mapFormByTag")
+    assert re.match(r"\S*…\S*/form_mapping\.go  map\S+ :", words(FileRow(file), 36).plain)
+    assert "map" not in words(FileRow(file), 24).plain.replace("mapping", "")
+
+
 def fields(hit: Hit) -> dict[str, object]:
     return {name: getattr(hit, name) for name in Hit.__dataclass_fields__}
 

@@ -130,7 +130,7 @@ async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_a
         for _ in engine.index():
             pass
     async with driving(told) as driver:
-        await driver.press("7")
+        await driver.press("5")
         driver.app.screen.filter_input.value = "tag:ci"
         await driver.settle()
         await ask(driver)
@@ -168,7 +168,7 @@ async def it_goes_into_the_pack_as_remembered_and_can_be_dropped(driver, told):
     assert "“how do we load a record by name”" in item.title
     assert item.why.startswith("remembered: hit 2 for: load")
     assert isinstance(screen.results.current, Hit)
-    await driver.press("4")
+    await driver.press("P")
     assert "episode, 4 days ago" in driver.text
     assert "remembered: hit 2" in driver.text
     markdown = driver.app.screen.pack.markdown
@@ -197,7 +197,7 @@ async def strangers_words_are_only_words(driver, told):
         assert "\x1b" not in driver.text
         assert "\u202e" not in driver.text
         await driver.press("a")
-    await driver.press("4")
+    await driver.press("P")
     assert "\x1b" not in driver.app.screen.pack.markdown
     assert "\u202e" not in driver.app.screen.pack.markdown
     assert "[bold]load[/foo]" in driver.app.screen.pack.markdown
@@ -227,7 +227,7 @@ async def pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_whe
     await to(driver, "episode")
     row = " ".join(driver.text.split())
     assert "how do we load a record" in row
-    await driver.press("4", "slash")
+    await driver.press("P", "slash")
     await driver.type(ASKED)
     await driver.press("enter")
     row = next(line for line in driver.text.splitlines() if "how do we load" in line)

@@ -72,7 +72,7 @@ async def test_problems_of_keys_are_on_screen_and_help_shows_the_keys_there_are(
         screen = driver.app.screen
         assert driver.app.keys_of(screen.command("search.copy")) == "t"
         assert driver.app.keys_of(screen.command("search.tune")) == "^n"
-        await driver.press("4")
+        await driver.press("P")
         assert driver.app.keys_of(driver.app.screen.command("pack.up")) == "f5"
 
 

@@ -38,7 +38,7 @@ async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project:
     with Engine.open(project) as engine:
         for text in ("first", "second", "third"):
             engine.remember(text)
-    async with driving(project, mode="8") as driver:
+    async with driving(project, mode="6") as driver:
         goes_on = held("undo")
         for _ in range(3):
             await driver.pilot.press("u")
@@ -53,7 +53,7 @@ async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project:
 
 
 async def test_assembling_that_takes_long_shows(project: Path, held):
-    async with driving(project, mode="C") as driver:
+    async with driving(project, mode="8") as driver:
         goes_on = held("assemble")
         for key in ("l", "o", "a", "d"):
             await driver.pilot.press(key)
@@ -72,7 +72,7 @@ async def test_what_was_said_goes_with_the_next_command(project: Path):
         await driver.press("slash")
         assert "Pin: " not in bottom(driver)
 
-    await each(project, not_said_of_the_next, mode="8")
+    await each(project, not_said_of_the_next, mode="6")
 
 
 async def test_saving_a_profile_shows_and_is_not_asked_for_twice(project: Path, held):
@@ -98,31 +98,28 @@ async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: 
             await driver.press("p")
             assert bottom(driver).lstrip().startswith("Pin: ")
             assert "Pin: " not in driver.text.replace(bottom(driver), "")
-            await driver.press("1", "8")
+            await driver.press("1", "6")
             assert bottom(driver) == keys
 
-    await each(project, it_gives_way_to_the_keys, mode="8")
+    await each(project, it_gives_way_to_the_keys, mode="6")
 
 
 async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, held):
+    (project / "logo.py").write_bytes(bytes(64))
     with Engine.open(project) as engine:
         list(engine.index())
-        engine.remember("`make_store` is slow")
-        service = project / "src/service.py"
-        service.write_text(service.read_text().replace("make_store", "open_store"))
-        list(engine.index())
     async with driving(project) as driver:
-        await driver.until(lambda: "1 memory names what is gone" in driver.text)
-        goes_on = held("stale_items")
-        await driver.pilot.press("t")
-        await driver.pilot.press("f7")
+        await driver.until(lambda: driver.app.project.status and driver.app.project.status.skipped)
+        goes_on = held("skipped")
+        await driver.pilot.press("s")
+        await driver.pilot.press("f5")
         await driver.until(lambda: driver.app.current_mode == "episodes")
         goes_on.set()
         await driver.settle()
         assert len(driver.app.screen_stack) == 1
-        assert driver.told == ["Stale: not shown, as you went on. Ask again to see it."]
-        await driver.press("f1", "t")
-        assert "`make_store`" in driver.text
+        assert driver.told == ["Left out: not shown, as you went on. Ask again to see it."]
+        await driver.press("f1", "s")
+        assert "logo.py" in driver.text
 
 
 async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(project: Path):
@@ -132,11 +129,11 @@ async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(
             engine.remember(rule, category="rule", actor="agent", agent="codex")
 
     async def it_is_counted(driver, _):
-        for size, sign in (((80, 24), " 8² "), ((120, 40), " Memo 2 "), ((200, 50), " Memory 2 ")):
+        for size, sign in (((80, 24), " 6² "), ((120, 40), " Memo 2 "), ((200, 50), " Memory 2 ")):
             await driver.resize(size)
             await driver.until(lambda sign=sign: sign in driver.text.splitlines()[0])
         assert "2 Rules of agents wait for your approval" in driver.text
-        await driver.press("8", "plus", "y")
+        await driver.press("6", "plus", "y")
         await driver.until(lambda: " Memory 1 " in driver.text.splitlines()[0])
         await driver.press("1")
         assert "1 Rule of agents waits for your approval" in driver.text

@@ -43,20 +43,20 @@ MODES: dict[str, Scenes] = {
         ("help", ("question_mark",)),
     ),
     "pack": (
-        ("empty", ("f4",)),
-        ("items", ("f2", f"type:{QUESTION}", "enter", "a", "down", "a", "f4")),
+        ("empty", ("P",)),
+        ("items", ("f2", f"type:{QUESTION}", "enter", "a", "down", "a", "P")),
         ("budget", ("b",)),
     ),
-    "health": (("checks", ("f5",)), ("left-out", ("s",)), ("reset", ("escape", "X"))),
+    "health": (("checks", ("f9",)), ("left-out", ("s",)), ("reset", ("escape", "X"))),
     "history": (
-        ("commits", ("f6",)),
+        ("commits", ("f4",)),
         ("older", ("down", "down")),
         ("life", ("f3", "slash", "letters:receipt", "enter", "L")),
         ("past", ("home", "down", "down", "s", "f3")),
-        ("past-history", ("f6",)),
+        ("past-history", ("f4",)),
     ),
     "episodes": (
-        ("sessions", ("f7",)),
+        ("sessions", ("f5",)),
         ("everything", ("g",)),
         ("episode", ("down", "enter")),
         ("story", ("enter", "v")),
@@ -66,7 +66,7 @@ MODES: dict[str, Scenes] = {
         ("everywhere", ("escape", "S", "type:slash of a record", "enter")),
     ),
     "memory": (
-        ("list", ("8",)),
+        ("list", ("6",)),
         ("entry", ("down", "down", "enter")),
         ("note", ("escape", "right_square_bracket", "right_square_bracket", "right_square_bracket", "enter")),
         ("asked", ("escape", "s", "type:which port does the router use", "enter")),
@@ -75,8 +75,8 @@ MODES: dict[str, Scenes] = {
         ("edit", ("escape", "e")),
         ("help", ("escape", "question_mark")),
     ),
-    "narrator": (
-        ("proposals", ("9",)),
+    "review": (
+        ("proposals", ("7",)),
         ("contradicts", ("down", "down")),
         ("evidence", ("enter",)),
         ("reject", ("escape", "x")),
@@ -85,7 +85,7 @@ MODES: dict[str, Scenes] = {
         ("help", ("question_mark",)),
     ),
     "context": (
-        ("empty", ("f14",)),
+        ("empty", ("f8",)),
         ("sources", (f"type:{QUESTION}", "enter", "down")),
         ("off", ("space", "left_square_bracket")),
         ("why", ("v",)),
@@ -135,7 +135,7 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
     if scenes is MODES["context"]:
         define_context(shop)
     config = Config(tui=TuiConfig(theme=theme))
-    open_engine = open_told if scenes is MODES["narrator"] else StillEngine.open
+    open_engine = open_told if scenes is MODES["review"] else StillEngine.open
     async with driving(
         shop, size=size, config=config, open_engine=lambda: open_engine(shop, external_layers=outside_layers)
     ) as driver:
@@ -161,12 +161,12 @@ async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: 
     await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
 
 
-@pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory", "narrator", "context"])
+@pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory", "review", "context"])
 @pytest.mark.deep
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 
 
-@pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory", "narrator", "context"])
+@pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory", "review", "context"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")

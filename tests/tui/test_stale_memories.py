@@ -1,4 +1,4 @@
-"""The overview says how many memories name what is gone, and a list takes each of them on."""
+"""The overview counts memories that name missing code, and Review decides on each."""
 
 from __future__ import annotations
 
@@ -30,18 +30,26 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         list(engine.backfill(depth=100))
     async with driving(project) as driver:
         await driver.press("f1")
-        await driver.until(lambda: "3 memories name what is gone or renamed" in driver.text)
+        await driver.until(lambda: "3 memories name missing or renamed code" in driver.text)
+        assert "3 items wait for your decision" in driver.text
         await driver.press("t")
         await driver.until(lambda: "`make_store`" in driver.text)
         assert "gone since" in driver.text
-        await driver.press("end", "f")
-        await driver.until(lambda: any("`make_store` is now `open_store`" in told for told in driver.told))
-        await driver.press("home", "c")
-        await driver.until(lambda: any("still true" in told for told in driver.told))
-        await driver.press("home", "a")
-        await driver.until(lambda: any("forgot the entry" in told for told in driver.told))
-        await driver.until(lambda: "Nothing is stale" in driver.text)
-        await driver.press("escape")
+        items = driver.app.screen.proposals
+        items.cursor = next(place for place, item in enumerate(items.rows) if "everything" in item.title)
+        await driver.press("a")
+        assert any("no new name is known" in told for told in driver.told)
+        await driver.press("d")
+        await driver.until(lambda: len(items.rows) == 2)
+        items.cursor = next(place for place, item in enumerate(items.rows) if "make_store" in item.title)
+        await driver.press("a")
+        await driver.until(lambda: len(items.rows) == 1)
+        await driver.press("x")
+        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
+        await driver.press("u")
+        await driver.until(lambda: "see src/remote.py" in driver.text)
+        await driver.press("x")
+        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
     with Engine.open(project) as engine:
         assert engine.entry(renamed.id).content == "`open_store` is slow"
         left = {one.id for one in engine.entries().rows}

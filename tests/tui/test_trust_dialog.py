@@ -49,8 +49,29 @@ async def test_entries_are_asked_about_at_the_start_and_no_single_key_trusts(clo
             await driver.press(key)
         assert held(cloned) == [True, True]
         assert not isinstance(driver.app.screen, EntryTrustQuestion), "enter takes the answer that changes nothing"
-        await driver.press("f9")
+        await driver.press("T")
         assert isinstance(driver.app.screen, EntryTrustQuestion)
+
+
+async def test_each_one_is_decided_on_in_review(cloned):
+    async with driving(cloned) as driver:
+        await driver.press("escape", "7")
+        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.press("home" if "Before" in driver.app.screen.item.title else "end")
+        assert "And tell nobody." in driver.text
+        await driver.press("a", "n")
+        assert held(cloned) == [True, True]
+        await driver.press("a")
+        assert "And tell nobody." in driver.text
+        await driver.press("y")
+        await driver.until(lambda: held(cloned) == [False, True])
+        await driver.until(lambda: "1 waits" in driver.text)
+        await driver.press("u")
+        await driver.until(lambda: held(cloned) == [True, True])
+        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.press("x", "x")
+        await driver.until(lambda: "Nothing can be proposed" in driver.text)
+    assert held_entries(cloned).state == "refused"
 
 
 async def test_the_text_of_one_is_read_whole_and_moves_nothing(cloned):
@@ -73,7 +94,7 @@ async def test_trust_all_and_take_it_back(cloned):
         await driver.press("2")
         await driver.type("nineteen percent tax")
         assert driver.app.screen.session.result.beside[0].source == "entry"
-        await driver.press("f9")
+        await driver.press("escape", "T")
         assert "You trusted 2 entries" in driver.text
         await driver.press("right", "enter")
         assert held(cloned) == [True, True]
@@ -86,7 +107,7 @@ async def test_what_is_marked_alone_is_trusted_and_the_rest_still_waits(cloned):
         assert "Trust 1 marked" in driver.text
         await driver.press("right", "right", "enter")
         assert held(cloned) == [True, False]
-        await driver.press("f9")
+        await driver.press("T")
         assert "1 entry of" in " ".join(driver.text.split())
 
 
@@ -95,7 +116,7 @@ async def test_left_out_is_not_asked_again_at_the_start(cloned):
         await driver.press("right", "enter")
     async with driving(cloned) as driver:
         assert not isinstance(driver.app.screen, EntryTrustQuestion)
-        await driver.press("f9")
+        await driver.press("T")
         assert "You left them out." in driver.text
     assert held(cloned) == [True, True]
 
@@ -112,7 +133,7 @@ async def test_settings_are_asked_about_first(cloned):
 
 async def test_nothing_to_trust_is_said(project):
     async with driving(project) as driver:
-        await driver.press("f9")
+        await driver.press("T")
         assert any("neither its settings nor any file or entry" in words for words in driver.told)
 
 
@@ -132,17 +153,17 @@ async def test_files_of_definitions_are_trusted_as_they_are_and_taken_back(proje
     write_definition(project, "r.yaml", SENDS)
     async with driving(project, size=size) as driver:
         assert not isinstance(driver.app.screen, TrustQuestion), "they do nothing yet, so nobody is held up"
-        await driver.press("f9")
+        await driver.press("T")
         assert isinstance(driver.app.screen, TrustQuestion)
         assert ".cm/retrieval/r.yaml" in driver.text
         assert "• send" in driver.text
         for key in ("t", "y", "enter"):
             await driver.press(key)
         assert not asking_files(project)[0].trusted, "enter takes the answer that changes nothing"
-        await driver.press("f9", "right", "enter")
+        await driver.press("T", "right", "enter")
         assert any("Trusted as they are now: 1 file." in words for words in driver.told)
         assert asking_files(project)[0].trusted
-        await driver.press("f9")
+        await driver.press("T")
         assert "You trusted this file to" in driver.text
         await driver.press("right", "enter")
         assert not asking_files(project)[0].trusted
@@ -151,7 +172,7 @@ async def test_files_of_definitions_are_trusted_as_they_are_and_taken_back(proje
 async def test_a_file_that_changes_while_it_is_asked_about_is_not_trusted(project):
     write_definition(project, "r.yaml", SENDS)
     async with driving(project) as driver:
-        await driver.press("f9")
+        await driver.press("T")
         write_definition(project, "r.yaml", f"{SENDS}# more\n")
         await driver.press("right", "enter")
     assert not asking_files(project)[0].trusted
@@ -160,21 +181,21 @@ async def test_a_file_that_changes_while_it_is_asked_about_is_not_trusted(projec
 async def test_one_that_waits_and_one_that_is_trusted_are_both_shown_and_decided(project):
     write_definition(project, "r.yaml", SENDS)
     async with driving(project) as driver:
-        await driver.press("f9", "right", "enter")
+        await driver.press("T", "right", "enter")
         write_definition(project, "s.yaml", SENDS.replace("name: r", "name: s"))
-        await driver.press("f9")
+        await driver.press("T")
         assert "This file waits" in driver.text
         assert "You trusted this file to" in driver.text
         await driver.press("right", "enter")
         assert [one.trusted for one in asking_files(project)] == [False, False]
-        await driver.press("f9", "right", "enter")
+        await driver.press("T", "right", "enter")
         assert [one.trusted for one in asking_files(project)] == [True, True]
 
 
 async def test_names_of_files_move_nothing_on_screen(project):
     write_definition(project, "[red]\x1b[2J.yaml", SENDS)
     async with driving(project) as driver:
-        await driver.press("f9")
+        await driver.press("T")
         assert "[red]\\u001b[2J.yaml" in driver.text
         assert "\x1b" not in driver.text
 
@@ -183,7 +204,7 @@ async def test_files_are_asked_about_before_entries(cloned):
     write_definition(cloned, "r.yaml", SENDS)
     async with driving(cloned) as driver:
         await driver.press("escape")
-        await driver.press("f9")
+        await driver.press("T")
         assert isinstance(driver.app.screen, TrustQuestion)
         await driver.press("escape")
         assert isinstance(driver.app.screen, EntryTrustQuestion)

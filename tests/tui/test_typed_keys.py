@@ -18,7 +18,7 @@ async def type_ahead(driver: Driver, *keys: str) -> None:
 
 
 async def a_key_after_one_that_leaves_a_mode_does_nothing_in_it(driver, project):
-    await driver.press("4")
+    await driver.press("P")
     driver.app.pack_selection.add([LOAD, MAKE])
     await driver.settle()
     await type_ahead(driver, "2", "d", "u")

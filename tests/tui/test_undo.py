@@ -45,14 +45,14 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     await driver.press("U", "y")
     assert is_pinned(told)
     assert "Redone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
-    await driver.press("7", "u")
+    await driver.press("5", "u")
     assert not is_pinned(told), "no question where it can be seen"
     assert "★ pinned" not in driver.text
 
 
 async def pack_budget_and_theme_are_changes_too(driver, told):
     theme = driver.app.theme
-    await driver.press("4")
+    await driver.press("P")
     driver.app.pack_selection.add([LOAD])
     await driver.settle()
     await driver.press("b")
@@ -104,20 +104,55 @@ async def a_saved_profile_and_a_mark_are_undone_as_they_were(driver, told):
 
 
 async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
-    await driver.press("8", "n")
+    await driver.press("6", "n")
     await driver.type("Tests need redis")
-    await driver.press("ctrl+s", "u")
+    await driver.press("ctrl+s")
     engine = driver.app.tasks.engine
+    (made,) = engine.entries().rows
+    await driver.press("u")
     assert not engine.entries().total
-    assert "Undone: " in bottom(driver)
+    assert "Undone: wrote the entry “Tests need redis”" in bottom(driver)
     await driver.press("U")
-    assert [one.content for one in engine.entries().rows] == ["Tests need redis"]
+    assert [(one.id, one.content) for one in engine.entries().rows] == [(made.id, "Tests need redis")]
     with Engine.open(told) as other:
         other.undo()
     await driver.press("u")
     assert any("undone already" in words for words in driver.told)
     assert any("undone already" in words and "Tests need redis" in words for words in driver.told)
     assert driver.app.history.last is None
+
+
+async def what_was_changed_before_this_run_is_redone_before_anything_else(driver, told):
+    engine = driver.app.tasks.engine
+    await driver.press("6")
+    note = engine.append_note("The router listens on port 8123.", name="topics/router").id
+    text = (told / note).read_text()
+    await driver.press("n")
+    await driver.type("Tests need redis")
+    await driver.press("ctrl+s", "u", "u")
+    assert not (told / note).exists()
+    assert "Undone: changed .cm/notes/topics/router.md" in bottom(driver)
+    await driver.press("U")
+    assert (told / note).read_text() == text
+    assert "Redone: changed .cm/notes/topics/router.md" in bottom(driver)
+    assert not engine.entries().total
+    await driver.press("U")
+    assert [one.content for one in engine.entries().rows] == ["Tests need redis"]
+    await driver.press("u", "u")
+    assert not (told / note).exists()
+
+
+async def the_list_names_titles_not_ids(driver, told):
+    engine = driver.app.tasks.engine
+    ids = [engine.remember(text, title=title).id for text, title in (("port 1", "Router"), ("port 2", "Switch"))]
+    await driver.press("6", "p", "M", "escape", "d", "alt+u")
+    rows = driver.text_in("UndoList")
+    assert "changed the entry “" in rows
+    assert "forgot the entry “" in rows
+    assert not any(id_ in rows for id_ in ids)
+    await driver.press("escape")
+    for id_ in ids:
+        engine.forget_memory(id_)
 
 
 async def a_list_undoes_what_nothing_else_builds_on(driver, told):
@@ -180,10 +215,12 @@ async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
         pack_budget_and_theme_are_changes_too,
         a_saved_profile_and_a_mark_are_undone_as_they_were,
         an_entry_is_written_again_and_what_others_undid_is_said,
+        what_was_changed_before_this_run_is_redone_before_anything_else,
+        the_list_names_titles_not_ids,
         a_list_undoes_what_nothing_else_builds_on,
         three_undos_at_once_are_one_with_a_sign_for_each,
         a_change_that_fails_is_none_to_undo,
-        mode="7",
+        mode="5",
     )
 
 

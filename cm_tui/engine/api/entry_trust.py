@@ -20,6 +20,8 @@ from cm_tui.model import Entry
 State = Literal["nothing", "held", "refused"]
 """`nothing`: none waits. `held`: some were never shown to the user. `refused`: the user refused all of them."""
 
+Answer = Literal["trusted", "refused", "undecided"]
+
 MOST = 200
 """Most entries to show at once: no user would read more."""
 
@@ -53,8 +55,20 @@ def held_entries(root: Path) -> HeldEntries:
     return HeldEntries(str(root), str(entries.files["project"].path), state, held, known)
 
 
-def decide(shown: HeldEntries, answer: Literal["trusted", "refused"]) -> None:
-    """Record the user's decision on exactly the shown entries.
+def undecided(root: Path) -> tuple[Entry, ...]:
+    """Return the entries included in a clone without a decision of the user.
+
+    Raises:
+        CmError: a file cannot be read.
+    """
+    entries = Entries(root)
+    held = [one for one in entries.all().entries if one.held]
+    refused = set(entries.ledger.read().refused) if held else set()
+    return tuple(one for one in held if digest(one) not in refused)
+
+
+def decide(shown: HeldEntries, answer: Answer) -> None:
+    """Write down what a person said to exactly the entries that were shown.
 
     Raises:
         RefusedError: there are too many to trust at once.
@@ -65,16 +79,28 @@ def decide(shown: HeldEntries, answer: Literal["trusted", "refused"]) -> None:
             f"These are {count(len(shown.entries), 'entry', 'entries')}, more than anybody reads at once.",
             hint=f"Read {shown.file}, and take out what is not wanted.",
         )
-    digests = {digest(one): None for one in shown.entries}
-    claim(Path(shown.root))
-    entries = Entries(Path(shown.root))
+    _write(Path(shown.root), {digest(one): None for one in shown.entries}, answer)
+
+
+def decide_entry(root: Path, shown: Entry, answer: Answer) -> None:
+    """Write down what a person said to exactly the entry that was shown.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    _write(root, {digest(shown): None}, answer)
+
+
+def _write(root: Path, digests: dict[str, None], answer: Answer) -> None:
+    claim(root)
+    entries = Entries(root)
     with writing():
         ledger = entries.ledger.read()
         ledger.trusted = [one for one in ledger.trusted if one not in digests]
         ledger.refused = [one for one in ledger.refused if one not in digests]
         if answer == "trusted":
             ledger.trusted += digests
-        else:
+        elif answer == "refused":
             ledger.refused += digests
         entries.ledger.write(ledger)
 

@@ -5,17 +5,15 @@ Imports are local: the command line imports this module before it knows the comm
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cm_tui import paths
+from cm_tui.state_file import read_object
 
 if TYPE_CHECKING:
     from cm_tui.model import KnownProject, Page
-
-_BYTES = 16_000_000
 
 
 def known_projects(*, match: str = "") -> Page[KnownProject]:
@@ -50,7 +48,7 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
     store = paths.data_dir() / "projects" / name
     journal = Journal(location.base() / name)
-    manifest = _json(store / paths.STORE_MANIFEST)
+    manifest = read_object(store / paths.STORE_MANIFEST)
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
@@ -94,19 +92,9 @@ def _roots_of_journals() -> dict[str, list[str]]:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, str]]:
-    for folder, entry in _json(file).items():
+    for folder, entry in read_object(file).items():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             yield folder, entry["name"]
-
-
-def _json(file: Path) -> dict[str, Any]:
-    from cm_tui.files import read_regular
-
-    try:
-        found = json.loads(read_regular(file, _BYTES) or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _time(file: Path) -> float:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.narrator.stale_facts import Code
     from cm_tui.model import (
         Cancel,
+        Edited,
         ModelCost,
         NarratedChange,
         NarratedDecision,
@@ -144,6 +145,25 @@ class NarratorMethods(EntryMethods):
             StoreError: it cannot be written.
         """
         return self._narrator.undo(name)
+
+    @needs("nothing", writes=("memory",))
+    def redo(self, change: str) -> Edited:
+        """Redo a change of the user that `undo` undid; it keeps every id and is a change of its own.
+
+        Args:
+            change: its id.
+
+        Raises:
+            NotFoundError: it was not undone, or an entry has changed since.
+            UsageError: it is made again where it was made, or a note has changed in the same lines since.
+            RefusedError: it was a decision on a proposal that can no longer be made.
+            StoreError: the journal cannot be written.
+        """
+        from cm_tui.engine.episodes import redo
+
+        done = self._narrator.redo(change) or redo.redo(self._episodes, self._root, change)
+        self._read_soon()
+        return done
 
     @needs("nothing", writes=("memory",))
     def propose_fact(

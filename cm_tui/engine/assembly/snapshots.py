@@ -10,10 +10,8 @@ import gzip
 import json
 import os
 import re
-import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -27,7 +25,9 @@ from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import SUFFIX, read_bounded, write_atomically
+from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyHead
+from cm_tui.state_file import reported
 
 FOLDER = "assemblies"
 MOST_BYTES = 64_000_000
@@ -59,9 +59,8 @@ class Snapshots:
     def __init__(self, root: Path, most: int) -> None:
         self._folder = folder_of(root) / FOLDER
         self._most = most
-        self._lock = threading.Lock()
         self._written = 0
-        self._heads: OrderedDict[str, AssemblyHead] = OrderedDict()
+        self._heads: LRU[str, AssemblyHead] = LRU(_HEADS)
 
     def keep(self, assembly: Assembly) -> Assembly:
         """Save an assembly; return it with its id, or unchanged if none are kept.
@@ -76,12 +75,10 @@ class Snapshots:
         head = _HEAD.dump_python(head_of(_ADAPTER.validate_python(clean)))
         data = gzip.compress(f"{json.dumps(head)}\n{json.dumps(clean)}".encode("ascii"), 3, mtime=0)
         file = self._folder / f"{kept.id}{_ENDING}"
-        try:
+        with reported(file):
             paths.private_dir(self._folder)
             write_atomically(file, data)
             self._tidy()
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error.strerror or error}.", hint="Check its folder.") from error
         return kept
 
     def named(self, name: str) -> Assembly:
@@ -161,9 +158,8 @@ class Snapshots:
                     file.unlink(missing_ok=True)
                     gone += 1
         except (OSError, ValueError, RecursionError) as error:
-            raise StoreError(f"Cannot remove files of {self._folder}: {error}.", hint="Check its folder.") from error
-        with self._lock:
-            self._heads.clear()
+            raise StoreError(f"Cannot remove what is in {self._folder}: {error}.", hint="Check its folder.") from error
+        self._heads.clear()
         return gone
 
     def _remove_left_overs(self, older_than: float = 0.0) -> None:
@@ -206,18 +202,14 @@ class Snapshots:
         return self._folder / f"{id_}{_ENDING}"
 
     def _head(self, id_: str) -> AssemblyHead | None:
-        with self._lock:
-            if (known := self._heads.get(id_)) is not None:
-                return known
+        if (known := self._heads.get(id_)) is not None:
+            return known
         try:
             with gzip.open(self._file(id_)) as stream:
                 head = _HEAD.validate_python(json.loads(stream.readline(_LONGEST_HEAD)))
         except (OSError, ValueError, EOFError, RecursionError, zlib.error):
             return None
-        with self._lock:
-            self._heads[id_] = head
-            while len(self._heads) > _HEADS:
-                self._heads.popitem(last=False)
+        self._heads.put(id_, head)
         return head
 
     @staticmethod
@@ -242,8 +234,7 @@ class Snapshots:
         self._written += 1
         for id_ in gone:
             self._file(id_).unlink(missing_ok=True)
-            with self._lock:
-                self._heads.pop(id_, None)
+            self._heads.pop(id_)
 
 
 def _text(file: Path) -> str | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any
 
+from cm_tui.lru import LRU
 from cm_tui.model import StepOutcome
 
 MOST = 256
@@ -25,7 +25,7 @@ class StepCache:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._kept: LRU[Hashable, tuple[float, Any]] = LRU(MOST)
         self._pending: dict[Hashable, Future[Any]] = {}
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, StepOutcome]:
@@ -57,13 +57,10 @@ class StepCache:
         with self._lock:
             del self._pending[key]
             if self._seconds > 0:
-                self._kept[key] = (time.monotonic() + self._seconds, value)
-                while len(self._kept) > MOST:
-                    self._kept.popitem(last=False)
+                self._kept.put(key, (time.monotonic() + self._seconds, value))
         mine.set_result(value)
         return value, "ok"
 
     def clear(self) -> None:
         """Forget every answer."""
-        with self._lock:
-            self._kept.clear()
+        self._kept.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,11 +20,10 @@ from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.visibility import PURGED, ids_of
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.errors import StoreError
-from cm_tui.files import read_regular
 from cm_tui.model import BackupReport, Progress, ProjectBackup
 from cm_tui.model.progress import Tell, tell_nobody
+from cm_tui.state_file import read_object
 
-_CHOICES_BYTES = 1_000_000
 _NAMES = {"event": b'{"event":', "turn": b'{"turn":', "archived": b'{"archived":'}
 _TELL_EVERY = 200
 
@@ -153,10 +151,6 @@ def _fields(event: Event) -> dict[str, Any]:
 def _choices(root: str) -> Mapping[str, Any]:
     if not root:
         return {}
-    try:
-        found = json.loads(read_regular(paths.choices_file(Path(root)), _CHOICES_BYTES) or b"{}")
-    except (ValueError, RecursionError):
-        # The application does not remember unreadable data either.
-        return {}
-    clean: Mapping[str, Any] = redact_values(found) if isinstance(found, dict) else {}
+    # What cannot be read is not remembered by the application either.
+    clean: Mapping[str, Any] = redact_values(read_object(paths.choices_file(Path(root))))
     return clean

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,8 @@ from cm_tui.engine.definitions.one_file import FileContent, read_content, read_f
 from cm_tui.engine.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.definitions.shapes.rules import Rule
+from cm_tui.files import stamp_of
+from cm_tui.lru import LRU
 from cm_tui.model import DefinitionKind, DefinitionProblem
 
 _SHIPPED_FILES: tuple[tuple[str, DefinitionKind], ...] = (("pack.yaml", "retrieval"), ("rules.yaml", "rule"))
@@ -55,7 +56,7 @@ class _Kept:
     library: Library | None = None
 
 
-_kept: OrderedDict[Path, _Kept] = OrderedDict()
+_kept: LRU[Path, _Kept] = LRU(_MOST_PROJECTS)
 _lock = threading.Lock()
 
 
@@ -65,12 +66,10 @@ def load(root: Path) -> Library:
     Never raises for a file's content: that is a problem with its place.
     """
     found, is_cut = listed(root)
-    state = (found, is_cut, trusted_files.stamp())
+    state = (found, is_cut, stamp_of(trusted_files.file()))
     with _lock:
-        kept = _kept.setdefault(root, _Kept({}))
-        _kept.move_to_end(root)
-        while len(_kept) > _MOST_PROJECTS:
-            _kept.popitem(last=False)
+        kept = _kept.get(root) or _Kept({})
+        _kept.put(root, kept)
         if kept.library is not None and kept.state == state:
             return kept.library
         contents: dict[str, tuple[Stamp, FileContent]] = {}

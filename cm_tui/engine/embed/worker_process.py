@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
 from cm_tui.engine.embed.provider import Matrix
+from cm_tui.worker_process import start
 
 _START = "from cm_tui.engine.embed.worker import main; main()"
 _Row = tuple[Future[Matrix], int]
@@ -41,8 +40,8 @@ class EmbeddingProcess:
             self._thread = threading.Thread(target=self._run, name="cm-embed", daemon=True)
             self._thread.start()
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
-        for start in range(0, len(new), batch):
-            part = new[start : start + batch]
+        for first in range(0, len(new), batch):
+            part = new[first : first + batch]
             future: Future[Matrix] = Future()
             self._rows |= {text: (future, row) for row, text in enumerate(part)}
             self._work.put((part, future))
@@ -76,15 +75,9 @@ class EmbeddingProcess:
 
     def _run(self) -> None:
         """Hand batches to the process, one after the other."""
-        # -P: a project's own files must never be imported in place of libraries.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        command = [sys.executable, "-P", "-c", self._program]
-        pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
         problem: Exception | None = None
         try:
-            process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=quiet, env=environment, start_new_session=True
-            )
+            process = start(self._program)
         except OSError as error:
             process, problem = None, error
         self._process = process

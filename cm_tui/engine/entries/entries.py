@@ -18,6 +18,7 @@ from cm_tui.engine.entries.entry_writing import Change, Writer, head_at
 from cm_tui.engine.entries.known_entries import known
 from cm_tui.engine.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
+from cm_tui.files import stamp_of
 from cm_tui.model import Entry, EntryEdit, Scope
 from cm_tui.model.author import Author
 
@@ -72,8 +73,8 @@ class Entries:
         return known(str(self.root), self._stamps, self._read)
 
     def _stamps(self) -> Stamps:
-        files = (file.stamp() for file in self.files.values())
-        return [*files, *(ledger.stamp() for ledger in self.ledgers.values())]
+        files = (*(one.path for one in self.files.values()), *(one.path for one in self.ledgers.values()))
+        return [stamp_of(file, follow=False) for file in files]
 
     def _read(self) -> Found:
         found: list[Entry] = []

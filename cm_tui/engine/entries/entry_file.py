@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from cm_tui.engine.entries.entry_record import read_entry
 from cm_tui.engine.git.conflict_marks import conflict_line
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
+    Stamp,
     permissions_of,
     read_below,
     read_bounded,
@@ -27,18 +27,17 @@ from cm_tui.files import (
     wait_until_quiet,
     write_if_unchanged,
 )
-from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
 from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
 MOST_BYTES = 32_000_000
-Stamps = list[list[int]]
-"""Change stamp of several files."""
+Stamps = list[Stamp | None]
+"""What tells of several files that one of them has changed."""
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
-_LOCK_SECONDS = 10.0
 _WRITABLE = 0o222
 _VERSION = 1
 
@@ -75,10 +74,6 @@ class EntryFile:
         self.scope = scope
         self._root = root
         self.path = folder() / "user.json" if root is None else root / paths.PROJECT_FOLDER / FILE
-
-    def stamp(self) -> list[int]:
-        """Return the file's change stamp, without reading it."""
-        return stamp_of(self.path)
 
     def read(self) -> Content:
         """Read the file.
@@ -208,8 +203,8 @@ class EntryFile:
         )
 
     def _set_aside(self) -> str:
-        """Rename an unreadable file."""
-        kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime()))
+        """Give a file that cannot be understood another name."""
+        kept = set_aside(self.path)
         return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
 
@@ -218,30 +213,13 @@ def folder() -> Path:
     return paths.data_dir() / "entries"
 
 
-@contextmanager
-def writing() -> Iterator[None]:
-    """Lock all files of entries against other processes and threads.
+def writing() -> AbstractContextManager[None]:
+    """Hold all files of entries: no other process or thread changes one meanwhile.
 
     Raises:
         StoreError: another one holds the lock, or the folder cannot be used.
     """
-    try:
-        lock = paths.private_dir(folder()) / "lock"
-        with locked(lock, _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder()}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
-
-
-def stamp_of(file: Path) -> list[int]:
-    """Return the file's change stamp (mtime, size, inode); empty: no file."""
-    try:
-        found = file.lstat()
-    except (OSError, ValueError):
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return holding(folder() / "lock")
 
 
 def _content(data: bytes, scope: Scope, path: Path) -> Content:

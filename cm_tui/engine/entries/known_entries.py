@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from cm_tui.engine.entries.entry_file import Stamps
+from cm_tui.lru import LRU
 
 T = TypeVar("T")
 _MOST_KEPT = 2
 _SETTLED_S = 0.1
 """A file that was written so lately may be written again in the same tick of its clock."""
 
-_kept: OrderedDict[str, Any] = OrderedDict()
-_lock = threading.Lock()
+_kept: LRU[str, Any] = LRU(_MOST_KEPT)
 
 
 def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
@@ -29,16 +27,11 @@ def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
     """
     before = stamps()
     key = f"{root}\0{before}"
-    with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            kept: T = _kept[key]
-            return kept
+    kept: T | None = _kept.get(key)
+    if kept is not None:
+        return kept
     found = read()
-    newest = max((stamp[0] for stamp in before if stamp), default=0)
+    newest = max((stamp.changed_ns for stamp in before if stamp), default=0)
     if time.time_ns() - newest > _SETTLED_S * 1e9 and stamps() == before:
-        with _lock:
-            _kept[key] = found
-            while len(_kept) > _MOST_KEPT:
-                _kept.popitem(last=False)
+        _kept.put(key, found)
     return found

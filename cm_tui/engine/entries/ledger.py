@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
-from cm_tui import paths
-from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
+from cm_tui.engine.entries.entry_file import folder, writing
 from cm_tui.engine.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import StoreError, UsageError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import read_bounded, set_aside
 from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.state_file import reported, write_json
 
 MOST_PROPOSALS = 200
 """Further proposals are rejected: no user would read them."""
@@ -163,10 +163,6 @@ class LedgerFile:
         """Return the ledger of the user's own entries, shared by all projects, with the forgotten ones."""
         return cls(_OF_USER)
 
-    def stamp(self) -> list[int]:
-        """Return its change stamp, without reading it."""
-        return stamp_of(self.path)
-
     def read(self) -> Ledger:
         """Read it; until a damaged one is replaced by the next write, nothing of the repository is trusted.
 
@@ -191,15 +187,10 @@ class LedgerFile:
             "approved": ledger.approved,
             "doubted": ledger.doubted,
         }
-        try:
-            paths.private_dir(self.path.parent)
+        with reported(self.path):
             if self.path.exists() and self._read() is None:
-                self.path.replace(self.path.with_suffix(".json.damaged"))
-            write_atomically(self.path, json.dumps(plain, indent=1), durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self.path}: {error.strerror or error}.", hint="Check its folder and free space."
-            ) from error
+                set_aside(self.path)
+        write_json(self.path, plain, indent=1)
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""

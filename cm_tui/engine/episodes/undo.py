@@ -28,6 +28,8 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
 from cm_tui.model.author import Author
 
+UNDONE_PREFIX = "undone: "
+"""Prefix of the words for an undo."""
 _LEFT_OUT = "skipped, because it cannot be undone"
 
 
@@ -185,13 +187,13 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
         with episodes.journal.held():
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
         episodes.index.follow()
-    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"undone: {taken.words}"
+    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{UNDONE_PREFIX}{taken.words}"
     return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
 
 
 def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str, str, list[Event]]:
-    tables, kinds = episodes.tables, list(UNDOERS)
-    found = tables.rows(
+    kinds = list(UNDOERS)
+    found = episodes.tables.rows(
         "SELECT change, kind FROM change WHERE NOT undone AND actor = 'person' AND kind IN (SELECT unnest(?)) "
         "AND change NOT IN (SELECT unnest(?::VARCHAR[])) AND (? = '' OR change = ?) ORDER BY event DESC LIMIT 1",
         [kinds, list(skipped), only, only],
@@ -202,10 +204,21 @@ def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str,
         more = f" {count(len(skipped), 'other change')} cannot be undone." if skipped else ""
         raise NotFoundError(f"There is no change of yours to undo in this project.{more}")
     change, kind = found[0]
+    return change, kind, events_of(episodes, change)
+
+
+def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[Event]:
+    """Return the events of a change that the journal still has, in order.
+
+    Args:
+        episodes: of the project.
+        change: its id.
+        undone: those that were undone, instead of those that count.
+    """
     events = []
-    places = "SELECT segment, place FROM change WHERE change = ? AND NOT undone ORDER BY event"
-    for segment, place in tables.rows(places, [change]):
+    places = "SELECT segment, place FROM change WHERE change = ? AND undone = ? ORDER BY event"
+    for segment, place in episodes.tables.rows(places, [change, undone]):
         event = next(episodes.journal.read(Position(segment, place)), None)
         if event is not None:
             events.append(event)
-    return change, kind, events
+    return events

@@ -22,6 +22,7 @@ from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.transcripts import copies
 from cm_tui.model import SecretFinding, SecretsReport
+from cm_tui.state_file import read_object
 
 _ROWS = 2_000
 
@@ -141,7 +142,7 @@ def _in_files(files: Iterable[Path]) -> Iterator[SecretFinding]:
 
 
 def _kept_secrets(file: Path) -> int:
-    before = state_files.content(file).get("before", "")
+    before = read_object(file).get("before", "")
     try:
         text = b64decode(before).decode("utf-8", "replace")
     except (ValueError, TypeError):

@@ -77,15 +77,6 @@ def originals() -> Iterator[Path]:
     yield from _in(originals_folder())
 
 
-def content(file: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; empty: no file."""
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def texts(file: Path) -> Iterator[str]:
     """Yield the texts of a file: those of its JSON, else all of it; empty if unreadable."""
     try:

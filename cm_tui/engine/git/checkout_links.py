@@ -18,11 +18,8 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.engine.git.folder_mark import FolderMark
 from cm_tui.engine.git.verified_dir import verified_git_dir
-from cm_tui.errors import StoreError
-from cm_tui.files import write_atomically
-from cm_tui.locks import locked
+from cm_tui.state_file import holding, read_object, write_json
 
-_LOCK_SECONDS = 10.0
 _JOURNAL_FOLDERS = "roots.json"
 """The journals' data on folders; versions without links recorded the owners there."""
 _CHECKOUTS = "checkouts"
@@ -328,7 +325,7 @@ def _projects_of(known: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
             yield project
     # Index runs of earlier versions noted nothing of folders that claim nothing.
     for manifest in (paths.data_dir() / "projects").glob(f"*/{paths.STORE_MANIFEST}"):
-        if manifest.parent.name not in known and _json(manifest).get("root") in names:
+        if manifest.parent.name not in known and read_object(manifest).get("root") in names:
             yield manifest.parent.name
 
 
@@ -345,8 +342,10 @@ def _owners_before_links(project: str) -> frozenset[str] | None:
     store, journal = data / "projects" / project, data / "journal" / project
     if not (store / paths.STORE_MANIFEST).is_file() and not journal.is_dir():
         return None
-    roots = [folder for folder, one in _json(data / "journal" / _JOURNAL_FOLDERS).items() if _name_in(one) == project]
-    indexed = _json(store / paths.STORE_MANIFEST).get("root")
+    roots = [
+        folder for folder, one in read_object(data / "journal" / _JOURNAL_FOLDERS).items() if _name_in(one) == project
+    ]
+    indexed = read_object(store / paths.STORE_MANIFEST).get("root")
     roots += [indexed] if isinstance(indexed, str) else []
     return frozenset(owner_of(Path(folder)) for folder in roots)
 
@@ -356,24 +355,12 @@ def _name_in(entry: Any) -> object:
 
 
 def _read() -> dict[str, Any]:
-    return _json(paths.links_file())
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(paths.links_file())
 
 
 def _change(change: Callable[[dict[str, Any]], None]) -> None:
     file = paths.links_file()
-    try:
-        paths.private_dir(file.parent)
-        with locked(file.with_suffix(".lock"), _LOCK_SECONDS):
-            known = _read()
-            change(known)
-            write_atomically(file, json.dumps(known, indent=1), durable=True)
-    except OSError as error:
-        raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error
+    with holding(file.with_suffix(".lock")):
+        known = _read()
+        change(known)
+        write_json(file, known, indent=1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.trees import TreeEntry
+from cm_tui.lru import LRU
 
 _TREE = b"40000"
 _KEPT_ENTRIES = 400_000
@@ -33,8 +33,7 @@ class Trees:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._kept: OrderedDict[bytes, Entries] = OrderedDict()
-        self._size = 0
+        self._kept: LRU[bytes, Entries] = LRU(_KEPT_ENTRIES, len)
 
     def changes(self, before: bytes | None, after: bytes | None) -> Iterator[Change]:
         """Paths at which two trees differ; None is the empty tree.
@@ -91,12 +90,7 @@ class Trees:
             return {}
         found = self._kept.get(tree)
         if found is None:
-            found = self._kept[tree] = self._repository.entries(tree)
-            self._size += len(found)
-            while self._size > _KEPT_ENTRIES and len(self._kept) > 1:
-                self._size -= len(self._kept.popitem(last=False)[1])
-        else:
-            self._kept.move_to_end(tree)
+            self._kept.put(tree, found := self._repository.entries(tree))
         return found
 
 

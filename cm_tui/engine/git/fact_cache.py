@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
-from cm_tui.files import write_atomically
+from cm_tui.errors import StoreError
+from cm_tui.state_file import read_object, write_json
 
 _KEPT = 500
 """Most entries; the oldest are dropped first."""
@@ -15,12 +15,7 @@ _KEPT = 500
 
 def get(file: Path) -> dict[str, Any]:
     """Return the entries of a cache file, by key."""
-    try:
-        known = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        # Missing or damaged: it can always be computed again.
-        return {}
-    return known if isinstance(known, dict) else {}
+    return read_object(file)
 
 
 def put(file: Path, key: str, entry: Any) -> None:
@@ -29,9 +24,6 @@ def put(file: Path, key: str, entry: Any) -> None:
     known.pop(key, None)
     known[key] = entry
     kept = dict(list(known.items())[-_KEPT:])
-    try:
-        paths.private_dir(file.parent)
-        write_atomically(file, json.dumps(kept))
-    except OSError:
-        # On a full or read-only disk nothing is cached: slower, and the next real write reports the problem.
-        return
+    # Not kept on a full or read-only disk: it costs time, and the next write of state reports the problem.
+    with suppress(StoreError):
+        write_json(file, kept, durable=False)

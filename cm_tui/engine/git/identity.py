@@ -23,6 +23,7 @@ from cm_tui.engine.git.opening import open_around
 from cm_tui.engine.git.storage_format import UnreadableGit, unreadable_remotes
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
+from cm_tui.state_file import read_object
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
 _CHECK = "Check it with `git fsck` and `git config --list`."
@@ -102,11 +103,7 @@ def _digest_in(folder: Path) -> str:
 
 
 def _manifest(store: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((store / paths.STORE_MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(store / paths.STORE_MANIFEST)
 
 
 def identify(root: Path) -> Identity:

@@ -7,26 +7,42 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
+from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import duckdb
 
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.graph.kept_pages import KeptPages
 from cm_tui.engine.graph.resolve import SMALL, Resolver
 from cm_tui.engine.graph.schema_view import SCHEMA
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
+from cm_tui.lru import LRU
+from cm_tui.model import Edge, Page, SymbolKey
 
 NOW = "now_file"
 """Relation of the current files."""
 
+MOST_EDGES = 20_000
+"""Kept of the pages that were asked for last: some 500 bytes each."""
 _LOOK_S = 0.05
 _made = count()
 """Counts the sets of tables of this process."""
 _SHARED: WeakKeyDictionary[Database, GenerationTables] = WeakKeyDictionary()
 _SHARING = threading.Lock()
+
+
+class PageKey(NamedTuple):
+    """A question about a symbol's edges, without the lines of their sites."""
+
+    symbol: SymbolKey
+    direction: str
+    depth: int
+    kinds: tuple[str, ...]
+
+
+Pages = LRU[PageKey, Page[Edge]]
 
 
 class TableSet:
@@ -44,7 +60,8 @@ class TableSet:
         self.schema = f"{SCHEMA}_{number}_{next(_made)}"
         self.tables = DerivedTables(db, self.schema)
         self.resolver = Resolver(self.tables)
-        self.pages = KeptPages()
+        # A page without edges takes room as well.
+        self.pages: Pages = LRU(MOST_EDGES, lambda page: len(page.rows) + 1)
         self.users = 0
         """Calls of questions that are not answered yet."""
         self.asked = 0

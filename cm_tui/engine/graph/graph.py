@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from cm_tui.engine.graph import lookup
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.graph.generation_tables import NOW, GenerationTables
-from cm_tui.engine.graph.kept_pages import KeptPages, PageKey
+from cm_tui.engine.graph.generation_tables import NOW, GenerationTables, PageKey, Pages
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS, Resolver
 from cm_tui.engine.graph.schema_view import SCHEMA, script
 from cm_tui.engine.store.database import Database
@@ -29,8 +28,8 @@ class _Asked(NamedTuple):
 
     tables: DerivedTables
     resolver: Resolver
-    pages: KeptPages | None
-    """Cached results for the same data; None: a past snapshot, which is queried once or twice."""
+    pages: Pages | None
+    """What was answered from the same; None: a snapshot of the past, which is asked about once or twice."""
 
 
 class Graph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
 from datetime import UTC, datetime
 
 from cm_tui.engine.git.repository import Repository
@@ -16,6 +15,7 @@ from cm_tui.engine.history.side_reader import SideReader
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, ResolvedRevision
 from cm_tui.model.dates import day
 
@@ -47,8 +47,8 @@ class Revisions:
         self._repository = repository
         self._report = report
         self._side = side
-        self._places: OrderedDict[tuple[str, str, int], tuple[int, int, bool]] = OrderedDict()
-        """Places of commits by sha and the newest commit of the mainline, from `_place`."""
+        self._places: LRU[tuple[str, str, int], tuple[int, int, bool]] = LRU(_KEPT_PLACES)
+        """Where commits lie by their sha and the newest commit of the mainline, as `_place` says it."""
         self._ordinals: tuple[CommitPoint | None, dict[str, int]] = (None, {})
 
     def resolve(self, revision: str) -> ResolvedRevision:
@@ -149,8 +149,8 @@ class Revisions:
             whether all of those are in this clone.
         """
         key = (sha, head.sha, head.ordinal)
-        if key in self._places:
-            return self._places[key]
+        if (known := self._places.get(key)) is not None:
+            return known
         ordinals = self._all_ordinals(head)
         seen, waiting, best, ends = {sha}, [sha], 0, []
         while waiting:
@@ -165,10 +165,8 @@ class Revisions:
                     seen.add(parent)
                     waiting.append(parent)
         is_whole = all(self._repository.missing_parent(end) is None for end in ends)
-        self._places[key] = best, len(seen), is_whole
-        if len(self._places) > _KEPT_PLACES:
-            self._places.popitem(last=False)
-        return self._places[key]
+        self._places.put(key, place := (best, len(seen), is_whole))
+        return place
 
     def _all_ordinals(self, head: CommitPoint) -> dict[str, int]:
         """Return the ordinals of the mainline by sha; cached unless it is too long."""

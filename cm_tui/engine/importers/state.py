@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cm_tui import paths
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.errors import StoreError, UsageError
+from cm_tui.errors import UsageError
 from cm_tui.files import read_regular, write_atomically
-from cm_tui.locks import locked
+from cm_tui.state_file import holding, read_object, write_json
 
 FOLDER = "imports"
 VERSION = 2
@@ -94,22 +93,13 @@ class ImportState:
         self.unreadable: set[str] = set()
         """Unreadable files of positions."""
 
-    @contextmanager
-    def held(self, seconds: float = 5.0) -> Iterator[None]:
-        """Block other imports of the project.
+    def held(self, seconds: float = 5.0) -> AbstractContextManager[None]:
+        """Keep other imports of the project waiting.
 
         Raises:
             StoreError: another one is running, or the folder cannot be used.
         """
-        try:
-            paths.private_dir(paths.private_dir(self._journal.folder.parent) / self._journal.folder.name)
-            paths.private_dir(self.folder)
-            with locked(self.folder / _LOCK, seconds):
-                yield
-        except OSError as error:
-            raise StoreError(
-                f"{self.folder} cannot be used: {error}", hint="Check the disk and its permissions."
-            ) from error
+        return holding(self.folder / _LOCK, seconds)
 
     def has_any(self) -> bool:
         """Return whether a transcript of the project was ever read."""
@@ -153,15 +143,15 @@ class ImportState:
         if (named, known) == (kept, earlier):
             return
         with self.held():
-            write_atomically(self.folder / _WHERE, json.dumps({"environment": named, "folders": known}))
+            write_json(self.folder / _WHERE, {"environment": named, "folders": known}, durable=False)
 
     def environment(self) -> tuple[dict[str, str], list[str]]:
         """Return the places of transcripts by the agents' variables, and the project's former folders."""
         try:
-            kept = json.loads(read_regular(self.folder / _WHERE, _STATE_BYTES) or b"{}")
+            kept = read_object(self.folder / _WHERE)
             named = {str(name): str(value) for name, value in kept.get("environment", {}).items()}
             return named, [str(folder) for folder in kept.get("folders", ())]
-        except (ValueError, AttributeError, TypeError, RecursionError):
+        except (ValueError, AttributeError, TypeError):
             return {}, []
 
     def _file(self, name: str) -> Path:

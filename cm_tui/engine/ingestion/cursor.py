@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
-from cm_tui import paths
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import START
-from cm_tui.errors import StoreError, UsageError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.errors import UsageError
+from cm_tui.state_file import read_object, write_json
 
-_MOST_BYTES = 4_000_000
 _MOST_SESSIONS = 2_000
 
 
@@ -51,14 +47,14 @@ class CursorFile:
     def read(self) -> Cursor | None:
         """Return the cursor; None if missing or damaged: then pipelines begin now."""
         try:
-            plain: dict[str, Any] = json.loads(read_bounded(self._file, _MOST_BYTES))
+            plain = read_object(self._file)
             return Cursor(
                 Position.parse(str(plain["position"])),
                 str(plain["event"]),
                 {str(name): Position.parse(str(at)) for name, at in plain["begins"].items()},
                 {str(name): float(at) for name, at in plain["sessions"].items()},
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
             return None
 
     def write(self, cursor: Cursor) -> None:
@@ -72,8 +68,4 @@ class CursorFile:
             "position": str(cursor.position), "event": cursor.event, "sessions": dict(latest),
             "begins": {name: str(at) for name, at in cursor.begins.items()},
         }  # fmt: skip
-        try:
-            paths.private_dir(self._file.parent)
-            write_atomically(self._file, json.dumps(plain), durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error
+        write_json(self._file, plain)

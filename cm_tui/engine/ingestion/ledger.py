@@ -9,8 +9,8 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,14 @@ from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import PRIVATE, read_bounded, write_atomically
-from cm_tui.locks import locked
 from cm_tui.model import IngestRun
+from cm_tui.state_file import holding, reported
 
 MOST_RUNS = 20_000
 """Most runs to remember; the oldest are dropped first, and their input could then be ingested again."""
 _LONG_BYTES = 8_000_000
 _MOST_BYTES = 64_000_000
 _MOST_INPUT = 8_000_000
-_LOCK_SECONDS = 10.0
 _RUN: TypeAdapter[IngestRun] = TypeAdapter(IngestRun)
 
 
@@ -61,19 +60,13 @@ class Ledger:
         self._read_to = 0
         self._inode = 0
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Block ingestion by other processes.
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the lock against other ingestions.
 
         Raises:
             StoreError: another process ingests for too long, or the folder cannot be used.
         """
-        try:
-            paths.private_dir(self.folder)
-            with locked(self.folder / "lock", _LOCK_SECONDS):
-                yield
-        except OSError as error:
-            raise StoreError(f"Cannot use {self.folder}: {error.strerror or error}.") from error
+        return holding(self.folder / "lock")
 
     def all(self) -> list[Entry]:
         """Return every run, the newest first."""
@@ -123,12 +116,10 @@ class Ledger:
         """
         text = json.dumps(plain, ensure_ascii=True, default=str)
         if len(text) > _MOST_INPUT:
-            raise StoreError(f"The input of the run {run} is too long to save.")
-        try:
+            raise StoreError(f"The input of the run {run} is too long to be kept.")
+        with reported(self._input(run)):
             paths.private_dir(self.folder / "inputs")
             write_atomically(self._input(run), text, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._input(run)}: {error.strerror or error}.") from error
 
     def kept_input(self, run: str) -> dict[str, Any]:
         """Return the progress of a failed run.
@@ -172,7 +163,7 @@ class Ledger:
         return self.folder / "inputs" / f"{run}.json"
 
     def _append(self, line: bytes) -> None:
-        try:
+        with reported(self._file):
             paths.private_dir(self.folder)
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
             with os.fdopen(descriptor, "ab") as stream:
@@ -181,8 +172,6 @@ class Ledger:
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error
 
     def _ends_whole(self) -> bool:
         with self._file.open("rb") as stream:
@@ -228,10 +217,8 @@ class Ledger:
     def _write_anew(self) -> None:
         kept = list(self._entries.values())[-MOST_RUNS:]
         text = "".join(json.dumps(_plain(one), ensure_ascii=True) + "\n" for one in kept)
-        try:
+        with reported(self._file):
             write_atomically(self._file, text, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error
         self._inode = 0
         self._follow()
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import queue
 import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from cm_tui.engine.journal.event import clean_line, line_of
+from cm_tui.worker_process import Worker, WorkerPool
 
 BATCH_BYTES = 200_000
 SMALL_BYTES = 400_000
@@ -35,7 +33,7 @@ class Raw(NamedTuple):
     """Secrets were taken out of it by the rules of today: nothing is looked for in it again."""
 
 
-class Cleaner:
+class Cleaner(WorkerPool["_Worker"]):
     """Takes secrets out of events; a context manager that ends its processes.
 
     Args:
@@ -43,20 +41,14 @@ class Cleaner:
     """
 
     def __init__(self, workers: int = 0) -> None:
-        self._size = workers or os.cpu_count() or 1
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._threads: ThreadPoolExecutor | None = None
+        super().__init__(workers, "cm-clean", lambda: _Worker(_START))
         self._done_here = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for worker in self._workers:
-            worker.stop()
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
+        self.close()
 
     def clean(self, events: Iterable[Raw]) -> Iterator[tuple[Any, bytes]]:
         """Yield each event's own data, and its line, in order; events are read as the work goes on."""
@@ -72,38 +64,23 @@ class Cleaner:
     def _begin(self, batch: list[Raw], size: int) -> Future[Sequence[bytes]]:
         is_clean = all(raw.is_clean for raw in batch)
         if self._size > 1 and not is_clean and self._done_here + size > SMALL_BYTES:
-            return self._pool().submit(self._elsewhere, batch)
+            return self._submit(_elsewhere, batch)
         self._done_here += 0 if is_clean else size
         done: Future[Sequence[bytes]] = Future()
         done.set_result(_lines(batch))
         return done
 
-    def _pool(self) -> ThreadPoolExecutor:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="cm-clean")
-            self._workers = [_Worker() for _ in range(self._size)]
-            for worker in self._workers:
-                self._idle.put(worker)
-        return self._threads
 
-    def _elsewhere(self, batch: list[Raw]) -> Sequence[bytes]:
-        worker = self._idle.get()
-        try:
-            return worker.lines(batch)
-        except (OSError, ValueError):
-            # No process is available, or it was killed: do the same work here.
-            worker.stop()
-            return _lines(batch)
-        finally:
-            self._idle.put(worker)
+def _elsewhere(worker: _Worker, batch: list[Raw]) -> Sequence[bytes]:
+    try:
+        return worker.lines(batch)
+    except (OSError, ValueError):
+        # No process can be had, or it was ended: the same work is done here.
+        worker.stop()
+        return _lines(batch)
 
 
-class _Worker:
-    """One process and its pipes; used by one thread at a time."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
+class _Worker(Worker):
     def lines(self, batch: Sequence[Raw]) -> Sequence[bytes]:
         """Return the lines of a batch.
 
@@ -121,31 +98,6 @@ class _Worker:
         if not all(line.endswith(b"\n") for line in done):
             raise BrokenPipeError
         return done
-
-    def stop(self) -> None:
-        """End the process at once."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                # The pipe's reader is gone: unwritten data is dropped.
-                with suppress(OSError):
-                    pipe.close() if pipe is not None else None
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            # -P: a project's own files must never be imported in place of libraries.
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        return self._process
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from cm_tui.engine.git.fact_cache import get, put
 from cm_tui.engine.git.folder_mark import FolderMark, first_file
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.errors import StoreError
+from cm_tui.files import stamp_of
 
 _MAP = "roots.json"
 
@@ -69,8 +70,8 @@ def claim(name: str, root: Path) -> None:
 
 
 def _sign(root: Path) -> list[Any]:
-    """Return a cheap stamp of an identity's inputs."""
-    folders, links = git_folders(root), _stamp(paths.links_file())
+    """Return what an identity depends on, cheap to look at."""
+    folders, links = git_folders(root), stamp_of(paths.links_file()) or ()
     if folders is None:
         mark = FolderMark.of(root)
         return [mark.inode, mark.born, *links] if mark is not None else []
@@ -78,7 +79,7 @@ def _sign(root: Path) -> list[Any]:
     # Another `.git` in the same place is another repository, or points at one.
     marker = (root / ".git").lstat()
     own = [marker.st_dev, marker.st_ino, *_first_file(folders.common)]
-    return [head.text, head.sha is not None, *own, *_stamp(folders.common / "config"), *links]
+    return [head.text, head.sha is not None, *own, *(stamp_of(folders.common / "config") or ()), *links]
 
 
 def _first_file(common: Path) -> tuple[int, ...]:
@@ -88,11 +89,3 @@ def _first_file(common: Path) -> tuple[int, ...]:
         return found
     mark = FolderMark.of(common)
     return (mark.born,) if mark is not None else ()
-
-
-def _stamp(file: Path) -> list[int]:
-    try:
-        found = file.stat()
-    except OSError:
-        return []
-    return [found.st_mtime_ns, found.st_size, found.st_ino]

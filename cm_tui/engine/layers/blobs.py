@@ -8,8 +8,9 @@ from pathlib import Path
 
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
-from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_bounded, write_atomically
+from cm_tui.state_file import reported
 
 MOST_BYTES = 4_000_000
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
@@ -32,12 +33,10 @@ class Blobs:
             raise UsageError(f"This has {len(content):,} bytes.", hint=f"A blob has at most {MOST_BYTES:,}.")
         digest = sha256(content).hexdigest()
         file = self._folder / digest[:2] / digest
-        try:
+        with reported(file):
             if not file.exists():
                 paths.private_dir(file.parent)
                 write_atomically(file, content, durable=True)
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error.strerror or error}.") from error
         return digest
 
     def read(self, name: str) -> bytes:
@@ -49,10 +48,8 @@ class Blobs:
             StoreError: it cannot be read.
         """
         file = self._named(name)
-        try:
+        with reported(file, "read"):
             return read_bounded(file, MOST_BYTES)
-        except OSError as error:
-            raise StoreError(f"Cannot read {file}: {error.strerror or error}.") from error
 
     def remove(self, digest: str) -> bool:
         """Remove a blob; returns whether there was one."""

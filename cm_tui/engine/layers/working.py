@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from cm_tui.errors import UsageError
+from cm_tui.lru import LRU
 
 TTL_SECONDS = 3_600.0
 """Longest assumed duration of a turn whose end is not reported."""
@@ -32,7 +32,7 @@ class WorkingMemory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sessions: OrderedDict[str, dict[str, WorkingValue]] = OrderedDict()
+        self._sessions: LRU[str, LRU[str, WorkingValue]] = LRU(MOST_SESSIONS)
 
     def put(self, session: str, key: str, value: str, ttl: float | None = None) -> WorkingValue:
         """Store a text for a session's turn; the oldest of more than fifty is dropped.
@@ -50,14 +50,9 @@ class WorkingMemory:
         now = time.time()
         kept = WorkingValue(key, value, now + min(ttl or TTL_SECONDS, TTL_SECONDS), now)
         with self._lock:
-            values = self._sessions.setdefault(session, {})
-            self._sessions.move_to_end(session)
-            values.pop(key, None)
-            values[key] = kept
-            while len(values) > MOST_KEYS:
-                del values[next(iter(values))]
-            while len(self._sessions) > MOST_SESSIONS:
-                self._sessions.popitem(last=False)
+            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            values.put(key, kept)
+            self._sessions.put(session, values)
         return kept
 
     def matching(self, session: str, pattern: str = "*", since: float = 0.0) -> list[WorkingValue]:
@@ -70,12 +65,14 @@ class WorkingMemory:
         """
         now = time.time()
         with self._lock:
-            values = self._sessions.get(session, {})
-            for key in [key for key, one in values.items() if one.expires <= now or one.kept < since]:
-                del values[key]
-            return [one for one in values.values() if one.key == pattern or fnmatchcase(one.key, pattern)]
+            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            for key, one in values.items():
+                if one.expires <= now or one.kept < since:
+                    values.pop(key)
+            return [one for key, one in values.items() if key == pattern or fnmatchcase(key, pattern)]
 
     def remove(self, session: str, key: str) -> bool:
         """Remove a value; returns whether there was one."""
         with self._lock:
-            return self._sessions.get(session, {}).pop(key, None) is not None
+            values = self._sessions.get(session)
+            return values is not None and values.pop(key) is not None

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from cm_tui.errors import StoreError
 from cm_tui.files import write_atomically
+from cm_tui.state_file import read_object, reported
 
 FILE = "marks.json"
 
@@ -19,16 +19,9 @@ _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 
 
 def read(folder: Path) -> dict[str, str]:
-    """Return commits by mark; empty if unreadable."""
-    try:
-        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        # Never written, or damaged: then "not remembered" is reported, correctly.
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    marks = {key: sha for key, sha in found.items() if isinstance(sha, str)}
-    former = {mark: marks.pop(key) for key, mark in _FORMER.items() if key in marks}
+    """Return commits by mark; what cannot be read marks nothing."""
+    marks = {key: sha for key, sha in read_object(folder / FILE).items() if isinstance(sha, str)}
+    former: dict[str, str] = {mark: marks.pop(key) for key, mark in _FORMER.items() if key in marks}
     return {**former, **marks}
 
 
@@ -40,11 +33,6 @@ def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
     """
     before = read(folder)
     after = {key: value for key, value in {**before, mark: sha}.items() if value is not None}
-    if after == before:
-        return
-    try:
-        write_atomically(folder / FILE, json.dumps(after))
-    except OSError as error:
-        raise StoreError(
-            f"Cannot write {folder / FILE}: {error}", hint="Check its permissions and free space."
-        ) from error
+    if after != before:
+        with reported(folder / FILE):
+            write_atomically(folder / FILE, json.dumps(after))

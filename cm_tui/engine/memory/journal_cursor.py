@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,8 +9,8 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.event import Position
 from cm_tui.engine.journal.journal import START
-from cm_tui.errors import UsageError
-from cm_tui.files import write_atomically
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.state_file import read_object, write_json
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ class JournalCursor:
         Reading from the beginning costs an additional index run, and no stop is recorded twice.
         """
         try:
-            kept = json.loads(self._file.read_bytes())
+            kept = read_object(self._file)
             past = Position.parse(kept["position"])
             return CursorPosition(
                 # An earlier version stored only that, and read everything again.
@@ -57,7 +56,7 @@ class JournalCursor:
                 {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
                 str(kept.get("event", "")),
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
             return CursorPosition()
 
     def write(self, kept: CursorPosition) -> None:
@@ -70,7 +69,6 @@ class JournalCursor:
             "patches": [[*who, digest] for who, digest in kept.patches.items()],
         }
         try:
-            paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
-            write_atomically(self._file, json.dumps(fields))
-        except OSError as error:
+            write_json(self._file, fields, durable=False)
+        except StoreError as error:
             _log.warning("cannot remember a place in the journal: %s", error)

@@ -11,10 +11,10 @@ from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_chunks import chunk_note
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
+from cm_tui.files import Stamp
 from cm_tui.model import NOTES, Note
 
 _STAMP = "note_stamp"

@@ -7,9 +7,10 @@ then, the next decision completes it; otherwise the proposal waits again.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 from cm_tui import paths
@@ -24,10 +25,10 @@ from cm_tui.engine.narrator.facts import Made
 from cm_tui.engine.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.narrator.parts import Parts
 from cm_tui.engine.narrator.proposals import Proposals
-from cm_tui.errors import CmError, StoreError, UsageError
-from cm_tui.locks import locked
-from cm_tui.model import NarratedChange, NarratedDecision, NarratedProposal
+from cm_tui.errors import CmError, RefusedError, UsageError
+from cm_tui.model import Edited, NarratedChange, NarratedDecision, NarratedProposal
 from cm_tui.model.author import Author
+from cm_tui.state_file import holding
 
 PERSON = "person"
 _LOCK_S = 30.0
@@ -119,6 +120,37 @@ class Deciding:
         words = f"undone: {back.words}"
         words += "; it waits again" if now is not None else "; it is not proposed any more"
         return NarratedChange(found.proposal, words, found.change, proposal=now)
+
+    def redo(self, change: str) -> Edited | None:
+        """Redo an undone decision, with its reason, text and note; None: the change is another one.
+
+        Args:
+            change: its id.
+
+        Raises:
+            NotFoundError: the proposal is gone.
+            UsageError: the journal no longer has its words.
+            RefusedError: it can no longer be made.
+            StoreError: it cannot be written.
+        """
+        self._parts.episodes.index.follow()
+        sql = "SELECT data FROM narrator_event WHERE change = ? AND kind = ? AND undone"
+        if not self._parts.episodes.tables.rows(sql, [change, DECIDED]):
+            return None
+        worded = self._parts.episodes.tables.rows(sql, [change, WORDED])
+        made = decision_events.read_worded(json.loads(worded[0][0])) if worded else None
+        if made is None:
+            raise UsageError("The journal no longer has the words of this proposal.", hint="Look for it in Review.")
+        shown, decision = made
+        live = named({one.proposal.id: one for one in self._proposals.all()}, shown.id).proposal
+        if decision.verdict == "approve" and shown.action in ("add", "replace"):
+            decision = replace(decision, text=shown.text if shown.text != live.text else None)
+        if decision.verdict == "approve" and shown.target != live.target and shown.action == "add":
+            decision = replace(decision, target=shown.target)
+        done = self.decide([live.id], decision)[0]
+        if not done.done:
+            raise RefusedError(done.problem, hint=done.hint)
+        return Edited(self._proposals.decisions.now().by_proposal[live.id].change, (live.id,), done.words)
 
     def approve_unasked(self) -> tuple[str, ...]:
         """Approve proposals by the user's policy; return the ids.
@@ -257,18 +289,10 @@ class Deciding:
         if is_written:
             self._parts.on_written()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Block other decisions meanwhile, in all processes.
+    def _alone(self) -> AbstractContextManager[None]:
+        """Hold the lock against decisions of all other processes.
 
         Raises:
             StoreError: another process is deciding for too long.
         """
-        folder = paths.data_dir() / "note-changes"
-        try:
-            with locked(paths.private_dir(folder) / f"deciding-{self._journal.folder.name}.lock", _LOCK_S):
-                yield
-        except OSError as error:
-            raise StoreError(
-                f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-            ) from error
+        return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from cm_tui.engine.memory.narrated import STANDS_ON
-from cm_tui.model import ConfidencePart, FactKind, NarratedAction, NarratedDecision, NarratedProposal, Relation
+from cm_tui.model import ConfidencePart, FactKind, NarratedAction, NarratedDecision, NarratedProposal, Relation, Verdict
 from cm_tui.model.author import Author
 
 _TEXTS = (
@@ -109,6 +109,16 @@ def read_shown(id_: str, data: object) -> NarratedProposal | None:
         id=id_, state="waiting", digest="", as_rule=data.get("as_rule") is True,
         parts=tuple(_parts(parts)) if isinstance(parts, list) else (), **found,
     )  # fmt: skip
+
+
+def read_worded(data: Mapping[str, Any]) -> tuple[NarratedProposal, NarratedDecision] | None:
+    """Return the proposal and the decision in the data of an event; None: malformed."""
+    name, verdict, reason = data.get("proposal"), data.get("verdict"), data.get("reason")
+    shown = read_shown(name, data.get("shown")) if isinstance(name, str) else None
+    if shown is None or not isinstance(verdict, str) or verdict not in get_args(Verdict):
+        return None
+    text = reason if isinstance(reason, str) else ""
+    return shown, NarratedDecision(cast("Verdict", verdict), text, as_rule=data.get("as_rule") is True)
 
 
 def without_words(id_: str, data: Mapping[str, Any]) -> NarratedProposal | None:

@@ -80,7 +80,7 @@ class Facts:
         key = self.key(least, stamp)
         if self._sure is None or self._sure[0] != key:
             self._sure = key, self._not_contradicted(list(self._sure_enough(least, time.time())), code(), stamp)
-        sure = self._sure[1]
+        _, sure = self._sure
         found: dict[str, Made] = {}
         standing = self._known.relations([one for one, _, _ in sure])
         for (one, confidence, parts), (relation, other, place) in zip(sure, standing, strict=True):
@@ -111,9 +111,11 @@ class Facts:
             return sure
         if stamp != self._stamp or len(self._checked) > _MOST_CHECKED:
             self._checked, self._stamp = {}, stamp
-        new = {_key(one): one for one, _, _ in sure if _key(one) not in self._checked}
-        self._checked |= zip(new, code.contradictions(list(new.values())), strict=True)
-        return [each for each in sure if not self._checked[_key(each[0])]]
+        # Another thread may replace it when the index has changed.
+        checked = self._checked
+        new = {_key(one): one for one, _, _ in sure if _key(one) not in checked}
+        checked.update(zip(new, code.contradictions(list(new.values())), strict=True))
+        return [each for each in sure if not checked[_key(each[0])]]
 
 
 def _key(one: Candidate) -> tuple[str, str, int]:

@@ -37,10 +37,14 @@ _LONGER = 1.6
 _COMMANDS = frozenset({"command", "workflow", "fix"})
 """Kinds for which the code is authoritative."""
 _NEAR = """
-SELECT w.fact, l.number, sum(w.share) AS share FROM wanted_terms w JOIN narrator_line_term l USING (term)
-GROUP BY w.fact, l.number HAVING sum(w.share) >= ?
-QUALIFY row_number() OVER (PARTITION BY w.fact ORDER BY sum(w.share) DESC, l.number) <= ?
+WITH near AS (
+    SELECT w.fact, l.number, sum(w.share) AS share FROM wanted_terms w JOIN narrator_line_term l USING (term)
+    GROUP BY w.fact, l.number HAVING sum(w.share) >= ?
+    QUALIFY row_number() OVER (PARTITION BY w.fact ORDER BY sum(w.share) DESC, l.number) <= ?
+)
+SELECT fact, text, note, line FROM near JOIN narrator_line USING (number) ORDER BY fact, share DESC, number
 """
+"""One statement, so that words and sentences are of the same moment while another thread writes."""
 
 
 class Standing(NamedTuple):
@@ -80,14 +84,14 @@ class Known:
         return sign
 
     def relations(self, facts: Sequence[Candidate]) -> list[Standing]:
-        """Return the relations of facts to known ones, in order."""
-        unknown = list(
-            {(one.kind, one.text): one for one in facts if (one.kind, one.text) not in self._standing}.items()
-        )
+        """Return how facts stand to what is known, in their order."""
+        # Another thread may replace it when a note has changed.
+        standing = self._standing
+        unknown = list({(one.kind, one.text): one for one in facts if (one.kind, one.text) not in standing}.items())
         near = self._near([one.text for _, one in unknown])
         for place, (key, one) in enumerate(unknown):
-            self._standing[key] = _standing(one, near.get(place, ()))
-        return [self._standing[one.kind, one.text] for one in facts]
+            standing[key] = _standing(one, near.get(place, ()))
+        return [standing[one.kind, one.text] for one in facts]
 
     def _near(self, texts: Sequence[str]) -> dict[int, list[tuple[str, str]]]:
         """Return, for each of some texts, the sentences with most of its words, and their places."""
@@ -114,17 +118,10 @@ class Known:
             "share": np.array([row[2] for row in rows], np.float64),
         }
         with self._tables.given("wanted_terms", columns):
-            pairs = self._tables.rows(_NEAR, [_SHARE, _NEAREST])
-        lines = {
-            row[0]: (row[2], f"{row[1]}:{row[3]}" if not row[1].startswith("entry/") else row[1])
-            for row in self._tables.rows(
-                "SELECT number, note, text, line FROM narrator_line WHERE number IN (SELECT unnest(?::INTEGER[]))",
-                [[pair[1] for pair in pairs]],
-            )
-        }
+            nearest = self._tables.rows(_NEAR, [_SHARE, _NEAREST])
         near: dict[int, list[tuple[str, str]]] = {}
-        for place, number, _ in sorted(pairs, key=lambda pair: (pair[0], -pair[2], pair[1])):
-            near.setdefault(place, []).append(lines[number])
+        for place, text, note, line in nearest:
+            near.setdefault(place, []).append((text, note if note.startswith("entry/") else f"{note}:{line}"))
         return near
 
 

@@ -13,8 +13,8 @@ from cm_tui.engine.narrator.words import terms_of
 from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_reader import read_note
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 
 _ENTRY = "entry/"
 _BATCH = 500

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -24,8 +22,10 @@ from cm_tui.engine.notes.note_reader import leads_away
 from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp, stamp_of
+from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.files import Stamp
+from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
 
@@ -84,8 +84,7 @@ class LineChanges:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
-        self._lock = threading.Lock()
+        self._seen: LRU[str, _Seen] = LRU(_MOST_FILES)
 
     def looks(self, proposals: Sequence[NarratedProposal]) -> dict[str, Look]:
         """Return by id the current effect of approving each, without diffs; writes nothing."""
@@ -182,8 +181,7 @@ class LineChanges:
 
     def _file(self, notes: Notes, place: Found) -> _Seen:
         stamp = stamp_of(place)
-        with self._lock:
-            known = self._seen.get(place.id)
+        known = self._seen.get(place.id)
         if known is not None and known.stamp == stamp:
             return known
         if leads_away(place):
@@ -192,10 +190,7 @@ class LineChanges:
                 hint="Put an ordinary file there.",
             )
         found = _seen(notes.file(place), stamp)
-        with self._lock:
-            self._seen[place.id] = found
-            while len(self._seen) > _MOST_FILES:
-                self._seen.popitem(last=False)
+        self._seen.put(place.id, found)
         return found
 
 

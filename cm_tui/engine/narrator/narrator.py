@@ -17,6 +17,7 @@ from cm_tui.engine.narrator.proposals import Proposals, fits, said_digests
 from cm_tui.engine.narrator.tables import NarratorTables
 from cm_tui.model import (
     Cancel,
+    Edited,
     ModelCost,
     NarratedChange,
     NarratedDecision,
@@ -91,6 +92,10 @@ class Narrator:
     def undo(self, name: str) -> NarratedChange:
         """Undo the decision on a proposal."""
         return self._deciding.undo(name)
+
+    def redo(self, change: str) -> Edited | None:
+        """Redo an undone decision; None: the change is another one."""
+        return self._deciding.redo(change)
 
     def propose(
         self, text: str, why: str, scope: str, topic: str, episodes: tuple[str, ...], agent: str, session: str

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
-import subprocess
-import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 from cm_tui.engine.narrator.looking import Seen, look
 from cm_tui.engine.narrator.reading import Item
 from cm_tui.errors import StoreError
+from cm_tui.worker_process import Worker, WorkerPool
 
 MOST = 4
 _TASK_ITEMS = 200
@@ -25,8 +22,8 @@ _START = "import cm_tui.engine.narrator.worker as worker; worker.main()"
 _LOST = "episodes that could not be looked at"
 
 
-class Lookers:
-    """Mines episodes on several cores.
+class Lookers(WorkerPool["_Worker"]):
+    """Looks at episodes on several cores.
 
     Args:
         folder: of the journal.
@@ -34,11 +31,8 @@ class Lookers:
     """
 
     def __init__(self, folder: Path, workers: int = 0) -> None:
+        super().__init__(workers or min(MOST, os.cpu_count() or 1), "cm-narrator", lambda: _Worker(folder))
         self._folder = folder
-        self._size = workers or min(MOST, os.cpu_count() or 1)
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._threads: ThreadPoolExecutor | None = None
 
     def look(self, items: Iterable[Item]) -> Iterator[Seen]:
         """Yield the observations of episodes, a task at a time in order.
@@ -54,40 +48,7 @@ class Lookers:
         if second is None and sum(item.at.size for item in first) < _SMALL_BYTES:
             yield look(self._folder, first)
             return
-        self._start()
-        assert self._threads is not None
-        waiting: deque[Future[Seen]] = deque()
-        for task in _chain(first, second, tasks):
-            waiting.append(self._threads.submit(self._work, task))
-            # Enough in flight to keep every process busy, few enough to keep memory small.
-            if len(waiting) > 2 * self._size:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-    def close(self) -> None:
-        """End the processes; work in progress is dropped."""
-        for worker in self._workers:
-            worker.stop()
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
-            self._threads = None
-        self._workers.clear()
-
-    def _start(self) -> None:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="cm-narrator")
-            for _ in range(self._size):
-                worker = _Worker(self._folder)
-                self._workers.append(worker)
-                self._idle.put(worker)
-
-    def _work(self, items: list[Item]) -> Seen:
-        worker = self._idle.get()
-        try:
-            return worker.look(items)
-        finally:
-            self._idle.put(worker)
+        yield from self._spread(_Worker.look, chain([first], [] if second is None else [second], tasks))
 
 
 def _tasks(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -103,20 +64,10 @@ def _tasks(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield task
 
 
-def _chain(first: list[Item], second: list[Item] | None, rest: Iterator[list[Item]]) -> Iterator[list[Item]]:
-    yield first
-    if second is not None:
-        yield second
-    yield from rest
-
-
-class _Worker:
-    """One process and its pipes; used by one thread at a time."""
-
+class _Worker(Worker):
     def __init__(self, folder: Path) -> None:
+        super().__init__(_START, str(folder))
         self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
 
     def look(self, items: list[Item]) -> Seen:
         """Mine episodes; if the process is lost, each half of the task is tried separately."""
@@ -133,11 +84,6 @@ class _Worker:
         both = self.look(items[:half])
         both.add(self.look(items[half:]))
         return both
-
-    def stop(self) -> None:
-        """End the process at once."""
-        self._stopped = True
-        self._end()
 
     def _attempt(self, items: list[Item]) -> Seen | None:
         """Return the observations; None: the process was lost."""
@@ -159,31 +105,3 @@ class _Worker:
             raise StoreError(answer, hint="Check the disk and the folder.")
         assert isinstance(answer, Seen)
         return answer
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            # -P: a project's own files must never be imported in place of libraries.
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, str(self._folder)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        return self._process
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    # The pipe's reader is gone: unwritten data is dropped.
-                    continue

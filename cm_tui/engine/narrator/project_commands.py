@@ -19,7 +19,7 @@ from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.narrator import task_files
 from cm_tui.engine.narrator.command_kinds import core_of
 from cm_tui.engine.narrator.runs import commands_of
-from cm_tui.files import read_inside
+from cm_tui.files import Stamp, read_inside, stamp_of
 
 _MOST_BYTES = 1_000_000
 _MOST_FOLDERS, _DEPTH = 400, 4
@@ -48,7 +48,7 @@ class ProjectCommands:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._read: dict[str, tuple[tuple[int, int], str | None]] = {}
+        self._read: dict[str, tuple[Stamp, str | None]] = {}
         self._folders: tuple[float, tuple[str, ...]] | None = None
 
     def missing_in(self, text: str) -> str:
@@ -121,7 +121,7 @@ class ProjectCommands:
         for folder in folders:
             for name in wanted.files:
                 path = f"{folder}/{name}" if folder else name
-                if self._stamp(path) is not None:
+                if stamp_of(self._root / path) is not None:
                     yield path
 
     @staticmethod
@@ -169,8 +169,8 @@ class ProjectCommands:
         return folders
 
     def _text(self, path: str) -> str | None:
-        """Return the content of a file of the checkout; None: unreadable."""
-        stamp = self._stamp(path)
+        """Return what a file of the checkout says; None where it cannot be read."""
+        stamp = stamp_of(self._root / path)
         if stamp is None:
             return None
         with self._lock:
@@ -186,10 +186,3 @@ class ProjectCommands:
                 self._read.clear()
             self._read[path] = (stamp, text)
         return text
-
-    def _stamp(self, path: str) -> tuple[int, int] | None:
-        try:
-            found = (self._root / path).stat()
-        except (OSError, ValueError):
-            return None
-        return found.st_mtime_ns, found.st_size

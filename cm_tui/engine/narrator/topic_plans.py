@@ -15,10 +15,10 @@ from cm_tui.engine.notes.archived_topics import archived, restored
 from cm_tui.engine.notes.note_reader import ReadNote, made_of, text_of, written_like
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.notes.topic_files import FileChange
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.files import Stamp
 
 MOST_TAGS = 50
 """More are read of no note."""

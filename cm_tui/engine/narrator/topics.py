@@ -26,10 +26,10 @@ from cm_tui.engine.notes.marked_lines import without_marks
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.recalls.recall_log import RecallLog
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 from cm_tui.model import Topic, TopicMap, TopicOverlap
 
 KB = 1024

@@ -7,7 +7,8 @@ from pathlib import Path
 from cm_tui import paths
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import NOTES_FOLDER, USER, Folder, Found, Places
-from cm_tui.engine.notes.scan import Stamp, scan_folders
+from cm_tui.engine.notes.scan import scan_folders
+from cm_tui.files import Stamp
 
 PROJECT_ARCHIVE = f"{paths.PROJECT_FOLDER}/archive"
 USER_ARCHIVE = "user-archive:"

@@ -76,6 +76,15 @@ def taken_back(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str] | None:
     return found
 
 
+def reversed_hunks(hunks: Sequence[Hunk]) -> list[Hunk]:
+    """Return the changes that lead from the text afterwards back to the one before, at their rows in that one."""
+    found, moved = [], 0
+    for hunk in hunks:
+        found.append(hunk._replace(row=hunk.row - moved, before=hunk.after, after=hunk.before))
+        moved += len(hunk.after) - len(hunk.before)
+    return found
+
+
 def never_made(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
     """Return whether a text is, around each of some changes, as it was before them."""
     return all(any(_is_before(lines, hunk, row) for row in range(len(lines) + 1)) for hunk in hunks)

@@ -6,7 +6,6 @@ import os
 import stat
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ from typing import TYPE_CHECKING
 from cm_tui.config import load_config
 from cm_tui.engine.notes.instructions import agent_folders
 from cm_tui.engine.notes.places import ENDINGS, Found, Places
-from cm_tui.engine.notes.scan import FolderScan, Stamp, fixed, scan_folders, sign_of
+from cm_tui.engine.notes.scan import FolderScan, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError
+from cm_tui.files import Stamp
+from cm_tui.lru import LRU
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -147,7 +148,7 @@ def _may_be_folder(path: str) -> bool:
     return not name.startswith(".") and not name.endswith(("~", ".tmp", ".swp", ".swx"))
 
 
-_watched: OrderedDict[tuple[str, ...], _Watched] = OrderedDict()
+_watched: LRU[tuple[str, ...], _Watched] = LRU(_MOST_PROJECTS)
 _lock = threading.Lock()
 
 
@@ -165,24 +166,23 @@ def known_notes(places: Places) -> KnownNotes:
     """Return the current notes."""
     key = (str(places.root), *(str(one.folder) for one in places.folders))
     with _lock:
-        watched = _watched.setdefault(key, _Watched())
-        _watched.move_to_end(key)
-        left = [_watched.popitem(last=False)[1] for _ in range(len(_watched) - _MOST_PROJECTS)]
-    for one in left:
+        watched = _watched.get(key) or _Watched()
+        left = _watched.put(key, watched)
+    for _, one in left:
         one.end()
     return KnownNotes({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
 
 
 def wrote(file: Path) -> None:
-    """Record that this process wrote or removed a file, so that the next request sees it."""
-    with _lock:
-        for one in _watched.values():
-            one.wrote(str(file))
+    """Take notice of a file that this process has written or removed: the next reader finds it changed."""
+    for one in _watched.values():
+        one.wrote(str(file))
 
 
 def forget(root: Path) -> None:
     """Stop watching the notes of a project."""
     with _lock:
-        left = [_watched.pop(key) for key in list(_watched) if key[0] == str(root)]
+        left = [_watched.pop(key) for key in _watched if key[0] == str(root)]
     for one in left:
-        one.end()
+        if one is not None:
+            one.end()

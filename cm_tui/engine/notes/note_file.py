@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cm_tui import paths
@@ -22,12 +22,11 @@ from cm_tui.files import (
     write_atomically,
     write_if_unchanged,
 )
-from cm_tui.locks import locked
 from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
-_LOCK_SECONDS = 10.0
 _WRITABLE = 0o222
 _MOST_ATTEMPTS = 5
 """Of writing a note that another program saves again and again."""
@@ -35,21 +34,13 @@ _IGNORED = ("memory/", "kv/", "snapshots/")
 """What of a project's folder `.cm` is of this checkout alone."""
 
 
-@contextmanager
-def writing() -> Iterator[None]:
-    """Lock all notes against other processes and threads of cm.
+def writing() -> AbstractContextManager[None]:
+    """Hold all notes: no other process or thread of cm changes one meanwhile.
 
     Raises:
         StoreError: another one holds the lock, or the folder cannot be used.
     """
-    folder = paths.data_dir() / "note-changes"
-    try:
-        with locked(paths.private_dir(folder) / "lock", _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
+    return holding(paths.data_dir() / "note-changes" / "lock")
 
 
 def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:

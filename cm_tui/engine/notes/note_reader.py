@@ -11,10 +11,9 @@ from cm_tui.engine.notes.front_matter import FrontMatter, front_matter
 from cm_tui.engine.notes.headings import first_heading
 from cm_tui.engine.notes.note_date import day_of_path, seconds_of
 from cm_tui.engine.notes.places import Found, below_a_link
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
-from cm_tui.files import read_below
+from cm_tui.files import Stamp, read_below
 from cm_tui.model import Note
 
 MOST_BYTES = 4_000_000

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cm_tui.engine.notes.note_reader import ReadNote
-from cm_tui.engine.notes.scan import Stamp
 from cm_tui.engine.store.database import Database
+from cm_tui.files import Stamp
 from cm_tui.model import Note
 
 _COLUMNS = "id, kind, scope, file, title, time, changed_ns, size, lines, digest, tags, writable, problem"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.notes import hunks
-from cm_tui.engine.notes.note_file import kept_file, refuse_read_only, write_data, writing
+from cm_tui.engine.notes.note_file import kept_file, refuse_locked, refuse_read_only, write_data, writing
 from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.scan import stamp_of
@@ -52,6 +52,31 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack
     if event.data.get("deleted") is True or isinstance(target, str):
         return _file_back(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
     return _lines_back(notes, event, id_, dry_run=dry_run)
+
+
+def make_again(notes: Notes, event: Event) -> str:
+    """Make a change of the lines of a note again that was undone; returns the id of its event.
+
+    Args:
+        notes: the project's.
+        event: one of kind `note.changed`.
+
+    Raises:
+        UsageError: the event has no such change, the note has changed in the same lines since, or a line had a secret.
+        CmError: the note cannot be read or written.
+    """
+    id_, found = event.data.get("note"), hunks.read_hunks(event.data.get("hunks"))
+    if event.kind != CHANGED or not isinstance(id_, str) or not found:
+        raise UsageError(f"The event {event.id} tells of no change of a note.")
+    place = notes.places.place(id_)
+    refuse_locked(place)
+    with writing():
+        file = notes.file(place)
+        lines = hunks.taken_back(hunks.lines_of(file.shown), hunks.reversed_hunks(found))
+        if lines is None or any(has_marks(line) for one in found for line in one.after):
+            raise UsageError(f"{id_} has changed in the same lines since.", hint="Write it again: `cm notes edit`.")
+        text = "".join(f"{line}\n" for line in lines)
+        return NoteSaves(notes).put(place, file, text, Author())
 
 
 def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> TakenBack:

@@ -6,7 +6,6 @@ same folder and removes the JSON, so that no line is lost.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import StoreError
 from cm_tui.files import read_regular, write_atomically
 from cm_tui.model import NoteConflict
+from cm_tui.state_file import read_object
 
 _MOST_BYTES = 16_000_000
 _FIELDS = ("id", "file", "base", "lost")
@@ -70,11 +70,6 @@ def remove_last_texts() -> None:
 def _waiting(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     below = tuple(f"{folder}{os.sep}" for folder in (root, paths.data_dir()))
     for file in sorted((paths.data_dir() / "note-conflicts").glob("*.json")):
-        data = read_regular(file, _MOST_BYTES)
-        try:
-            found: Any = json.loads(data) if data is not None else None
-        except (ValueError, RecursionError):
-            continue
-        is_sound = isinstance(found, dict) and all(isinstance(found.get(name), str) for name in _FIELDS)
-        if is_sound and found["file"].startswith(below):
+        found = read_object(file)
+        if all(isinstance(found.get(name), str) for name in _FIELDS) and found["file"].startswith(below):
             yield file, found

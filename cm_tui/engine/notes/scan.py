@@ -8,21 +8,13 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from cm_tui.engine.notes.places import DEEPEST, ENDINGS, Folder, Found, Places, below_a_link
+from cm_tui.files import Stamp
 from cm_tui.same_names import name_key
 
 MOST_NOTES = 100_000
 """Further notes are not scanned: no project has that many."""
-
-
-class Stamp(NamedTuple):
-    """Change stamp of a file, without reading it."""
-
-    changed_ns: int
-    size: int
-    inode: int
 
 
 @dataclass(frozen=True)
@@ -117,7 +109,7 @@ def stamp_of(place: Found) -> Stamp | None:
         found = place.file.lstat()
     except (OSError, ValueError):
         return None
-    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+    return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
@@ -144,7 +136,7 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
                     if depth < DEEPEST and not entry.name.startswith("."):
                         waiting.append((below, depth + 1))
                 elif entry.name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
-                    yield below, _stamp(entry.stat(follow_symlinks=False))
+                    yield below, Stamp.of(entry.stat(follow_symlinks=False))
             except OSError:
                 continue  # removed meanwhile
 
@@ -174,7 +166,3 @@ def _is_text(name: str) -> bool:
 
 def _printable(name: str) -> str:
     return repr(name.encode("ascii", "backslashreplace").decode()[:120])
-
-
-def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)

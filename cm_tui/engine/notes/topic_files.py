@@ -7,7 +7,6 @@ New text is written before old text is removed, so that each line is in a file a
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,13 +32,12 @@ from cm_tui.engine.notes.topic_events import (
     pool_of,
     shown,
 )
-from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.author import Author
+from cm_tui.state_file import read_object, write_json
 
 _UNDONE = "change.undone"
-"""Kind of the event that undoes a change; the caller writes it."""
-_MOST_MARK = 4_000
+"""Kind of the event that undoes a change."""
 
 
 class FileChange(NamedTuple):
@@ -191,16 +189,8 @@ class TopicFiles:
     # --- parts ---
 
     def _mark(self, token: str) -> None:
-        """Leave a mark, before the event is written, that the change is unfinished."""
-        said = {"at": str(self._journal.end()), "token": token}
-        try:
-            paths.private_dir(self._unfinished.parent)
-            write_atomically(self._unfinished, json.dumps(said), durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self._unfinished}: {error.strerror or error}.",
-                hint="Check its permissions and free space.",
-            ) from error
+        """Leave a mark, before an event tells of a change, that the change is not made yet."""
+        write_json(self._unfinished, {"at": str(self._journal.end()), "token": token})
 
     def _done(self) -> None:
         with suppress(OSError):
@@ -250,9 +240,8 @@ def _unfinished(root: Path) -> Path:
 
 
 def _read_mark(file: Path) -> tuple[Position, str] | None:
-    data = read_regular(file, _MOST_MARK)
+    said = read_object(file)
     try:
-        said = json.loads(data) if data is not None else None
-        return (Position.parse(said["at"]), str(said["token"])) if isinstance(said, dict) else None
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, UsageError):
+        return Position.parse(said["at"]), str(said["token"])
+    except (ValueError, KeyError, TypeError, AttributeError, UsageError):
         return None

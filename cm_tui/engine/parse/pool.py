@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import queue
 import subprocess
-import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
 from cm_tui.engine.parse.row_batches import Batch
 from cm_tui.engine.parse.worker import CPU_SIGNAL, Task, parse_batch
 from cm_tui.errors import CmError
+from cm_tui.worker_process import Worker, WorkerPool
 
 BATCH_BYTES = 200_000
 BATCH_BLOBS = 64
@@ -32,7 +28,7 @@ class WorkerLostError(CmError):
     """Error: a worker process ended during an easy task, or was stopped."""
 
 
-class Pool:
+class Pool(WorkerPool["_Worker"]):
     """Pool that parses blobs on several cores, in the order given.
 
     Args:
@@ -44,13 +40,8 @@ class Pool:
     """
 
     def __init__(self, workers: int, timeout: float, guard: Path, patience: float = PATIENCE) -> None:
-        self._size = workers or os.cpu_count() or 1
-        self._timeout = timeout
-        self._patience = patience
+        super().__init__(workers, "cm-parse", lambda: _Worker(timeout, patience * timeout))
         self._guard = guard
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._threads: ThreadPoolExecutor | None = None
 
     def parse(self, tasks: Iterable[Task]) -> Iterator[Batch]:
         """Yield the rows of blobs, a batch at a time; tasks are taken as the work goes on.
@@ -65,12 +56,12 @@ class Pool:
             first.append(task)
             size += len(task.data)
             if size > SMALL_BYTES:
-                yield from self._spread(chain(first, stream))
+                yield from self._spread(_Worker.parse, _batches(chain(first, stream)))
                 return
         if not first:
             return
         if self._guard.exists():
-            yield from self._spread(iter(first))
+            yield from self._spread(_Worker.parse, _batches(iter(first)))
             self._guard.unlink(missing_ok=True)
             return
         self._guard.touch()
@@ -79,42 +70,6 @@ class Pool:
         finally:
             self._guard.unlink(missing_ok=True)
         yield batch
-
-    def close(self) -> None:
-        """End the worker processes; work in progress is dropped."""
-        for worker in self._workers:
-            worker.stop()
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
-            self._threads = None
-        self._workers.clear()
-
-    def _spread(self, tasks: Iterator[Task]) -> Iterator[Batch]:
-        self._start()
-        assert self._threads is not None
-        waiting: deque[Future[Batch]] = deque()
-        for batch in _batches(tasks):
-            waiting.append(self._threads.submit(self._work, batch))
-            # Enough in flight to keep every worker busy, few enough to keep memory small.
-            if len(waiting) > 2 * self._size:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-    def _start(self) -> None:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="cm-parse")
-            for _ in range(self._size):
-                worker = _Worker(self._timeout, self._patience * self._timeout)
-                self._workers.append(worker)
-                self._idle.put(worker)
-
-    def _work(self, tasks: list[Task]) -> Batch:
-        worker = self._idle.get()
-        try:
-            return worker.parse(tasks)
-        finally:
-            self._idle.put(worker)
 
 
 def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
@@ -130,16 +85,12 @@ def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
         yield batch
 
 
-class _Worker:
-    """One process and its pipes; used by one thread at a time."""
-
+class _Worker(Worker):
     def __init__(self, timeout: float, silence: float) -> None:
+        super().__init__(_START, f"{timeout:g}")
         self._timeout = timeout
         self._silence = silence
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
         self._late = threading.Event()
-        self._ended_by = 0
         self._deadline = 0.0
 
     def parse(self, tasks: list[Task]) -> Batch:
@@ -171,11 +122,6 @@ class _Worker:
             return f"the parser gave no sign of life for {self._silence:g} s, twice"
         return "the parser crashed, twice"
 
-    def stop(self) -> None:
-        """End the process at once."""
-        self._stopped = True
-        self._end()
-
     def _attempt(self, tasks: list[Task]) -> tuple[Batch | None, int | None]:
         """Return rows, or the index of the task at which the process was lost (None: before the first)."""
         process = self._running()
@@ -201,20 +147,6 @@ class _Worker:
         finally:
             done.set()
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            # -P: a project's own files must never be imported in place of libraries.
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, f"{self._timeout:g}"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        return self._process
-
     def _watch(self, process: subprocess.Popen[bytes], done: threading.Event) -> None:
         """Kill a process without a sign of life for too long."""
         while not done.wait(max(0.05, self._deadline - time.monotonic())):
@@ -222,17 +154,3 @@ class _Worker:
                 self._late.set()
                 process.kill()
                 return
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        self._ended_by = -process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    # The pipe's reader is gone: unwritten data is dropped.
-                    continue

@@ -12,17 +12,17 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import CmError, StoreError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
 from cm_tui.model import RecalledBy, Recalls
+from cm_tui.state_file import holding
 
 MOST_ROWS = 20_000
 """Most items by reader: the last recalled ones."""
@@ -31,7 +31,6 @@ DELAY_SECONDS = 2.0
 _LONG_BYTES = 2_000_000
 """A file of this size is rewritten as sums."""
 _MOST_BYTES = 32_000_000
-_LOCK_SECONDS = 5.0
 _NAME_CHARACTERS = 200
 _log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ class RecallLog:
         self._lock = threading.Lock()
         self._pending: dict[Key, Count] = {}
         self._timer: threading.Timer | None = None
-        self._read: tuple[tuple[int, int, int], dict[Key, Count]] | None = None
+        self._read: tuple[Stamp, dict[Key, Count]] | None = None
         self._summed: tuple[Mapping[Key, Count], Mapping[str, int]] | None = None
 
     @classmethod
@@ -191,14 +190,8 @@ class RecallLog:
             # A count is not worth anybody's question.
             _log.warning("%s", error.message)
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        try:
-            lock = paths.private_dir(self._file.parent) / "lock"
-            with locked(lock, _LOCK_SECONDS):
-                yield
-        except OSError as error:
-            raise self._failed("write", error) from error
+    def _held(self) -> AbstractContextManager[None]:
+        return holding(self._file.parent / "lock")
 
     def _append(self, counts: Mapping[Key, Count]) -> None:
         with self._held():
@@ -215,12 +208,9 @@ class RecallLog:
         write_atomically(self._file, _lines(dict(latest)).decode("ascii"))
 
     def _written(self) -> dict[Key, Count]:
-        """Return the content of the file; read again only when it has changed."""
-        try:
-            stat = self._file.stat()
-        except OSError:
+        """Return what the file says; read again only when it is another one."""
+        if (stamp := stamp_of(self._file)) is None:
             return {}
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
         if self._read is None or self._read[0] != stamp:
             self._read = (stamp, self._sums())
         return self._read[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from hashlib import blake2b
 from pathlib import Path
@@ -11,16 +10,13 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.redaction.redact import redact
-from cm_tui.errors import StoreError, UsageError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.errors import UsageError
+from cm_tui.state_file import holding, read_object, write_json
 
 TTL_SECONDS = 1_800.0
 MOST_ITEMS = 3
 VALUE_CHARACTERS = 100_000
 _NAME_CHARACTERS = 200
-_MOST_BYTES = 4_000_000
-_LOCK_SECONDS = 5.0
 
 
 class _Item(NamedTuple):
@@ -58,17 +54,12 @@ class SessionCache:
                 hint="Shorten it, or store it in a file.",
             )
         now = time.time() if now is None else now
-        try:
-            with locked(paths.private_dir(self._folder) / "lock", _LOCK_SECONDS):
-                self._clean(now)
-                kept = {name: item for name, item in self._items(now).items() if name != key}
-                kept[key] = _Item(redact(value).text, now + TTL_SECONDS)
-                latest = dict(list(kept.items())[-MOST_ITEMS:])
-                write_atomically(self._file, json.dumps({name: list(item) for name, item in latest.items()}))
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {self._file}: {error.strerror or error}.", hint="Check its folder and free space."
-            ) from error
+        with holding(self._folder / "lock"):
+            self._clean(now)
+            kept = {name: item for name, item in self._items(now).items() if name != key}
+            kept[key] = _Item(redact(value).text, now + TTL_SECONDS)
+            latest = dict(list(kept.items())[-MOST_ITEMS:])
+            write_json(self._file, {name: list(item) for name, item in latest.items()}, durable=False)
 
     def get(self, key: str, now: float | None = None) -> str | None:
         """Return a value; None: missing or expired.
@@ -85,14 +76,8 @@ class SessionCache:
         self._file.unlink(missing_ok=True)
 
     def _items(self, now: float) -> dict[str, _Item]:
-        """Return the values that have not expired, the oldest first; empty for a damaged file."""
-        try:
-            found = json.loads(read_bounded(self._file, _MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        if not isinstance(found, dict):
-            return {}
-        items = {key: _item(value) for key, value in found.items()}
+        """Return what is still to be had, the oldest first; a damaged file holds nothing."""
+        items = {key: _item(value) for key, value in read_object(self._file).items()}
         return {key: one for key, one in items.items() if one is not None and now < one.until <= now + TTL_SECONDS}
 
     def _clean(self, now: float) -> None:

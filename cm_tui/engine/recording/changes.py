@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
 from cm_tui.engine.git import safe_git
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal.location import folder_of
@@ -24,7 +23,8 @@ from cm_tui.engine.recording import pauses
 from cm_tui.engine.recording.folders import patterns
 from cm_tui.engine.recording.pauses import EVERYWHERE, Pause
 from cm_tui.errors import CmError, ConfigError, StoreError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import read_bounded
+from cm_tui.state_file import write_json
 
 _log = logging.getLogger(__name__)
 _SOON = 86_400.0
@@ -239,11 +239,7 @@ def _write(project: str, known: Mapping[str, LeftBehind]) -> None:
         root: {"until": one.until, "head": one.head, "files": one.files, "everything": one.everything}
         for root, one in list(known.items())[-_ROOTS:]
     }
-    try:
-        paths.private_dir(_file(project).parent)
-        write_atomically(_file(project), json.dumps(rows), durable=True)
-    except OSError as error:
-        raise StoreError(f"Cannot write {_file(project)}: {error}", hint="Check its permissions.") from error
+    write_json(_file(project), rows)
 
 
 def settle_or_tell(root: Path) -> None:

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.errors import StoreError
-from cm_tui.files import read_bounded, write_atomically
-from cm_tui.locks import locked
+from cm_tui.files import read_bounded, set_aside
+from cm_tui.state_file import holding, reported, write_json
 
 # Hooks of agents import this module: nothing here may take long to import.
 
 EVERYWHERE = ""
-"""Instead of a project's name: all projects."""
-_LOCK_SECONDS = 10.0
+"""In the place of a project's name: all projects."""
 _BYTES = 4_000_000
 _PAST = 10_000
 """Pauses that are over and still known, so that a transcript of them is not imported; the oldest go first."""
@@ -153,10 +152,8 @@ def begin_anew() -> None:
             for one in _json(kept).get("pauses", ()):
                 _pause(one)
         except (StoreError, TypeError, ValueError):
-            try:
-                kept.replace(kept.with_suffix(".damaged"))
-            except OSError as error:
-                raise StoreError(f"Cannot remove {kept}: {error}", hint="Check its permissions.") from error
+            with reported(kept, "rename"):
+                set_aside(kept)
 
 
 def mark_session(session: str, *, never: bool) -> bool:
@@ -187,31 +184,27 @@ def put_away_expired(now: float) -> None:
 
 @contextmanager
 def _changing(now: float) -> Iterator[Pauses]:
-    """The data on pauses, under the lock, without expired pauses."""
-    try:
-        paths.private_dir(folder())
-        with locked(folder() / "lock", _LOCK_SECONDS):
-            kept = read()
-            over = [one for one in kept.pauses if one.until is not None and one.until <= now]
-            if over:
-                _put_away(over)
-                kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
-                _write(kept)
-            yield kept
-    except OSError as error:
-        raise StoreError(f"Cannot write {file()}: {error}", hint="Check the permissions of its folder.") from error
+    """What is kept, under the lock, without pauses that ran out."""
+    with holding(folder() / "lock"):
+        kept = read()
+        over = [one for one in kept.pauses if one.until is not None and one.until <= now]
+        if over:
+            _put_away(over)
+            kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
+            _write(kept)
+        yield kept
 
 
 def _put_away(over: list[Pause]) -> None:
     known = [_pause(one) for one in _json(_past_file()).get("pauses", ())]
     kept = list(dict.fromkeys([*known, *over]))[-_PAST:]
     # Before it leaves the other file: a process that is killed in between has it in both, and in none never.
-    write_atomically(_past_file(), json.dumps({"pauses": [list(one) for one in kept]}), durable=True)
+    write_json(_past_file(), {"pauses": [list(one) for one in kept]})
 
 
 def _write(kept: Pauses) -> None:
     fields = {"pauses": [list(one) for one in kept.pauses], "sessions": list(kept.sessions)}
-    write_atomically(file(), json.dumps(fields), durable=True)
+    write_json(file(), fields)
 
 
 def _past_file() -> Path:

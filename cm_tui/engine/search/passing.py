@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.retrieve import Ids
 from cm_tui.engine.search.roles import roles
 from cm_tui.engine.store.database import Database
+from cm_tui.lru import LRU
 from cm_tui.model import CODE, Profile
 from cm_tui.model.code import SYMBOL_KINDS
 
@@ -56,8 +55,7 @@ class Filters:
     def __init__(self, db: Database, vocabulary: Vocabulary) -> None:
         self._db = db
         self._vocabulary = vocabulary
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, tuple[Filter, ...], bool], _Passing] = OrderedDict()
+        self._kept: LRU[tuple[int, tuple[Filter, ...], bool], _Passing] = LRU(_KEPT)
 
     def parse(self, text: str) -> Asked:
         """Take a query apart into words and filters."""
@@ -101,15 +99,10 @@ class Filters:
     def _passing(self, filters: tuple[Filter, ...], *, in_order: bool) -> _Passing:
         with self._db.reading() as number:
             key = (number, filters, in_order)
-            with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
-                    return self._kept[key]
+            if (known := self._kept.get(key)) is not None:
+                return known
             found = self._resolve(filters, in_order=in_order)
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        self._kept.put(key, found)
         return found
 
     def _resolve(self, filters: Sequence[Filter], *, in_order: bool) -> _Passing:

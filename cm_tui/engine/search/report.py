@@ -127,7 +127,8 @@ _ERROR = re.compile(
     r"\s*(?:E\s{2,}|Caused by: |Exception in thread \"[^\"]*\" |Uncaught (?:\(in promise\) )?|Unhandled \w+ |thread '[^']*' )?"
     r"(?:(?:[A-Za-z_][\w$]*(?:\.|::|\\|/)){0,12}[A-Z]\w*"
     r"(?:Error|Exception|Warning|Fault|Panic|Failure|Interrupt|Exit|NotFound|Denied|Invalid)(?::\s*.*)?"
-    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+\S.*|panic(?:ked at|:)\s*\S.*|fatal:\s+\S.*|assertion failed:?\s*.*)\s*$"
+    r"|(?:fatal )?error(?:\[\w+\]| \w{1,3}\d{2,6})?:\s+\S.*|panic(?:ked at|:)\s*\S.*|fatal:\s+\S.*|assertion failed:?\s*.*"
+    r"|(?:\S+ ){0,4}panic (?:serving|recovered)\S*.*|runtime error:\s+\S.*)\s*$"
 )
 _TRACE_HEAD = re.compile(
     r"\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was"

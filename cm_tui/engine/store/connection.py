@@ -19,6 +19,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "storage_compatibility_version": FORMAT,
     # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
     "disabled_optimizers": "row_group_pruner",
+    # Most statements take less than a millisecond: handing one to several threads costs more than it gains
+    # (queries of a project of 1,600 files: 47 → 32 ms of processor time each, an index run 9.4 → 8.2 s).
+    "threads": 1,
 }
 
 

@@ -7,14 +7,14 @@ behind. If it is then lost, the file is valid, but older than earlier responses.
 from __future__ import annotations
 
 import json
-from typing import Any
+from contextlib import suppress
 
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import GENERATION, PASSAGE_GENERATION
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import write_atomically
+from cm_tui.state_file import read_object
 
 FILE = "committed.json"
-_LONGEST = 10_000
 
 
 def write(db: Database) -> None:
@@ -22,10 +22,8 @@ def write(db: Database) -> None:
     note = _committed(db)
     if note == _noted(db):
         return
-    try:
+    with suppress(OSError):
         write_atomically(db.folder / FILE, json.dumps(note))
-    except OSError:
-        return
 
 
 def lost(db: Database) -> str:
@@ -43,7 +41,7 @@ def _committed(db: Database) -> dict[str, int]:
 def _noted(db: Database) -> dict[str, int]:
     """Return the record; empty if unreadable."""
     try:
-        found: Any = json.loads(read_bounded(db.folder / FILE, _LONGEST))
+        found = read_object(db.folder / FILE)
         return {key: int(found[key]) for key in (GENERATION, PASSAGE_GENERATION)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from cm_tui.counts import count, noun
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
 from cm_tui.files import permissions_of, read_below, remove_left_overs, set_aside, shared_dir, write_atomically
-from cm_tui.locks import locked
 from cm_tui.model.tuning import Mark, is_same, normal
+from cm_tui.state_file import holding, reported
 
 FILE = "marks.json"
 """Its name, below a project's folder `.cm`."""
@@ -28,7 +27,6 @@ _MOST_PATH = 1_000
 _MOST_SYMBOL = 500
 _MOST_LINE = 100_000_000
 _VERSION = 1
-_LOCK_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -130,17 +128,12 @@ class MarkFile:
     def _write(self, content: MarkContent, marks: list[Mark]) -> str:
         if self._leads_away():
             raise self._refusal()
-        try:
+        with reported(self.path):
             shared_dir(self.path.parent)
             remove_left_overs(self.path)
-            kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime())) if content.damaged else None
+            kept = set_aside(self.path) if content.damaged else None
             permissions = permissions_of(self.path)
             write_atomically(self.path, _text(content, marks), permissions=permissions, durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write the marks in {self.path}: {error.strerror or error}.",
-                hint="Check the permissions of its folder and free space.",
-            ) from error
         return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
     def _leads_away(self) -> bool:
@@ -153,17 +146,9 @@ class MarkFile:
         )
 
 
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Lock the files of marks against other processes and threads."""
-    folder = paths.data_dir() / "marks"
-    try:
-        with locked(paths.private_dir(folder) / "lock", _LOCK_SECONDS):
-            yield
-    except OSError as error:
-        raise StoreError(
-            f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
-        ) from error
+def _writing() -> AbstractContextManager[None]:
+    """Hold the files of marks: no other process or thread changes one meanwhile."""
+    return holding(paths.data_dir() / "marks" / "lock")
 
 
 # --- valid marks ---

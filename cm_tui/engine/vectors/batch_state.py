@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cm_tui.counts import count
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
+from cm_tui.state_file import read_object
 
 FILE = "batches.json"
 _LONGEST = 200_000_000
@@ -68,18 +69,15 @@ class BatchState:
 
 
 def read(folder: Path) -> BatchState:
-    """Return the recorded state; empty if the file cannot be read: those texts are sent again."""
-    data = read_regular(folder / FILE, _LONGEST)
-    if data is None:
-        return BatchState()
+    """Return what was last noted; nothing where the file cannot be read: those texts are sent again."""
+    kept = read_object(folder / FILE, _LONGEST)
     try:
-        kept = json.loads(data)
         jobs = tuple(
             PendingJob(str(job["id"]), str(job["fingerprint"]), float(job["since"]), tuple(map(str, job["names"])))
             for job in kept["jobs"]
         )
         return BatchState(jobs, int(kept["failures"]), float(kept["failed_at"]), str(kept["reason"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return BatchState()
 
 

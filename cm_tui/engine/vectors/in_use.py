@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cm_tui.engine.embed.provider import model_name
-from cm_tui.files import read_regular, write_atomically
+from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
+from cm_tui.state_file import read_object
 
 FILE = "embedding.json"
-_LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,13 @@ class InUse:
 
 
 def read(folder: Path) -> InUse | None:
-    """Return the recorded state; None: none, or unreadable."""
-    data = read_regular(folder / FILE, _LONGEST)
-    if data is None:
-        return None
+    """Return what was last noted; None where nothing was, or it cannot be read."""
+    kept = read_object(folder / FILE)
     try:
-        kept = json.loads(data)
         return InUse(
             str(kept["fingerprint"]), float(kept["since"]), str(kept.get("instead_of", "")), str(kept.get("reason", ""))
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -24,7 +24,8 @@ from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.frozen import FrozenVectors
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
-from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_of, write_rows
+from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
+from cm_tui.files import stamp_of
 from cm_tui.model import Cancel
 
 _MANY = 1_000
@@ -298,7 +299,7 @@ class VectorIndex:
         total = cache.total(self._db, self._scope)
         saved = read_rows(self._folder, self._mark)
         self._rows = saved.rows
-        self._stamp = stamp_of(self._folder)
+        self._stamp = stamp_of(self._folder / FILE)
         if saved.damage:
             self._note(f"{saved.damage}; the vectors were taken from the store instead.")
         if generation is None or saved.generation != generation or len(self._rows) != total:
@@ -314,9 +315,13 @@ class VectorIndex:
     def _mend_file(self) -> None:
         """Write the file again if another process changed it since and it is incomplete."""
         with self._lock:
-            if len(self._rows) and self._stamp != stamp_of(self._folder) and read_rows(self._folder, self._mark).damage:
+            if (
+                len(self._rows)
+                and self._stamp != stamp_of(self._folder / FILE)
+                and read_rows(self._folder, self._mark).damage
+            ):
                 self.save()
-            self._stamp = stamp_of(self._folder)
+            self._stamp = stamp_of(self._folder / FILE)
 
     def _save_if_due(self) -> None:
         with self._lock:
@@ -332,7 +337,7 @@ class VectorIndex:
             save = partial(write_rows, self._folder, self._mark, generation, rows)
             if attempt_to_save("vectors", save, self._note):
                 self._unsaved = 0
-            self._stamp = stamp_of(self._folder)
+            self._stamp = stamp_of(self._folder / FILE)
 
     def _note(self, text: str) -> None:
         if text not in self.notes:

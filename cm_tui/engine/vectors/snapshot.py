@@ -47,15 +47,6 @@ def read_rows(folder: Path, mark: str) -> Saved:
     return Saved(Rows.of(arrays["ids"], arrays["keys"], arrays["codes"]), header.get("generation"))
 
 
-def stamp_of(folder: Path) -> object:
-    """Return the file's change stamp; None: no file."""
-    try:
-        found = (folder / FILE).stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
 def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> None:
     """Write live rows.
 

@@ -21,6 +21,7 @@ from cm_tui.tui.screens.messages import (
     OpenEpisode,
     OpenMemory,
     OpenPath,
+    OpenReview,
     OpenRevision,
     OpenSearch,
     OpenSymbol,
@@ -152,6 +153,13 @@ class ModeApp(ThemedApp):
 
         await self.action_go("memory")
         self.modes.screen(MemoryScreen).open_item(message)
+
+    async def on_open_review(self, message: OpenReview) -> None:
+        """Show the review queue with a filter."""
+        from cm_tui.tui.modes.review.screen import ReviewScreen
+
+        await self.action_go("review")
+        self.modes.screen(ReviewScreen).filter_input.value = message.where
 
     # --- requests and their answers ---
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Protocol
 
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.mode_list import MODES, TITLES, keys_of_mode
+from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.undo_commands import (
     UndoingMode,
     list_changes,
@@ -101,6 +101,8 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
+    Command("app.pack", "P", PACK.title, PACK.help, show_mode(PACK.name), shown_as="P", bar=False,
+            shown=lambda screen: screen.cm.current_mode == "context"),
     Command("app.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, bar=False,
             shown=lambda screen: screen.cm.history.last is not None, blocked=nothing_to_undo),
     Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
@@ -120,10 +122,10 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
-    Command("app.trust", "f9", "Trust", "What of this repository is held back",
-            lambda screen: screen.cm.show_trust(), bar=False),
-    Command("app.pause", "f8", "Pause recording", "Stop recording what agents do, or go on",
-            lambda screen: screen.cm.pause_recording(), bar=False, priority=True),
+    Command("app.trust", "T", "Trust", "What of this repository is held back",
+            lambda screen: screen.cm.show_trust(), shown_as="T", bar=False),
+    Command("app.pause", "Z", "Pause recording", "Stop recording what agents do, or go on",
+            lambda screen: screen.cm.pause_recording(), shown_as="Z", bar=False),
     Command("app.projects", "ctrl+e", "Projects", "Open another project",
             lambda screen: screen.cm.choose_project(), bar=False, priority=True),
     Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cm_tui.counts import noun
 from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
-from cm_tui.tui.screens.mode_list import sign_of_mode
+from cm_tui.tui.screens.mode_list import MODES, mode_of
 from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
 from cm_tui.tui.widgets.header import Fact, ModeTab
 from cm_tui.tui.widgets.text import elide_middle, short_count
@@ -18,17 +18,15 @@ STAGES = {
 
 def mode_tabs(cm: AppServices) -> list[ModeTab]:
     """Return every mode: the pack with how much was chosen for it, others with how much waits for the person there."""
-    proposals, rules = cm.project.waiting or (0, 0)
-    stale = cm.project.status.stale if cm.project.status else 0
-    counts = {"pack": len(cm.pack_selection), "memory": rules + stale, "narrator": proposals}
+    waiting, rules = cm.project.waiting or (0, 0)
+    counts = {"context": len(cm.pack_selection), "memory": rules, "review": waiting}
     return [
         ModeTab(
-            mode,
-            f"{title} {counts[mode]}" if counts.get(mode) else title,
-            mode == cm.current_mode,
-            sign_of_mode(number),
+            mode.name,
+            f"{mode.title} {counts[mode.name]}" if counts.get(mode.name) else mode.title,
+            mode.name == mode_of(cm.current_mode),
         )
-        for number, (mode, title) in enumerate(cm.titles.items(), start=1)
+        for mode in MODES
     ]
 
 

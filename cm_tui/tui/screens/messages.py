@@ -80,6 +80,14 @@ class OpenMemory(Message):
         self.name = name
 
 
+class OpenReview(Message):
+    """Show the review queue with a filter, such as `kind:outdated`."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
@@ -24,6 +26,7 @@ A = TypeVar("A")
 _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
+_UNDONE = "Undone: "
 _UNDONE = "undone: "
 """Prefix of the engine's words for an undo."""
 
@@ -39,7 +42,7 @@ def do_undoable(
     *,
     of: Callable[[A], Any] = lambda answer: answer,
     title: str = "",
-    about: Iterable[str] = (),
+    about: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Have the engine make a change that `u` undoes, as `ModeScreen.do` does; the next `u` waits for it.
 
@@ -50,9 +53,9 @@ def do_undoable(
         fail: gets the error; shown as a notification when not given.
         of: finds the record of the change in the answer: it has `change` (an id; empty: nothing was changed) and `words`.
         title: what the changed thing is called, where the words of the record name an id alone.
-        about: ids of what is changed beside those that the record names.
+        about: ids of what is changed besides, and what it is called.
     """
-    made = _EngineChange(screen, call, of, title, frozenset(about))
+    made = _EngineChange(screen, call, of, title, about)
 
     def done(answer: A) -> None:
         if not made.note(answer):
@@ -71,11 +74,11 @@ class _EngineChange(Generic[A]):
     """A change that the engine makes: undone by its id, redone by making it again."""
 
     def __init__(
-        self, screen: ModeScreen, call: Callable[[Engine], A], of: Callable[[A], Any], title: str, about: frozenset[str]
-    ) -> None:
-        self._call, self._of, self._about = call, of, about
-        self._title = f": “{elide_end(one_line(title), _LONGEST)}”" if title else ""
-        self._id = ""
+        self, screen: ModeScreen, call: Callable[[Engine], A], of: Callable[[A], Any], title: str,
+        about: Mapping[str, str], change: str = "",
+    ) -> None:  # fmt: skip
+        self._call, self._of, self._title, self._about = call, of, title, about
+        self._id = change
         """Of the change, once it was made."""
         self.record = UndoableChange(screen.cm.running_command or "a change", screen.MODE, self.undo, self.redo)
 
@@ -89,22 +92,31 @@ class _EngineChange(Generic[A]):
         """Take up what was made; False where nothing was changed."""
         made = self._of(answer)
         if made.change:
-            self.record.label = f"{one_line(made.words)}{self._title}"
-            self.record.about = self._about | frozenset(getattr(made, "ids", ()) or (made.id,))
+            ids = getattr(made, "ids", ()) or (made.id,)
+            self.record.label = _with_titles(made.words, {ids[0]: self._title, **self._about} if ids else {})
+            self.record.about = frozenset((*ids, *self._about))
         return bool(made.change)
 
     def redo(self, mode: ModeScreen, finish: Finish) -> None:
         """Make it again."""
 
-        def done(answer: A) -> None:
-            if self.note(answer):
+        def done(answer: A | None) -> None:
+            if answer is None or self.note(answer):
                 finish("")
             else:
                 mode.cm.history.drop(self.record)
                 mode.cm.refuse(f"Redo: {one_line(self._of(answer).words)}")
             mode.cm.show_undone()
 
-        mode.do(self.make, done, partial(self._failed, mode), once=UNDO)
+        mode.do(self._make_again, done, partial(self._failed, mode), once=UNDO)
+
+    def _make_again(self, engine: Engine) -> A | None:
+        """Make it again as it was, ids included; what cannot be is asked for once more, whose answer is returned."""
+        try:
+            self._id = engine.redo(self._id).change
+        except UsageError:
+            return self.make(engine)
+        return None
 
     def undo(self, mode: ModeScreen, finish: Finish) -> None:
         """Undo it by its id."""
@@ -186,15 +198,19 @@ def undo_earlier(screen: ModeScreen) -> None:
     """
 
     def undo(change: str) -> None:
+        def finish(words: str) -> None:
+            screen.cm.history.undone_earlier(earlier_change(screen, change, words.removeprefix(_UNDONE)))
+            screen.cm.report(words)
+
         with naming(screen, "Undo"):
-            _answered(screen, partial(_undo, name=change), screen.cm.report, screen.cm.tell_error)
+            _answered(screen, partial(_undo, name=change), finish, screen.cm.tell_error)
 
     def found(told: tuple[Undone, str, tuple[str, ...]]) -> None:
         last, title, modes = told
         if screen.MODE in modes or last.conflicts:
             undo(last.change)  # where there are conflicts, both sides are shown first
             return
-        words = elide_end(_words(last, title).removeprefix("Undone: "), _TEXT)
+        words = elide_end(_words(last, title).removeprefix(_UNDONE), _TEXT)
         question = f"Undo your last change in this project, which cannot be seen here?\n\n{words}"
         screen.app.push_screen(ConfirmScreen(question, "Undo"), lambda yes: undo(last.change) if yes else None)
 
@@ -203,6 +219,20 @@ def undo_earlier(screen: ModeScreen) -> None:
         return last, *_title_and_modes(engine, last)
 
     screen.do(call, found, screen.cm.tell_error, once=UNDO)
+
+
+def earlier_change(screen: ModeScreen, id_: str, label: str, about: Iterable[str] = ()) -> UndoableChange:
+    """Return the record of a change that was not made in this run, and that was just undone: `U` makes it again.
+
+    Args:
+        screen: the mode in which it was undone.
+        id_: of the change.
+        label: what was done.
+        about: ids of what it changed.
+    """
+    change = _EngineChange(screen, lambda engine: engine.redo(id_), lambda made: made, "", {}, id_)
+    change.record.label, change.record.about = label, frozenset(about)
+    return change.record
 
 
 def _answered(
@@ -218,7 +248,7 @@ def _answered(
         if yes:
             screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
         else:
-            screen.cm.tell("Nothing was taken back: it stays as it is now.")
+            screen.cm.tell("Nothing was undone: it stays as it is now.")
 
     def done(told: tuple[Undone, str]) -> None:
         if told[0].conflicts:
@@ -246,7 +276,7 @@ def _title_and_modes(engine: Engine, undone: Undone) -> tuple[str, tuple[str, ..
     for read, modes in (
         (_title_of_episode, ("episodes",)),
         (_title_of_entry, ("memory",)),
-        (_title_of_note, ("memory", "narrator")),
+        (_title_of_note, ("memory", "review")),
     ):
         with suppress(NotFoundError, UsageError, RefusedError, StoreError):
             return (read(engine, undone.ids[0]), modes) if undone.ids else ("", ())
@@ -266,10 +296,22 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 
 def _words(undone: Undone, title: str) -> str:
-    words = one_line("; ".join((undone.words.removeprefix(_UNDONE), *undone.notes)))
-    more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if len(undone.ids) > 1 else ""
-    about = f": “{elide_end(title, _LONGEST)}”{more}" if title else ""
-    return f"Undone: {words}{about}"
+    titles = {undone.ids[0]: title} if undone.ids else {}
+    words = _with_titles(undone.words.removeprefix(_UNDONE), titles)
+    more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if title and len(undone.ids) > 1 else ""
+    return f"{_UNDONE}{'; '.join((f'{words}{more}', *map(one_line, undone.notes)))}"
+
+
+def _with_titles(words: str, titles: Mapping[str, str]) -> str:
+    """Return the words of a change with titles in the place of ids, or behind them where they name no id."""
+    shown = {id_: f"“{elide_end(one_line(title), _LONGEST)}”" for id_, title in titles.items() if id_ and title}
+    named = one_line(words)
+    for id_, title in shown.items():
+        if "/" not in id_:  # the path of a note stays
+            begin, found, end = re.split(rf"((?<!\S)(?:[a-z]+/)?{re.escape(id_)}(?!\w)|$)", named, maxsplit=1)
+            named = f"{begin}{title if found else ''}{end}"
+    rest = [title for title in shown.values() if title not in named]
+    return f"{named}: {rest[0]}" if rest and len(rest) == len(shown) else named
 
 
 def _both_sides(undone: Undone) -> str:

@@ -68,6 +68,10 @@ class ChangeHistory:
             self._done.remove(change)
             self._undone.append(change)
 
+    def undone_earlier(self, change: UndoableChange) -> None:
+        """Note a change that was undone and was made before this run, or by another client: `U` redoes it next."""
+        self._undone.append(change)
+
     def redone(self, change: UndoableChange) -> None:
         """Note that a change was redone."""
         if change in self._undone:

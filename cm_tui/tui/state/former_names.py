@@ -7,7 +7,7 @@ from typing import TypeVar
 
 V = TypeVar("V")
 
-MODES = {"time": "history"}
+MODES = {"time": "history", "narrator": "review"}
 """Modes that were called otherwise, by their former name."""
 
 

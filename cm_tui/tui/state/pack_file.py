@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cm_tui import paths
 from cm_tui.engine.api.secrets import redact_values
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
 from cm_tui.locks import locked
 from cm_tui.tui.state.pack_merge import Items, merged
 from cm_tui.tui.state.pack_selection import readable, values_of
@@ -29,13 +29,9 @@ class PackFile:
         self._file = state_file(root).with_suffix(".pack.json")
         self._lock = self._file.with_suffix(".lock")
 
-    def stamp(self) -> tuple[int, int, int] | None:
-        """Return what differs when somebody wrote the file: inode, time, size; None while there is none."""
-        try:
-            found = self._file.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+    def stamp(self) -> Stamp | None:
+        """Return the file's change stamp; None: missing."""
+        return stamp_of(self._file)
 
     def read(self) -> Items | None:
         """Return the pieces; None where no application wrote any yet, or what is there cannot be read."""

@@ -21,8 +21,8 @@ from cm_tui.model import (
 class Waiting(NamedTuple):
     """How much waits for a person to decide on it."""
 
-    proposals: int
-    """Of the narrator, and of agents that wish to change an entry."""
+    items: int
+    """Of the review queue."""
     rules: int
     """Rules of agents that no person approved."""
 

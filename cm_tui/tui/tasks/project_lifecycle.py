@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
@@ -256,5 +257,11 @@ class ProjectLifecycle:
 
 
 def _waiting(engine: Engine) -> Waiting:
-    proposals = engine.narrated(limit=1).total + engine.proposals().total
-    return Waiting(proposals, sum(entry.unapproved for entry in engine.entries(category="Rule", limit=MOST_RULES).rows))
+    from cm_tui.engine.api.entry_trust import undecided
+
+    items = engine.narrated(limit=1).total + engine.proposals().total + len(undecided(engine.root))
+    # Without an index there is nothing to compare names with.
+    with suppress(CmError):
+        items += engine.stale_items(limit=1).total
+    rules = sum(entry.unapproved for entry in engine.entries(category="Rule", limit=MOST_RULES).rows)
+    return Waiting(items, rules)

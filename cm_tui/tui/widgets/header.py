@@ -27,8 +27,6 @@ class ModeTab:
     label: str
     current: bool
     """True for the mode on screen."""
-    sign: str = ""
-    """The key that leads there."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Header(Widget):
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
             name = tab.label if tab.current else _brief(tab.label, letters)
             label = f"{name} " if name else ""
-            sign = tab.sign or str(number)
+            sign = str(number)
             if not name and (waiting := _count_in(tab.label)):
                 sign += waiting.translate(_RAISED)
             lead = f"{sign} " if close and number > 1 else f" {sign} "

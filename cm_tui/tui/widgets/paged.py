@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar, overload
+
+from cm_tui.lru import LRU
 
 R = TypeVar("R")
 
@@ -25,7 +26,7 @@ class PagedRows(Sequence["R | None"], Generic[R]):
     def __init__(self, length: int, request: Callable[[int], None]) -> None:
         self._length = length
         self._request = request
-        self._pages: OrderedDict[int, Sequence[R]] = OrderedDict()
+        self._pages: LRU[int, Sequence[R]] = LRU(KEPT)
         self._requested: set[int] = set()
 
     def __len__(self) -> int:
@@ -49,16 +50,12 @@ class PagedRows(Sequence["R | None"], Generic[R]):
                 self._requested.add(number)
                 self._request(number)
             return None
-        self._pages.move_to_end(number)
         return page[place] if place < len(page) else None
 
     def put(self, number: int, rows: Sequence[R]) -> None:
         """A page is there."""
         self._requested.discard(number)
-        self._pages[number] = rows
-        self._pages.move_to_end(number)
-        while len(self._pages) > KEPT:
-            self._pages.popitem(last=False)
+        self._pages.put(number, rows)
 
     def give_up(self, number: int) -> None:
         """A page cannot be had now; it is wanted again when somebody looks."""

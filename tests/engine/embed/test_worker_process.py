@@ -55,7 +55,7 @@ def test_what_a_lost_process_did_not_make_is_made_here(provider):
 
 
 def test_a_process_that_cannot_start_is_no_obstacle(provider, monkeypatch):
-    monkeypatch.setattr("cm_tui.engine.embed.worker_process.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("cm_tui.worker_process.sys.executable", "/nowhere/python")
     provider.prepare(TEXTS)
     np.testing.assert_allclose(provider.embed(TEXTS), BundledProvider().embed(TEXTS), atol=1e-6)
 

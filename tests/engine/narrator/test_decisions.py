@@ -27,6 +27,8 @@ from tests.engine.narrator.decided import (
 from tests.engine.narrator.passes import Sayings, passed, put, said, use
 from tests.planted import GITHUB, leaked
 
+EVERY = NarratedFilter(("waiting", "approved", "rejected"))
+
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
@@ -58,6 +60,33 @@ def test_approved_is_written_as_shown_and_marks_what_it_stands_on(engine: Engine
     assert undone.proposal.state == "waiting"
     assert not (engine.root / NOTE).exists()
     assert evidence_of(engine) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more"),
+    [
+        ("approve", {"reason": "yes"}),
+        ("approve", {"text": "Boil no quokka.", "target": "topics/quokkas"}),
+        ("approve", {"as_rule": True}),
+        ("reject", {"reason": "no"}),
+    ],
+)
+def test_a_decision_that_was_taken_back_is_made_again_as_it_was(engine: Engine, verdict: str, more: dict[str, str]):
+    def found() -> list[object]:
+        files = sorted((engine.root / ".cm").rglob("*.md"))
+        rows = [(one.id, one.state, one.text, one.reason, one.target) for one in engine.narrated(EVERY).rows]
+        return [*rows, *(file.read_text() for file in files), *(one.content for one in engine.entries().rows)]
+
+    one = one_of(engine, "quokka")
+    assert decided(engine, one.id, verdict, **more).done
+    before = found()
+    back = engine.undo_narrated(one.id)
+    assert found() != before
+    again = engine.redo(back.change)
+    assert (again.ids, again.change != back.change) == ((one.id,), True)
+    assert found() == before
+    assert engine.undo().change == again.change
+    assert one_of(engine, "quokka").id == one.id
 
 
 def test_what_was_decided_is_decided(engine: Engine):

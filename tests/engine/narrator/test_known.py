@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,24 @@ def test_what_changes_in_a_file_counts_at_once(engine: Engine):
     write(engine, "AGENTS.md", "Never run the linter before a commit.\n")
     assert (one(engine).relation, one(engine).other) == ("contradicts", "Never run the linter before a commit.")
     (engine.root / "AGENTS.md").unlink()
+    assert one(engine).relation == "new"
+
+
+def test_a_note_that_another_thread_reads_meanwhile_is_compared_as_it_was(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    write(engine, "AGENTS.md", "Always run the linter before a commit.\n")
+    before = NarratorTables.rows
+
+    def rows(tables: NarratorTables, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        found = before(tables, sql, *parameters)
+        if "wanted_terms" in sql:
+            write(engine, "AGENTS.md", "Something else, and nothing of that.\n")
+            KnownLines(engine.root, tables).follow()
+        return found
+
+    monkeypatch.setattr(NarratorTables, "rows", rows)
+    assert one(engine).relation == "redundant"
     assert one(engine).relation == "new"
 
 

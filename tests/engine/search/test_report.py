@@ -66,6 +66,19 @@ def test_the_places_of_a_trace_are_read_the_innermost_first(language: str) -> No
     assert read(f"It fails\n\n```\n{text}\n```\n").frames == tuple(Frame(*place) for place in places)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "panic: assignment to entry in nil map",
+        "http: panic serving 127.0.0.1:51224: no route",
+        "2024/05/01 12:00:00 [Recovery] panic recovered:",
+        "runtime error: index out of range [3] with length 2",
+    ],
+)
+def test_what_go_prints_of_a_panic_is_an_error(line: str) -> None:
+    assert read(f"It fails\n\n{line}\n").texts("error") == [line]
+
+
 def test_every_line_is_what_it_is() -> None:
     report = read(REPORT)
     assert report.title == "The price is wrong on Mondays"

@@ -135,7 +135,7 @@ def file_lines(found: Definitions, width: int) -> Lines:
         where = "" if item.shipped else f"{item.file}:{item.line}  "
         lines.append(Content.assemble("  ", (one_line(f"{where}{item.summary}"), "$muted")))
         lines += [
-            Content.assemble("  ", (f"waits for trust (F9): it wants to {one_line(ask)}", "$warning"))
+            Content.assemble("  ", (f"waits for trust (T): it wants to {one_line(ask)}", "$warning"))
             for ask in item.asks
             if item.state == "held"
         ]

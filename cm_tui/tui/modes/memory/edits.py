@@ -133,7 +133,7 @@ def move_note(screen: MemoryView, note: Note) -> None:
 
     def answered(name: str | None) -> None:
         if name is not None and name.strip() != note.id:
-            do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about=(note.id,))
+            do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about={note.id: ""})
 
     hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
     screen.app.push_screen(Prompt("Move the note to", note.id, hint, _no_name), answered)

@@ -69,7 +69,7 @@ def _state(entry: Entry) -> list[Piece]:
     if entry.pinned:
         state.append((f"{PINNED} pinned", "$accent"))
     if entry.held:
-        state.append((f"{HELD} came with the repository: in no answer until you trust it (F9)", "$warning"))
+        state.append((f"{HELD} came with the repository: in no answer until you trust it (T)", "$warning"))
     if entry.unapproved:
         state.append((f"{UNAPPROVED} a Rule that nobody approved: not injected until you do (+)", "$warning"))
     if entry.never_recall:

@@ -105,7 +105,10 @@ def merge(screen: MemoryView, pairs: Sequence[Duplicates]) -> None:
 
     def answered(kept: str | None) -> None:
         if kept:
-            other = pair.second.id if kept == pair.first.id else pair.first.id
-            do_undoable(screen, lambda engine: engine.merge_entries([kept, other]), done, about=(other,))
+            stays, goes = (pair.first, pair.second) if kept == pair.first.id else (pair.second, pair.first)
+            do_undoable(
+                screen, lambda engine: engine.merge_entries([kept, goes.id]), done,
+                title=title_of(stays), about={goes.id: title_of(goes)},
+            )  # fmt: skip
 
     screen.app.push_screen(MergeScreen(screen, pair), answered)

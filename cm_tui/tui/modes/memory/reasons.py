@@ -48,7 +48,7 @@ def why_fixed(entry: Entry) -> str | None:
     """Say why an entry stays as it is."""
     if entry.forgotten is not None:
         return "it was forgotten: d brings it back"
-    return "it came with the repository: trust it first (F9)" if entry.held else None
+    return "it came with the repository: trust it first (T)" if entry.held else None
 
 
 def cannot_pin(screen: MemoryView) -> str | None:
@@ -86,7 +86,7 @@ def cannot_forget(screen: MemoryView) -> str | None:
     if isinstance(item, Note) and not item.writable:
         return "it is changed with other programs"
     if isinstance(item, Entry) and item.held:
-        return "it came with the repository: F9 leaves it out"
+        return "it came with the repository: T leaves it out"
     return "decline the proposal instead (-)" if isinstance(item, Proposal) else no_item(screen)
 
 

@@ -7,9 +7,8 @@ from cm_tui.tui.modes.overview.view import OverviewView
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
-from cm_tui.tui.screens.messages import ReadEpisode
+from cm_tui.tui.screens.messages import OpenReview, ReadEpisode
 from cm_tui.tui.screens.skipped_files import list_skipped
-from cm_tui.tui.screens.stale_memories import list_stale
 
 
 def _open_already(screen: OverviewView) -> str | None:
@@ -46,6 +45,11 @@ def read_work(screen: OverviewView) -> None:
     """Show the last session in Episodes."""
     if screen.work is not None:
         screen.post_message(ReadEpisode(screen.work.episode, screen.work.session))
+
+
+def review_stale(screen: OverviewView) -> None:
+    """Show the memories that name missing code in Review."""
+    screen.post_message(OpenReview("kind:outdated"))
 
 
 def reopen(screen: OverviewView) -> None:
@@ -136,7 +140,7 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
     Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
             blocked=_nothing_skipped),
-    Command("overview.stale", "t", "Stale", "List what is remembered and names code that is gone", list_stale, bar=False,
+    Command("overview.stale", "t", "Stale", "Review memories that name missing code", review_stale, bar=False,
             blocked=_nothing_stale),
     Command("overview.work", "w", "Last session", "Where you left off: read the last session in Episodes", read_work,
             bar=False, blocked=_no_work),

@@ -11,7 +11,6 @@ from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
-from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size, wrapped
@@ -231,10 +230,10 @@ def _memory(view: ProjectView) -> str:
     return "Memory: what was written down, and may be remembered"
 
 
-def _narrator(view: ProjectView) -> str:
-    if view.waiting and (proposals := view.waiting.proposals):
-        return f"{count(proposals, 'proposal')} {_wait(proposals)}: you decide what is written down"
-    return "Narrator: what sessions teach, proposed for you to decide"
+def _review(view: ProjectView) -> str:
+    if view.waiting and (items := view.waiting.items):
+        return f"{count(items, 'item')} {_wait(items)} for your decision"
+    return "Review: proposals, wishes of agents, and memories to check"
 
 
 def _wait(number: int) -> str:
@@ -264,11 +263,11 @@ def next_text(view: ProjectView, width: int) -> Content:
         rows += [
             ("2", "Search: ask in words or names"),
             ("3", "Symbols: see who calls what"),
-            ("4", "Pack: collect context for a chat"),
-            ("6", "History: what changed, and the life of a symbol"),
-            ("7", "Episodes: what agents and people did here"),
-            ("8", _memory(view)),
-            ("9", _narrator(view)),
+            ("4", "History: what changed, and the life of a symbol"),
+            ("5", "Episodes: what agents and people did here"),
+            ("6", _memory(view)),
+            ("7", _review(view)),
+            ("8", "Context: what agents receive; P: the pack for a chat"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
@@ -280,11 +279,16 @@ def next_text(view: ProjectView, width: int) -> Content:
             ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
         )
     if view.status and view.status.stale:
-        rows.append(("t", said(view.status.stale)))
+        rows.append(("t", _stale(view.status.stale)))
     return Content("\n").join(
         Content.assemble((f"{key}  ", "bold $accent"), ("\n   ".join(wrapped(words, width - 3)), "$soft"))
         for key, words in rows
     )
+
+
+def _stale(number: int) -> str:
+    names = "names" if number == 1 else "name"
+    return f"{count(number, 'memory', 'memories')} {names} missing or renamed code"
 
 
 def work_text(state: WorkState, width: int) -> Content:

@@ -8,6 +8,7 @@ from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.pack_draft import lengthened
 from cm_tui.tui.modes.pack.questions import ask_question, edit_lines, edit_question, set_budget
 from cm_tui.tui.modes.pack.view import PackView
+from cm_tui.tui.screens.app_commands import show_mode
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.save_text import ask_and_save
@@ -122,6 +123,8 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),
     Command("pack.save", "w", "Save", "Write the Markdown to a file", save_pack, blocked=_no_text),
+    Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context"),
+            shown_as="P"),
     Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", move_up, shown_as="K", bar=False,
             blocked=_empty),
     Command("pack.down", "J,shift+down", "Move down", "Later in the pack", move_down, shown_as="J", bar=False,

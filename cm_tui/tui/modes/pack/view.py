@@ -53,7 +53,7 @@ class PackView(ModeScreen):
         yield Static(id="pack-question", markup=False)
         with Split(id="pack-body"):
             with Vertical(id="pack-panel", classes="panel") as panel:
-                panel.border_title = Content("Pieces")
+                panel.border_title = Content("Pack")
                 yield PackList(id="pack-list", empty="")
                 yield Static(id="pack-notes", markup=False)
             with Vertical(id="pack-preview-panel", classes="panel") as panel:
@@ -141,7 +141,7 @@ class PackView(ModeScreen):
         some = f"{inside} of {len(items)} fit" if counted and inside < len(items) else count(len(items), "piece")
         panel.border_subtitle = Content(some if items else "")
         if not items:
-            panel.border_title = Content("Pieces")
+            panel.border_title = Content("Pack")
             self.query_one(BudgetBar).show(0, 0, budget)
         self._show_question()
 
@@ -168,7 +168,7 @@ class PackView(ModeScreen):
         if row is None:
             return
         why = f" · {one_line(row.request.why)}" if row.request.why else ""
-        self.query_one("#pack-panel").border_title = Content(f"Pieces{why}")
+        self.query_one("#pack-panel").border_title = Content(f"Pack{why}")
         if row.item is None or not row.item.included:
             return
         preview = self.query_one("#pack-preview", SourceList)

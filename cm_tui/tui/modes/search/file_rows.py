@@ -14,8 +14,9 @@ from cm_tui.tui.widgets.text import elide_path, one_line
 
 _INDENT = 2
 _LEAST_PATH = 24
-_LEAST_PASSAGE = 24
-"""Cells of a path, and of the passage behind it, that are worth showing beside each other."""
+_LEAST_PASSAGE = 16
+"""Cells worth showing of a path and of the passage after it."""
+_ELIDED = "…/"
 
 
 def lines_of(hit: Hit) -> str:
@@ -55,9 +56,11 @@ def words(row: FileRow | FurtherRow, width: int) -> Content:
     """Return what a row says between rank and score, in exactly so many cells: a path, where there is room its passage too."""
     if isinstance(row, FurtherRow):
         return Content.assemble(" " * _INDENT, _passage(row.hit, width - _INDENT)).truncate(max(0, width), pad=True)
-    need = cell_len(one_line(row.file.path) + _more(row.file)) + 2
+    path, more = one_line(row.file.path), _more(row.file)
+    need = cell_len(path + more) + 2
     left = min(need, width - min(_LEAST_PASSAGE, cell_len(_name(row.hit) + lines_of(row.hit)) + 2))
-    if left < min(need, _LEAST_PATH):
+    # Folders give way to the passage, the file's name does not.
+    if left < min(need, _LEAST_PATH, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2):
         return _path(row.file, width)
     return Content.assemble(_path(row.file, left - 2), "  ", _passage(row.hit, width - left))
 

@@ -19,6 +19,8 @@ class QueryInput(Input):
     _pasted = ""
     """The same as they were."""
     _lines = 0
+    _untyped = ""
+    """The value as it was last restored or pasted; a paste replaces it unless the user has changed it."""
 
     @property
     def pasted_lines(self) -> int:
@@ -37,7 +39,7 @@ class QueryInput(Input):
 
     def show_query(self, text: str) -> None:
         """Show a question in place of what is there."""
-        self.value = self._in_one_line(text)
+        self.value = self._untyped = self._in_one_line(text)
         self.action_end()
 
     def _in_one_line(self, text: str) -> str:
@@ -53,4 +55,10 @@ class QueryInput(Input):
         # Textual calls its own handler after this one, which keeps the first line.
         event.prevent_default()
         event.stop()
-        self.replace(self._in_one_line(event.text), *self.selection)
+        where = (0, len(self.value)) if self.value == self._untyped else self.selection
+        self.replace(self._in_one_line(event.text), *where)
+        self._untyped = self.value
+
+    def on_blur(self) -> None:
+        """Show the beginning: a report begins with its title."""
+        self.scroll_x = 0

@@ -1,0 +1,71 @@
+"""JSON files in which cm keeps state: limited in size, written whole, changed under a lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.errors import StoreError
+from cm_tui.files import read_bounded, write_atomically
+from cm_tui.locks import locked
+
+MOST_BYTES = 64_000_000
+"""A longer file is not of cm."""
+LOCK_SECONDS = 10.0
+"""A lock is held for milliseconds; a process that waits longer than this gives up."""
+
+
+def read_object(file: Path, limit: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the object in a JSON file; empty: missing, damaged, too long, or no object."""
+    try:
+        found = json.loads(read_bounded(file, limit))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bool = True) -> None:
+    """Write a value as JSON into a private folder, which is made when missing.
+
+    Raises:
+        StoreError: it cannot be written; what was there before is untouched.
+    """
+    with reported(file):
+        paths.private_dir(file.parent)
+        write_atomically(file, json.dumps(value, indent=indent), durable=durable)
+
+
+@contextmanager
+def holding(lock: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Hold a lock file in a private folder, which is made when missing.
+
+    Args:
+        lock: the lock file.
+        seconds: how long to wait for another holder.
+
+    Raises:
+        StoreError: another process held it all the time, or the folder cannot be used.
+    """
+    with reported(lock.parent, "use"):
+        paths.private_dir(lock.parent)
+        with locked(lock, seconds):
+            yield
+
+
+@contextmanager
+def reported(file: Path, action: str = "write") -> Iterator[None]:
+    """Turn an error of the disk into one that names the file and the way to fix it.
+
+    Raises:
+        StoreError: the block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"Cannot {action} {file}: {error.strerror or error}.", hint="Check its permissions and free space."
+        ) from error

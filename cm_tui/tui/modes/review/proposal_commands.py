@@ -1,0 +1,219 @@
+"""What is done with a proposal: approved as it is or otherwise, rejected, put off; and where its evidence is told."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cm_tui.model import (
+    Episode,
+    EpisodeFilter,
+    NarratedDecision,
+    NarratedFilter,
+    NarratedProposal,
+    Page,
+    TopicMap,
+)
+from cm_tui.model.page import MOST_ROWS
+from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
+from cm_tui.tui.modes.review.deciding import decide
+from cm_tui.tui.modes.review.edit_dialog import LineDialog, edited_outside
+from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
+from cm_tui.tui.modes.review.others import Other
+from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
+from cm_tui.tui.modes.review.reject_dialog import FIRST, RejectDialog, with_reason
+from cm_tui.tui.modes.review.signs import kind_words, place_of, title_of
+from cm_tui.tui.modes.review.view import ReviewView
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
+from cm_tui.tui.screens.writing import Answer
+from cm_tui.tui.widgets.text import count, elide_end
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+_LISTED, _LONGEST = 8, 60
+_NOTES = (
+    (".cm/notes/project.md", "of this project"), ("user:preferences.md", "for all your projects"),
+)  # fmt: skip
+
+
+def approve(screen: ReviewView) -> None:
+    """Have it written as it is shown."""
+    if isinstance(screen.item, Other):
+        accept(screen, screen.item)
+    elif (one := screen.proposal) is not None:
+        decide(screen, [one], NarratedDecision("approve"))
+
+
+def approve_as_rule(screen: ReviewView) -> None:
+    """Have it written as a Rule that is approved."""
+    if (one := screen.proposal) is not None:
+        decide(screen, [one], NarratedDecision("approve", as_rule=True))
+
+
+def edit(screen: ReviewView) -> None:
+    """Change the line in a dialog, then have it written; show an outdated memory where it can be edited."""
+    if isinstance(screen.item, Other):
+        open_in_memory(screen, screen.item)
+        return
+    one, shown = screen.proposal, shown_proposal(screen)
+    if one is None or shown is None:
+        return
+
+    def submit(text: str, answer: Answer) -> None:
+        answer("")
+        _approve_as(screen, one, text)
+
+    screen.app.push_screen(LineDialog(shown, submit))
+
+
+def edit_outside(screen: ReviewView) -> None:
+    """Change the line in the person's own editor, then have it written."""
+    one, shown = screen.proposal, shown_proposal(screen)
+    if one is None or shown is None:
+        return
+    text = edited_outside(screen, one.id, shown.text)
+    if text is not None:
+        _approve_as(screen, one, text)
+
+
+def _approve_as(screen: ReviewView, one: NarratedProposal, text: str) -> None:
+    decide(screen, [one], NarratedDecision("approve", text=text if text != one.text else None))
+
+
+def approve_elsewhere(screen: ReviewView) -> None:
+    """Have it written into another note, which is chosen from those that there are."""
+    one = screen.proposal
+    if one is None:
+        return
+
+    def chosen(target: str | None) -> None:
+        if target is not None:
+            decide(screen, [one], NarratedDecision("approve", target=target if target != one.target else None))
+
+    def got(found: TopicMap) -> None:
+        rows = [ChoiceRow(one.target, place_of(one.target), "as it is proposed")]
+        rows += [ChoiceRow(name, place_of(name), what) for name, what in _NOTES]
+        rows += [ChoiceRow(each.id, place_of(each.id), each.title) for each in found.topics if not each.retired]
+        known = {row.value: row for row in reversed(rows)}
+        typed = "a note, such as topics/router.md or user:style.md"
+        screen.app.push_screen(
+            ChooseDialog("Approve into which note?", [*reversed(known.values())], typed=typed), chosen
+        )
+
+    screen.ask("targets", lambda engine: engine.topics(), got)
+
+
+def reject(screen: ReviewView) -> None:
+    """Reject it, with a reason that is remembered."""
+    if isinstance(screen.item, Other):
+        decline(screen, screen.item)
+        return
+    one = screen.proposal
+    if one is None:
+        return
+    known = screen.cm.state.of(screen.MODE).get("reasons")
+    given = [str(reason) for reason in known] if isinstance(known, list) else []
+    reasons = list(dict.fromkeys([*given, *FIRST]))
+
+    def answered(reason: str | None) -> None:
+        if reason is None:
+            return
+        screen.cm.state.of(screen.MODE)["reasons"] = with_reason(given, reason)
+        screen.remember()
+        decide(screen, [one], NarratedDecision("reject", reason))
+
+    screen.app.push_screen(RejectDialog(title_of(one), reasons), answered)
+
+
+def defer(screen: ReviewView) -> None:
+    """Put it off: it is listed with those that were; an outdated memory is kept as still true."""
+    if isinstance(screen.item, Other):
+        confirm(screen, screen.item)
+    elif (one := screen.proposal) is not None:
+        decide(screen, [one], NarratedDecision("defer"))
+
+
+def approve_kind(screen: ReviewView) -> None:
+    """Approve all of this kind that fit the words of the filter, after a question that says how many."""
+    one = screen.proposal
+    if one is None:
+        return
+    where = NarratedFilter(("waiting",), (one.kind,), screen.stock.where.text)
+
+    def got(page: Page[NarratedProposal]) -> None:
+        fit = [each for each in page.rows if not each.problem and each.relation != "contradicts"]
+        left = len(page.rows) - len(fit)
+        if not fit:
+            screen.cm.refuse("Approve all: each of them is to be looked at by itself")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                decide(screen, fit, NarratedDecision("approve"))
+
+        screen.app.push_screen(ConfirmScreen(_all_words(one.kind, fit, left), "Approve all"), answered)
+
+    screen.ask("kind", lambda engine: engine.narrated(where, limit=MOST_ROWS), got)
+
+
+def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
+    lines = [f"· {elide_end(title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
+    lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
+    stays = f"\n\n{left:,} that contradict what is known, or cannot be written, wait on." if left else ""
+    said = "\n".join(lines)
+    return (
+        f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{said}{stays}\n\nu takes all back."
+    )
+
+
+# --- where it leads ---
+
+
+def open_evidence(screen: ReviewView) -> None:
+    """Tell the episode under the cursor, or the newest one, in Episodes."""
+    if isinstance(screen.item, Other):
+        _newest_of(screen, session_of(screen.item))
+        return
+    current = screen.panel.lines.current if screen.focused is screen.panel.lines else None
+    if current is not None and current.goal.startswith("episode:"):
+        follow(screen, current.goal)
+        return
+    one = shown_proposal(screen)
+    if one is not None and one.evidence:
+        first = one.evidence[0]
+        screen.post_message(ReadEpisode(first.episode, first.session))
+    elif one is not None and one.evidence_ids:
+        name = one.evidence_ids[0]
+        screen.ask("episode", lambda engine: engine.episode(name), partial(_tell, screen))
+
+
+def _newest_of(screen: ReviewView, session: str) -> None:
+    def call(engine: Engine) -> Episode | None:
+        rows = engine.episodes(where=EpisodeFilter(session=session), limit=1).rows
+        return rows[0] if rows else None
+
+    def got(found: Episode | None) -> None:
+        if found is None:
+            screen.cm.refuse("Evidence: nothing of that session was recorded")
+        else:
+            _tell(screen, found)
+
+    screen.ask("episode", call, got)
+
+
+def _tell(screen: ReviewView, episode: Episode) -> None:
+    screen.post_message(ReadEpisode(episode.id, episode.session))
+
+
+def follow(screen: ReviewView, goal: str) -> None:
+    """Go where a line of the panel leads."""
+    kind, _, name = goal.partition(":")
+    if kind == "episode":
+        episode, _, session = name.partition(" ")
+        screen.post_message(ReadEpisode(episode, session))
+    elif kind == "topic":
+        screen.topics.go_to(name)
+    elif kind == "note" and name:
+        screen.post_message(OpenMemory("note" if "." in name else "entry", name))

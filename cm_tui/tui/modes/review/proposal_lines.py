@@ -1,0 +1,174 @@
+"""What the panel says of a proposal: what it would write and where, why, how often, how sure, beside what, on what evidence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from textual.content import Content
+
+from cm_tui.model import ConfidencePart, Evidence, NarratedProposal
+from cm_tui.model.dates import age, local_day, local_minute
+from cm_tui.tui.modes.review.detail_lines import BLANK, DetailLine, side_by_side, text_lines, title
+from cm_tui.tui.modes.review.diff_lines import diff_lines
+from cm_tui.tui.modes.review.others import flat
+from cm_tui.tui.modes.review.proposal_list import sure_bar
+from cm_tui.tui.modes.review.signs import REFUSED, RELATIONS, STATES, kind_words
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.text import count, fit, one_line
+
+TWO_COLUMNS = 88
+"""Cells from which on two texts stand side by side."""
+_BAR, _NAME = 10, 12
+_QUOTE = 600
+"""Characters of what somebody said in an episode."""
+_MOST_NAMED = 6
+
+
+def proposal_lines(one: NarratedProposal, width: int, *, is_whole: bool, refused: str = "") -> list[DetailLine]:
+    """Return the lines of a proposal.
+
+    Args:
+        one: what is proposed.
+        width: in cells.
+        is_whole: diff and evidence are there.
+        refused: why the last decision on it was not done.
+    """
+    return [
+        *_head(one, width, refused),
+        *_writes(one, width, is_whole=is_whole),
+        *_beside(one, width),
+        BLANK,
+        *text_lines(one.why, width, lead="Why  "),
+        *_seen(one, width),
+        BLANK,
+        *_sure(one, width),
+        *_evidence(one, width, is_whole=is_whole),
+        *_more(one, width),
+    ]
+
+
+def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLine]:
+    """Yield what it is, what became of it, and what hinders it."""
+    sign, words = RELATIONS[one.relation]
+    yield DetailLine(Content.assemble(sign, " ", (words, sign[1]), (f"  ·  {kind_words(one.kind)}", "$soft")))
+    if one.state != "waiting":
+        sign, words = STATES[one.state]
+        by = {"person": " by a person", "": ""}.get(one.decided_by, f" by the {one_line(one.decided_by)}")
+        when = f", {local_minute(one.decided)}, {age(time.time() - one.decided)}" if one.decided is not None else ""
+        yield from text_lines(f"{words}{by}{when}; u takes it back", width, sign[1], lead=f"{sign[0]} ")
+        if one.reason:
+            yield from text_lines(f"“{flat(one.reason)}”", width, "$soft", lead="  ")
+    if one.proposed_by:
+        yield DetailLine(Content.styled(f"? proposed by {one_line(one.proposed_by)}", "$warning"))
+    for words in filter(None, (refused, one.problem)):
+        yield from text_lines(flat(words), width, "$warning", lead=f"{REFUSED[0]} ")
+
+
+def _writes(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[DetailLine]:
+    """Yield what approving would write, as a diff; before that is known, the line alone."""
+    below = f"below “{flat(one.heading)}”" if one.heading and one.action in ("add", "replace", "remove") else ""
+    yield from _place(one, below, width)
+    if is_whole and one.diff:
+        yield from (DetailLine(line) for line in diff_lines(one.diff, width, alone=one.target))
+        return
+    if one.old and one.action in ("replace", "remove"):
+        yield from text_lines(one.old, width, "$error", lead="- ")
+    if one.action != "remove":
+        lead, style = ("+ ", "$success") if one.action in ("add", "replace") else ("", "")
+        yield from text_lines(one.text, width, style, lead=lead)
+
+
+def _place(one: NarratedProposal, below: str, width: int) -> Iterator[DetailLine]:
+    said = f"{one_line(one.target)}  {below}".rstrip()
+    yield from (
+        DetailLine(Content.styled(line.content.plain, "bold $secondary"), f"note:{one.target}")
+        for line in text_lines(said, width)
+    )
+    if one.diff and one.action not in ("add", "replace", "remove"):
+        yield from text_lines(one.text, width)
+
+
+def _seen(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+    """Yield how often, and over which time."""
+    if not one.support:
+        return
+    first, last = local_day(one.first), local_day(one.last)
+    days = int((one.last - one.first) / 86_400)
+    over = f"on {last}" if first == last else f"from {first} to {last} ({count(max(1, days), 'day')})"
+    words = f"{one.support:,}× in {count(one.sessions, 'session')}, {over}; last {age(time.time() - one.last)}"
+    yield from text_lines(words, width, "$soft", lead="     ")
+
+
+def _sure(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+    """Yield the confidence, and the parts that it is the product of."""
+    head = Content.assemble(
+        (fit("Confidence", _NAME), "bold $primary"), (f"{one.confidence:5.2f} ", "bold"), sure_bar(one.confidence, _BAR),
+        ("  the product of these" if len(one.parts) > 1 else "", "$muted"),
+    )  # fmt: skip
+    yield DetailLine(head)
+    for part in one.parts:
+        yield from _part(part, width)
+
+
+def _part(part: ConfidencePart, width: int) -> Iterator[DetailLine]:
+    start = Content.assemble(
+        ("  ", ""),
+        (fit(one_line(part.name), _NAME - 2), "$soft"),
+        f"{part.value:5.2f} ",
+        share_bar(part.value, _BAR),
+        "  ",
+    )
+    lines = [line.content for line in text_lines(part.words, max(12, width - len(start.plain)), "$muted")]
+    for place, line in enumerate(lines or [Content("")]):
+        lead = start if place == 0 else Content(" " * len(start.plain))
+        yield DetailLine(Content.assemble(lead, line))
+
+
+def _beside(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+    """Yield what is known already, beside what is proposed."""
+    if not one.other:
+        return
+    yield BLANK
+    place = one_line(one.other_place)
+    goal = f"note:{place.rpartition(':')[0] if place.rpartition(':')[2].isdigit() else place}"
+    if width >= TWO_COLUMNS:
+        yield title("Beside it")
+        yield from side_by_side(("proposed", one.text), (f"known: {place}", one.other), width)
+        return
+    yield DetailLine(title("Known already", place).content, goal)
+    yield from text_lines(one.other, width, lead="= ")
+
+
+def _evidence(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[DetailLine]:
+    """Yield the episodes that it stands on; Enter on one of them leads to it."""
+    total = max(len(one.evidence_ids), len(one.evidence))
+    if not total:
+        return
+    yield BLANK
+    shown = f"{len(one.evidence):,} of {count(total, 'episode')}" if is_whole else count(total, "episode")
+    yield title("Evidence", f"{shown}; ⏎ tells one, o the newest" if is_whole else shown)
+    for each in one.evidence:
+        yield from _episode(each, width)
+
+
+def _episode(each: Evidence, width: int) -> Iterator[DetailLine]:
+    goal = f"episode:{each.episode} {each.session}"
+    who = {"person": "a person", "narrator": "the narrator"}.get(each.actor, "")
+    facts = [age(time.time() - each.time), who, f"session {flat(each.session, 40)}" if each.session else ""]
+    told = " · ".join(filter(None, [*facts, local_minute(each.time)]))
+    yield DetailLine(Content.assemble(("▸ ", "$accent"), (told, "$soft")), goal)
+    if each.quote:
+        quote = f"{each.quote[:_QUOTE].rstrip()}…" if len(each.quote) > _QUOTE else each.quote
+        yield from text_lines(f"“{quote.strip()}”", width, lead="  ", goal=goal)
+    else:
+        yield from text_lines("its words are gone: it was forgotten or archived", width, "$muted", lead="  ", goal=goal)
+
+
+def _more(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+    """Yield what names it, and what it is about."""
+    about = [one.id, *(one_line(topic) for topic in one.topics[:_MOST_NAMED])]
+    about += [f"#{one_line(tag)}" for tag in one.tags[:_MOST_NAMED]]
+    about += [f"phrased by {one_line(one.phrased_by)}"] if one.phrased_by else []
+    yield BLANK
+    yield from text_lines(" · ".join(about), width, "$muted")

@@ -1,0 +1,79 @@
+"""The filter as a line of text: `redis kind:command,fix state:deferred`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from cm_tui.model import FactKind, NarratedFilter, NarratedState
+from cm_tui.tui.state.filter_line import pieces_of
+
+WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
+"""Kinds of other sources: an agent's wish about an entry, a memory that names missing code, an entry of the clone."""
+KINDS: tuple[str, ...] = (*get_args(FactKind), WISH, OUTDATED, INCLUDED)
+STATES: dict[str, tuple[NarratedState, ...]] = {
+    "waiting": ("waiting",), "deferred": ("deferred",), "decided": ("approved", "rejected"), "automatic": ("approved",),
+    "approved": ("approved",), "rejected": ("rejected",), "all": (),
+}  # fmt: skip
+"""What of them is listed; `automatic`: what a policy approved."""
+SHOWN = ("waiting", "deferred", "decided", "automatic", "all")
+"""Those that a key goes through in turn."""
+_WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class InboxFilter:
+    """What is listed."""
+
+    text: str = ""
+    """Words, each of which has to stand there."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of proposals; empty: all of them."""
+    state: str = _WAITING
+
+    @property
+    def narrated(self) -> NarratedFilter | None:
+        """What is asked of the narrator; None: nothing of its own is wanted."""
+        kinds = tuple(kind for kind in get_args(FactKind) if kind in self.kinds)
+        if self.kinds and not kinds:
+            return None
+        policy = True if self.state == "automatic" else None
+        return NarratedFilter(STATES[self.state], kinds, self.text, policy)
+
+    def wants(self, kind: str, *texts: str) -> bool:
+        """Return whether an item of another source matches; it waits, as long as it is listed."""
+        text = "\n".join(texts).lower()
+        is_listed = self.state in (_WAITING, "all") and (not self.kinds or kind in self.kinds)
+        return is_listed and all(word in text for word in self.text.lower().split())
+
+
+def read_line(text: str) -> tuple[InboxFilter, str]:
+    """Return what a line asks for, and what is wrong with it; a term that cannot be read is left out."""
+    words: list[str] = []
+    wrong: list[str] = []
+    kinds: list[str] = []
+    state = _WAITING
+    for piece in pieces_of(text):
+        field, colon, value = piece.partition(":")
+        field, value = field.lower(), value.lower()
+        if not colon or field not in ("kind", "state"):
+            words.append(piece.replace('"', ""))
+        elif field == "kind":
+            for one in filter(None, value.split(",")):
+                (kinds if one in KINDS else wrong).append(one if one in KINDS else _unknown(field, one, KINDS))
+        elif value in STATES:
+            state = value
+        elif value:
+            wrong.append(_unknown(field, value, STATES))
+    return InboxFilter(" ".join(words), tuple(dict.fromkeys(kinds)), state), " ".join(wrong)
+
+
+def with_field(text: str, field: str, value: str) -> str:
+    """Return a line in which a field has another value, or, where that is empty, none."""
+    kept = [one for one in pieces_of(text) if not one.lower().startswith(f"{field}:")]
+    return " ".join([*kept, f"{field}:{value}"] if value else kept)
+
+
+def _unknown(field: str, value: str, known: object) -> str:
+    names = ", ".join(known) if isinstance(known, tuple | dict) else ""
+    return f"{field}: there is no {value[:40]!r}. One of {names}."

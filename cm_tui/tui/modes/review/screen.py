@@ -1,0 +1,128 @@
+"""Review: everything that waits for the user's decision, and the topics that approved lines are written into."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from cm_tui.tui.modes.review.commands import REVIEW_COMMANDS
+from cm_tui.tui.modes.review.detail_panel import DetailList
+from cm_tui.tui.modes.review.listing import read, switch_to_topics
+from cm_tui.tui.modes.review.proposal_list import ProposalList
+from cm_tui.tui.modes.review.topic_list import TopicList
+from cm_tui.tui.modes.review.undoing import undo_chosen, undo_last_decision
+from cm_tui.tui.modes.review.view import TYPING, ReviewView
+from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.undo import undo_earlier
+
+
+class ReviewScreen(ReviewView):
+    """What waits for a person."""
+
+    MODE = "review"
+    INTRO = (
+        "Everything that waits for your decision: the narrator's proposals, agents' wishes about entries, memories that "
+        "name missing code, and entries included in the clone. Nothing is written or trusted before you approve it. "
+        "Each proposal shows what it would write and where, why, how often it was seen, how sure it is, and its evidence. "
+        "a approves and goes to the next, x rejects, d puts off, e edits, u undoes any of it, also days later. t shows "
+        "the topics."
+    )
+    ZOOMS = ("detail-panel", "review-list-panel")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(REVIEW_COMMANDS),
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_list", show=False),
+    ]
+
+    UNDOES_EARLIER = True
+
+    def mode_commands(self) -> tuple[Command[ReviewView], ...]:
+        """All commands of the mode."""
+        return REVIEW_COMMANDS
+
+    def undo_here(self) -> bool:
+        """Undo what was decided on the chosen proposal."""
+        chosen = self.proposal
+        if chosen is None or chosen.state == "waiting":
+            return False
+        undo_chosen(self, chosen)
+        return True
+
+    def undo_earlier(self) -> None:
+        """Undo the last decision of the project, or what was changed last about topics."""
+        if self.on_topics:
+            undo_earlier(self)
+        else:
+            undo_last_decision(self)
+
+    # --- the filter ---
+
+    @on(Input.Changed, "#review-filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
+        self.remember()
+
+    @on(Input.Submitted, "#review-filter")
+    def _take_first(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    def action_into_list(self) -> None:
+        """Down from the input goes into the list."""
+        if self.focused is self.filter_input:
+            self.list_shown.focus()
+
+    # --- the lists ---
+
+    @on(ProposalList.Highlighted, "#proposals")
+    def _came_to(self, event: ProposalList.Highlighted) -> None:
+        event.stop()
+        if not self.on_topics:
+            self.show_item()
+            self.refresh_keys()
+
+    @on(ProposalList.Wanted)
+    def _rows_wanted(self, event: ProposalList.Wanted) -> None:
+        event.stop()
+        self.stock.read_on(event.many)
+
+    @on(TopicList.Highlighted, "#topics")
+    def _came_to_topic(self, event: TopicList.Highlighted) -> None:
+        event.stop()
+        if self.on_topics:
+            self.topics.show()
+            self.refresh_keys()
+
+    @on(ProposalList.Chosen, "#proposals")
+    @on(TopicList.Chosen, "#topics")
+    @on(DetailList.Chosen, "#detail-lines")
+    def _enter(self, event: ProposalList.Chosen) -> None:
+        event.stop()
+        read(self)
+
+    @on(DetailList.Highlighted, "#detail-lines")
+    def _came_to_line(self, event: DetailList.Highlighted) -> None:
+        event.stop()
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.refresh_keys()
+
+    # --- back ---
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the input or the panel, then the topics, then the filter."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif self.focused in (self.filter_input, self.panel.lines):
+            self.list_shown.focus()
+        elif self.on_topics:
+            switch_to_topics(self)
+        elif self.filter_input.value:
+            self.filter_input.value = ""
+        else:
+            self.list_shown.focus()

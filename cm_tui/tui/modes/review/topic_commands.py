@@ -1,0 +1,138 @@
+"""What is done with topics: made, merged, split, retired, brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cm_tui.errors import CmError
+from cm_tui.model import NarratedChange, TopicAction
+from cm_tui.tui.modes.review.others import flat
+from cm_tui.tui.modes.review.split_dialog import SplitDialog, Wanted, sections_of
+from cm_tui.tui.modes.review.topic_list import short
+from cm_tui.tui.modes.review.view import AFTER, ReviewView
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.messages import OpenMemory
+from cm_tui.tui.screens.undo import do_undoable
+from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.text_prompt import Prompt
+
+
+def select(screen: ReviewView) -> None:
+    """Select the topic under the cursor, or not any more, and go to the next."""
+    topic, rows = screen.topics.topic, screen.topic_list
+    if topic is None:
+        return
+    there = topic.id in rows.selected
+    rows.selected = tuple(name for name in rows.selected if name != topic.id) if there else (*rows.selected, topic.id)
+    screen.retitle()
+    rows.cursor += 1
+    rows.redraw()
+    screen.refresh_keys()
+
+
+def create(screen: ReviewView) -> None:
+    """Ask for a title and tags, and make a topic."""
+
+    def answered(line: str | None) -> None:
+        if line is not None:
+            title, tags = title_and_tags(line)
+            _change(screen, "create", [], title=title, tags=tags)
+
+    hint = "Its title, then tags, each with a #. The file is made below .cm/notes/topics."
+    screen.app.push_screen(Prompt("A new topic, such as: Router #net #dns", "", hint, _no_title), answered)
+
+
+def title_and_tags(line: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a line names: words that begin with `#` are tags."""
+    words = line.split()
+    tags = tuple(dict.fromkeys(word.lstrip("#") for word in words if word.startswith("#") and word.strip("#")))
+    return " ".join(word for word in words if not word.startswith("#")), tags
+
+
+def _no_title(line: str) -> str | None:
+    return None if title_and_tags(line)[0] else "Give it a title."
+
+
+def merge(screen: ReviewView) -> None:
+    """Make one topic of those that are selected, or of the one under the cursor and the one that is most like it."""
+    topic = screen.topics.topic
+    if topic is None:
+        return
+    ids: Sequence[str] = screen.topic_list.selected
+    if len(ids) < 2:
+        ids = (topic.id, topic.overlaps[0].id)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.topic_list.selected = ()
+            _change(screen, "merge", ids)
+
+    named = [short(found) if (found := screen.topics.by_id(name)) is not None else one_line(name) for name in ids]
+    goes = "\n".join(f"· {name}" for name in named[1:])
+    words = (
+        f"Merge into “{named[0]}”, which stays?\n\n{goes}\n\nTheir lines go there, and their files go. u takes it back."
+    )
+    screen.app.push_screen(ConfirmScreen(words, "Merge"), answered)
+
+
+def split(screen: ReviewView) -> None:
+    """Ask which sections make a topic of their own."""
+    topic = screen.topics.topic
+    if topic is None:
+        return
+
+    def answered(wanted: Wanted | None) -> None:
+        if wanted is not None:
+            _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
+
+    def read(text: str) -> None:
+        rows = sections_of(text)
+        if rows:
+            screen.app.push_screen(SplitDialog(short(topic), rows), answered)
+        else:
+            screen.cm.refuse("Split: it has no sections; headings begin them")
+
+    screen.ask("split", lambda engine: engine.note(topic.id).text, read)
+
+
+def retire_or_restore(screen: ReviewView) -> None:
+    """Retire the topic after a question, or bring it back."""
+    topic = screen.topics.topic
+    if topic is None:
+        return
+    if topic.retired:
+        _change(screen, "restore", [topic.id])
+        return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            _change(screen, "retire", [topic.id])
+
+    words = f"Retire “{short(topic)}”?\n\nIt is kept, listed here, and no longer recalled. D brings it back."
+    screen.app.push_screen(ConfirmScreen(words, "Retire"), answered)
+
+
+def read_in_memory(screen: ReviewView) -> None:
+    """Show the note in Memory, where it can be changed."""
+    row = screen.topics.row
+    if row is not None and not row.retired:
+        screen.post_message(OpenMemory("note", row.id))
+
+
+def _change(
+    screen: ReviewView, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
+) -> None:
+    def done(change: NarratedChange) -> None:
+        if change.done:
+            screen.topics.pending = change.id
+            screen.tell_done(f" ✓ u takes it back: {flat(change.words)} ")
+            screen.cm.tell(f"{one_line(change.words)}; u takes it back.")
+        else:
+            screen.cm.tell(one_line(change.problem), severity="warning")
+        screen.reload()
+
+    def failed(error: CmError) -> None:
+        screen.cm.tell_error(error)
+        screen.reload(delay=AFTER)
+
+    do_undoable(screen, lambda engine: engine.change_topics(action, list(names), title=title, tags=tags), done, failed)

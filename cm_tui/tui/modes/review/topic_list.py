@@ -1,0 +1,99 @@
+"""The list of topics: size against cap, tags, freshness, and what their lifecycle suggests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+from textual.content import Content
+
+from cm_tui.model import Topic
+from cm_tui.model.dates import age
+from cm_tui.tui.modes.review.others import flat
+from cm_tui.tui.modes.review.signs import OF_USER, REFUSED, SELECTED, place_of
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, fit, one_line
+
+_BAR, _SIZE, _WHEN = 10, 14, 15
+_LEAST_TITLE, _ROOMY = 10, 56
+_KB = 1024
+_NEARLY_FULL = 0.9
+_RETIRED = ("✗", "$muted")
+
+
+def share_of(topic: Topic) -> float:
+    """Return how much of its size cap a note has."""
+    return topic.bytes / topic.cap_bytes if topic.cap_bytes else 0.0
+
+
+def kilobytes(topic: Topic) -> str:
+    """Return size and cap, as the lifecycle counts them."""
+    return f"{-(-topic.bytes // _KB):,} of {topic.cap_bytes // _KB:,} KB"
+
+
+def size_bar(topic: Topic, width: int) -> Content:
+    """Return size against cap as a bar."""
+    share = share_of(topic)
+    return share_bar(share, width, "$error" if share > 1 else "$warning" if share > _NEARLY_FULL else "$primary")
+
+
+class TopicList(RowList[Topic]):
+    """Topics, then the notes that have a size cap besides; some of them selected."""
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(empty=empty, id=id)
+        self.selected: tuple[str, ...] = ()
+        """Ids, in the order in which they were selected."""
+        self.notes: Collection[str] = ()
+        """Ids of those that are no topics."""
+
+    def show(self, topics: Sequence[Topic], notes: Sequence[Topic], empty: str, *, at: str = "") -> None:
+        """Show other rows, with the cursor on the one that it was on, or on a topic by its id."""
+        here = at or (self.current.id if self.current is not None else "")
+        rows = [*topics, *notes]
+        self.notes = {one.id for one in notes}
+        self.selected = tuple(name for name in self.selected if any(one.id == name for one in topics))
+        place = next((place for place, one in enumerate(rows) if one.id == here), self.cursor)
+        self.set_rows(rows, cursor=place, empty=empty)
+
+    def set_lines(self, lines: int) -> None:
+        """Draw rows of so many lines."""
+        if lines != self.row_height:
+            self.row_height = lines
+            self.set_rows(self.rows, cursor=self.cursor)
+
+    def draw_line(self, row: Topic, line: int, width: int) -> Content:
+        """One line of a row."""
+        return self._named(row, width) if line == 0 else self._about(row, width)
+
+    def _named(self, row: Topic, width: int) -> Content:
+        sign = SELECTED if row.id in self.selected else _RETIRED if row.retired else (" ", "")
+        sign = REFUSED if row.advice and not sign[0].strip() else sign
+        told, when = f"{kilobytes(row):>{_SIZE}}", f"{age(time.time() - row.modified):>{_WHEN}}"
+        if width < _ROOMY:
+            when = ""
+        room = width - 6 - _BAR - len(told) - len(when)
+        if room < _LEAST_TITLE:
+            told, room = "", width - 6 - _BAR
+        name = fit(flat(row.title) or one_line(row.id), max(6, room))
+        style = "$muted" if row.retired else "$secondary" if row.id in self.notes else "$foreground"
+        whose = OF_USER if row.scope == "user" else (" ", "")
+        return Content.assemble(
+            " ", sign, whose, " ", (name, style), " ", size_bar(row, _BAR), (told, "$soft"), (when, "$muted")
+        )
+
+    def _about(self, row: Topic, width: int) -> Content:
+        facts = [] if width >= _ROOMY else [age(time.time() - row.modified)]
+        facts += [f"≈ {one.share:.0%} {place_of(one.id)}" for one in row.overlaps[:1] if not row.advice]
+        facts += [" ".join(f"#{flat(tag, 40)}" for tag in row.tags)] if row.tags else []
+        advice, told = flat(row.advice[0]) if row.advice else "", " · ".join(facts)
+        both = Content.assemble((advice, "$warning"), (" · " if advice and told else "", "$muted"), (told, "$muted"))
+        if row.retired:
+            both = Content.styled("retired: D brings it back", "$muted")
+        return Content.assemble("    ", both.truncate(max(1, width - 5), ellipsis=True))
+
+
+def short(topic: Topic, width: int = 40) -> str:
+    """Return what a topic is called, in a sentence."""
+    return elide_end(flat(topic.title) or one_line(topic.id), width)

@@ -1,0 +1,131 @@
+"""Helper processes that this one talks to by pipes, and pools of them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+W = TypeVar("W", bound="Worker")
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a process of this Python with pipes for its input and output.
+
+    Args:
+        code: what it runs.
+        arguments: of its command line.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    # -P: a project's own files must never be imported in place of libraries.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+class Worker:
+    """One process, started when it is first needed; used by one thread at a time.
+
+    Args:
+        code: as for `start`.
+        arguments: as for `start`.
+    """
+
+    def __init__(self, code: str, *arguments: str) -> None:
+        self._command = (code, *arguments)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+        self._ended_by = 0
+        """Signal that ended the last process."""
+
+    def stop(self) -> None:
+        """End the process at once."""
+        self._stopped = True
+        self._end()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = start(*self._command)
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        self._ended_by = -process.wait()
+        for pipe in (process.stdin, process.stdout):
+            # Unwritten data has no reader left.
+            with suppress(OSError):
+                pipe.close() if pipe is not None else None
+
+
+class WorkerPool(Generic[W]):
+    """Workers with a thread each, started when the first task comes.
+
+    Args:
+        size: how many; 0: one a core.
+        name: of the threads.
+        make: makes a worker.
+    """
+
+    def __init__(self, size: int, name: str, make: Callable[[], W]) -> None:
+        self._size = size or os.cpu_count() or 1
+        self._name = name
+        self._make = make
+        self._idle: queue.SimpleQueue[W] = queue.SimpleQueue()
+        self._workers: list[W] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    def close(self) -> None:
+        """End the processes; work in progress is dropped."""
+        for worker in self._workers:
+            worker.stop()
+        if self._threads is not None:
+            self._threads.shutdown(cancel_futures=True)
+            self._threads = None
+        self._workers.clear()
+
+    def _spread(self, work: Callable[[W, T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """Yield the results of tasks in their order; tasks are taken as the work goes on."""
+        waiting: deque[Future[R]] = deque()
+        for task in tasks:
+            waiting.append(self._submit(work, task))
+            # Enough in flight to keep every worker busy, little enough to keep memory small.
+            if len(waiting) > 2 * self._size:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def _submit(self, work: Callable[[W, T], R], task: T) -> Future[R]:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._size, thread_name_prefix=self._name)
+            self._idle = queue.SimpleQueue()
+            self._workers = [self._make() for _ in range(self._size)]
+            for worker in self._workers:
+                self._idle.put(worker)
+        return self._threads.submit(self._run, work, task)
+
+    def _run(self, work: Callable[[W, T], R], task: T) -> R:
+        idle = self._idle
+        worker = idle.get()
+        try:
+            return work(worker, task)
+        finally:
+            idle.put(worker)
