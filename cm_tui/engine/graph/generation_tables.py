@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import duckdb
 
@@ -25,8 +25,6 @@ NOW = "now_file"
 _LOOK_S = 0.05
 _made = count()
 """Counts the sets of tables of this process."""
-_SHARED: WeakKeyDictionary[Database, GenerationTables] = WeakKeyDictionary()
-_SHARING = threading.Lock()
 
 
 class TableSet:
@@ -101,10 +99,7 @@ class GenerationTables:
     @classmethod
     def of(cls, db: Database) -> GenerationTables:
         """Return the sets that all who ask about a store share."""
-        with _SHARING:
-            if db not in _SHARED:
-                _SHARED[db] = cls(db)
-            return _SHARED[db]
+        return db.shared("generation_tables", cls)
 
     @property
     def _db(self) -> Database:
