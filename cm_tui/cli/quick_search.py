@@ -71,7 +71,7 @@ def _request(arguments: Sequence[str]) -> _Request:
             raise _OtherError
         else:
             words.append(word)
-    if len(words) != 1 or (limit is not None and limit < 1):
+    if len(words) != 1 or not words[0].strip() or (limit is not None and limit < 1):
         raise _OtherError
     folder = Path(project).expanduser().absolute() if project else Path.cwd()
     return _Request(words[0], str(folder), not project, limit, as_json)

@@ -158,7 +158,7 @@ def test_a_search_with_few_modules_prints_what_the_whole_command_line_prints(
     monkeypatch.chdir(indexed.root)
     for words in (
         ["tax"], ["add tax", "--json"], ["Cart", "-n", "2"], ["tax", "-p", str(indexed.root)], ["tax path:shop lang:go"],
-        ["nowhere_to_be_found"], ["", "--json"],
+        ["nowhere_to_be_found"],
     ):  # fmt: skip
         whole = indexed.cm("search", *words)
         code = quick_search(words)
