@@ -48,6 +48,11 @@ def _run() -> int:
         from cm_tui.agent_hooks.command import main as hook
 
         return hook(sys.argv[2:])
+    if sys.argv[1:2] == ["search"]:
+        from cm_tui.cli.quick_search import quick_search
+
+        if (code := quick_search(sys.argv[2:])) is not None:
+            return code
     # Every command would look through all installed packages for plugins of the library that checks options and settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from cm_tui.cli.app import run

@@ -109,21 +109,24 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort; the report is kept in a file
+        return failed(error)
+    return code
+
+
+def failed(error: BaseException) -> int:
+    """Report the failure that is being handled, and return the exit code."""
+    if isinstance(error, BrokenPipeError):
         # The reader has gone (`cm … | head`): close quietly, as other commands do.
         _drop_output()
         return 0
-    except CmError as error:
-        if _was_stopped(error):
-            return _stopped()
+    if _was_stopped(error):
+        # DuckDB raises a RuntimeError of its own when the key comes in the middle of a query.
+        return _stopped()
+    if isinstance(error, CmError):
         _complain(error.message, error.hint)
         return error.exit_code
-    except KeyboardInterrupt:
-        return _stopped()
-    except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
-        # DuckDB raises a RuntimeError of its own when the key comes in the middle of a query.
-        return _stopped() if _was_stopped(error) else _unexpected(error)
-    return code
+    return _unexpected(error)
 
 
 def _stopped() -> int:
@@ -138,7 +141,7 @@ def _was_stopped(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _unexpected(error: Exception) -> int:
+def _unexpected(error: BaseException) -> int:
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         name = error.object.encode("utf-8", "backslashreplace").decode()
         _complain(f"{name} is not valid UTF-8.", "Give the folder another name: git's library and the store need it.")

@@ -5,16 +5,41 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from cm_tui.cli.output import write, write_text
+from cm_tui.cli.output import narrate, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 
 if TYPE_CHECKING:
-    from cm_tui.model import FileHits, Hit
+    from cm_tui.model import By, FileHits, Hit, SearchResult
 
+RESULT_FIELDS = (
+    "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "filters", "suggestions",
+)  # fmt: skip
+"""Fields of a result that are printed as JSON, in this order."""
 _CODE_LINES = 8
 _SHOWN_LINES = 12
+
+
+def show_result(result: SearchResult, by: By = "passage", *, explain: bool = False) -> None:
+    """Print what was found for people."""
+    for file in result.files:
+        show_file(file, explain=explain)
+    for hit in result.hits:
+        show_code(hit, explain=explain)
+    if result.beside:
+        write("What was said about it:")
+        write("")
+        for hit in result.beside:
+            show_remembered(hit, explain=explain)
+    counted = f"{len(result.hits)} of {count(result.total, 'candidate')}"
+    if by == "file":
+        counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
+    narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
+    if result.filters:
+        narrate(f"filters: {' '.join(result.filters)}")
+    for note in result.notes:
+        narrate(f"note: {note}")
 
 
 def show_code(hit: Hit, *, explain: bool) -> None:

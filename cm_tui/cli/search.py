@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine, refuse_empty
-from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import By, Mode, SearchResult
@@ -54,6 +53,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Ask the code: keyword and meaning together, each result with its score's parts."""
+    from cm_tui.cli.hits import show_result
     from cm_tui.cli.output import print_json, print_json_line
     from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
@@ -91,7 +91,7 @@ def search(
     if as_json:
         print_json(_object(result, listed))
         return
-    _show(result, listed, explain=explain)
+    show_result(result, listed, explain=explain)
 
 
 def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str) -> tuple[int, int] | None:
@@ -121,34 +121,6 @@ def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str)
     return one, other
 
 
-def _show(result: SearchResult, by: By, *, explain: bool) -> None:
-    """Print what was found for people."""
-    from cm_tui.cli.hits import show_code, show_file, show_remembered
-    from cm_tui.cli.output import narrate, write
-
-    for file in result.files:
-        show_file(file, explain=explain)
-    for hit in result.hits:
-        show_code(hit, explain=explain)
-    if result.beside:
-        write("What was said about it:")
-        write("")
-        for hit in result.beside:
-            show_remembered(hit, explain=explain)
-    counted = f"{len(result.hits)} of {count(result.total, 'candidate')}"
-    if by == "file":
-        counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
-    narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
-    for line in _said(result):
-        narrate(line)
-
-
-def _said(result: SearchResult) -> list[str]:
-    """What is said below the hits."""
-    filters = [f"filters: {' '.join(result.filters)}"] if result.filters else []
-    return [*filters, *(f"note: {note}" for note in result.notes)]
-
-
 def _lines(batch: str) -> list[str]:
     """The queries of a file; only a line feed ends one, so that each line in gives one line out."""
     from cm_tui.errors import NotFoundError, UsageError
@@ -167,9 +139,10 @@ def _lines(batch: str) -> list[str]:
 
 def _object(result: SearchResult, by: By) -> dict[str, Any]:
     """The contract's result object, with the notes besides; it has `files` instead of `hits` where files were asked for."""
+    from cm_tui.cli.hits import RESULT_FIELDS
     from cm_tui.cli.output import plain
 
-    listed = ("files", "total_files") if by == "file" else ("hits",)
-    names = ("query", "mode", "took_ms", *listed, "profile", "total", "notes", "generation", "beside",
-             "filters", "suggestions")  # fmt: skip
+    names = [*RESULT_FIELDS]
+    if by == "file":
+        names[names.index("hits") : names.index("hits") + 1] = ["files", "total_files"]
     return {name: plain(getattr(result, name)) for name in names}

@@ -217,7 +217,7 @@ class DaemonConfig(BaseModel):
     """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
     idle_seconds: float = Field(default=1800.0, gt=0)
     """How long the daemon stays when nobody asks anything."""
-    project_idle_seconds: float = Field(default=600.0, gt=0)
+    project_idle_seconds: float = Field(default=60.0, gt=0)
     """How long it keeps a project open that nobody asks about, and the model of prose in memory that nobody needs."""
     wait_seconds: float = Field(default=0.2, ge=0, le=60)
     """How long a question waits for the index to follow what has just changed; then it is answered from what is there."""

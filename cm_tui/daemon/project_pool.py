@@ -16,6 +16,7 @@ from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.store import memory
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Candidates
@@ -26,6 +27,8 @@ _LOCATED_SECONDS = 5.0
 _LOCATED = 256
 _REST_S = 10.0
 _CANDIDATES = 16
+_MOST_OPEN = 6
+"""Projects that stay open while nobody uses them; those that were used longest ago are closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -89,6 +92,8 @@ class ProjectPool:
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
         self._waiting: dict[Path, list[_Ticket]] = {}
+        self._closed_at: float | None = None
+        """Time at which a project was closed whose memory was not released yet."""
         self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
 
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:
@@ -239,9 +244,11 @@ class ProjectPool:
     def sweep(self, idle_seconds: float) -> list[Path]:
         """Close what nobody asked about for a while, and what has lost its folder; gives the roots of the latter."""
         gone = []
-        for project in self.opened():
+        by_use = sorted(self.opened(), key=lambda project: project.used)
+        for number, project in enumerate(by_use):
             lost = not project.root.is_dir()
-            if not lost and self._clock.monotonic() - project.used < idle_seconds:
+            is_recent = self._clock.monotonic() - project.used < idle_seconds
+            if not lost and is_recent and len(by_use) - number <= _MOST_OPEN:
                 continue
             with self._changed:
                 if not self._take(project):
@@ -250,6 +257,7 @@ class ProjectPool:
                 self._close(project.store)
             finally:
                 self._release(project.store)
+            self._closed_at = self._clock.monotonic()
             gone += [project.root] if lost else []
         return gone
 
@@ -265,6 +273,10 @@ class ProjectPool:
                 project.rested = project.used
             finally:
                 self._release(project.store)
+        if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
+            # By now what worked behind a project's answers has let go of it too.
+            self._closed_at = None
+            memory.give_back()
 
     def _take(self, project: Project) -> bool:
         """Take a project that nobody uses out of everybody's reach; whoever calls holds the lock."""

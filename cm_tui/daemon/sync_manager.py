@@ -16,7 +16,7 @@ from cm_tui.errors import StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Freshness
 
-MOST = 16
+MOST = 6
 """Projects that are watched at once; the one asked about longest ago is let go."""
 _NOT_COMPARED = "The files are being compared with the index: what changed since its last run may be missing."
 _log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.cli.quick_search import quick_search
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from tests.cli.conftest import Result, Shop, git
 from tests.daemon.conftest import daemons_allowed, make_project, pid_of_daemon
@@ -148,3 +149,49 @@ def test_two_homes_have_two_daemons(shop: Shop, tmp_path: Path):
         Shop(shop.root, tmp_path / "other").cm("index")
         assert pid_of_daemon() != first
     assert pid_of_daemon() == first
+
+
+def test_a_search_with_few_modules_prints_what_the_whole_command_line_prints(
+    indexed: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    indexed.cm("remember", "The tax is rounded half to even.")
+    monkeypatch.chdir(indexed.root)
+    for words in (
+        ["tax"], ["add tax", "--json"], ["Cart", "-n", "2"], ["tax", "-p", str(indexed.root)], ["tax path:shop lang:go"],
+        ["nowhere_to_be_found"],
+    ):  # fmt: skip
+        whole = indexed.cm("search", *words)
+        code = quick_search(words)
+        assert code == 0, words
+        assert _steady(Result(code, *capsys.readouterr()), indexed) == _steady(whole, indexed), words
+
+
+def test_a_search_that_needs_more_is_left_to_the_whole_command_line(
+    indexed: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(indexed.root)
+    assert quick_search(["tax"]) is None, "no daemon runs yet"
+    indexed.cm("status")
+    assert quick_search(["tax"]) == 0
+    capsys.readouterr()
+    for words in (
+        [],
+        ["tax", "two"],
+        ["tax", "--explain"],
+        ["tax", "-n", "x"],
+        ["tax", "-n", "0"],
+        ["tax", "-p", "/nowhere"],
+    ):
+        assert quick_search(words) is None, words
+    monkeypatch.setenv("CM_SEARCH__PROFILE", "memory")
+    assert quick_search(["tax"]) is None
+    monkeypatch.delenv("CM_SEARCH__PROFILE")
+    (indexed.root / ".cm").mkdir(exist_ok=True)
+    (indexed.root / ".cm" / "config.toml").write_text('[search]\nprofile = "memory"\n')
+    assert quick_search(["tax"]) is None
+    (indexed.root / ".cm" / "config.toml").unlink()
+    (indexed.root / "zoo.py").write_text("def giraffe():\n    pass\n")
+    git(indexed.root, "add", "-A")
+    git(indexed.root, "commit", "-qm", "Zoo")
+    assert quick_search(["giraffe"]) is None, "the index is behind"
+    assert capsys.readouterr() == ("", "")

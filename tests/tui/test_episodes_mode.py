@@ -118,7 +118,7 @@ async def words_and_fields_filter_and_a_wrong_value_is_told(driver, told):
         ("tool:Read", ["keep the slash of a record"]),
         ("tool:Bash tag:ci", ["run the tests"]),
         ("file:src agent:codex", ["keep the slash of a record"]),
-        ("until:yesterday", ["why was the retry reverted"]),
+        ("until:12h", ["why was the retry reverted"]),
         ("session:sub", ["look into the remote"]),
     ):
         driver.app.screen.filter_input.value = line

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -37,6 +38,19 @@ def bundled_folder() -> Path:
     return Path(str(resources.files("cm_tui") / "data" / "models" / NAME))
 
 
+class _Model:
+    """The parts of a loaded model."""
+
+    def __init__(self, pieces: Pieces, table: StaticTable) -> None:
+        self.pieces = pieces
+        self.table = table
+
+
+_models: WeakValueDictionary[Path, _Model] = WeakValueDictionary()
+"""Models in use, by their folder: one is in memory once, however many projects are open, and released with the last."""
+_loading = threading.Lock()
+
+
 class BundledProvider:
     """code-static-256: loaded with the first text, verified against its checksums each time.
 
@@ -50,8 +64,7 @@ class BundledProvider:
     def __init__(self, folder: Path | None = None) -> None:
         self.fingerprint = fingerprint("bundled", f"{NAME}.{VERSION}", DIMENSIONS)
         self._folder = folder or bundled_folder()
-        self._lock = threading.Lock()
-        self._loaded: tuple[Pieces, StaticTable] | None = None
+        self._loaded: _Model | None = None
         self._worker: EmbeddingProcess | None = None
 
     def check(self) -> None:
@@ -108,13 +121,15 @@ class BundledProvider:
         return vector
 
     def _load(self) -> tuple[Pieces, StaticTable]:
-        with self._lock:
+        with _loading:
             if self._loaded is None:
-                model, tokenizer = (
-                    verified.read_verified(self._folder, name, self._folder, _REINSTALL) for name in _FILES
-                )
-                self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), read_table(model))
-            return self._loaded
+                self._loaded = _models.get(self._folder) or self._read()
+                _models[self._folder] = self._loaded
+            return self._loaded.pieces, self._loaded.table
+
+    def _read(self) -> _Model:
+        table, tokenizer = (verified.read_verified(self._folder, name, self._folder, _REINSTALL) for name in _FILES)
+        return _Model(Pieces(_tokenizer(tokenizer), MAX_TOKENS), read_table(table))
 
 
 def _tokenizer(data: bytes) -> Tokenizer:

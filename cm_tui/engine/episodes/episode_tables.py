@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, proxy
+from weakref import proxy
 
 import duckdb
 
@@ -26,8 +26,6 @@ _MIGRATIONS = (5, 7, 10, 11)
 _WRITES = 64
 """Number of writes whose changed rows are remembered."""
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
-_tables: WeakKeyDictionary[Database, EpisodeTables] = WeakKeyDictionary()
-_making = threading.Lock()
 
 
 class EpisodeTables:
@@ -48,6 +46,8 @@ class EpisodeTables:
         self._cursors = threading.local()
         self.writer = threading.RLock()
         """Held while the journal is read into the tables."""
+        self.narrator_pass = threading.Lock()
+        """Held while the narrator looks at episodes."""
         self.version = 0
         """Number of writes since the store was opened."""
         self._written: deque[tuple[int, frozenset[int] | None]] = deque(maxlen=_WRITES)
@@ -57,11 +57,7 @@ class EpisodeTables:
     @classmethod
     def of(cls, db: Database) -> EpisodeTables:
         """Return the tables that all who use a store share."""
-        with _making:
-            found = _tables.get(db)
-            if found is None:
-                found = _tables[db] = cls(db)
-            return found
+        return db.shared("episode_tables", cls)
 
     @property
     def cursor(self) -> Cursor:

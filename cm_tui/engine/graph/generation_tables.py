@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
 from typing import NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import duckdb
 
@@ -29,8 +29,6 @@ MOST_EDGES = 20_000
 _LOOK_S = 0.05
 _made = count()
 """Counts the sets of tables of this process."""
-_SHARED: WeakKeyDictionary[Database, GenerationTables] = WeakKeyDictionary()
-_SHARING = threading.Lock()
 
 
 class PageKey(NamedTuple):
@@ -114,10 +112,7 @@ class GenerationTables:
     @classmethod
     def of(cls, db: Database) -> GenerationTables:
         """Return the sets that all who ask about a store share."""
-        with _SHARING:
-            if db not in _SHARED:
-                _SHARED[db] = cls(db)
-            return _SHARED[db]
+        return db.shared("generation_tables", cls)
 
     @property
     def _db(self) -> Database:

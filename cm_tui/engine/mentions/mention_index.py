@@ -75,10 +75,17 @@ class MentionIndex:
         self._read_now = read_now
         self._commits_of = commits_of
         self._confirmed = confirmed
+        self._settled: tuple[int, Confirmed] | None = None
+        """The state of the store, and what was confirmed, when there was nothing to look at."""
 
     def has_changed(self) -> bool:
         """Return whether there may be something to update."""
-        return self._now() != self._stored()
+        state, confirmed = self._db.state, self._confirmed()
+        if state is not None and (state, confirmed) == self._settled:
+            return False
+        has_changed = self._now() != self._stored()
+        self._settled = None if has_changed or state is None else (state, confirmed)
+        return has_changed
 
     def sync(self, seconds: float | None = None) -> bool:
         """Update the mentions from the memory, the files and the history; the caller holds the writer lock.

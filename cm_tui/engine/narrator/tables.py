@@ -7,13 +7,12 @@ and that are dropped when it is closed.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
-from weakref import WeakKeyDictionary
 
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.store.cursor import Cursor
@@ -26,10 +25,6 @@ TABLES = (
 _OF_MINERS = frozenset(TABLES[:8])
 VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
 """Condition on episodes to be mined."""
-
-
-_passes: WeakKeyDictionary[EpisodeTables, threading.Lock] = WeakKeyDictionary()
-_making = threading.Lock()
 
 
 class ReadAnewError(StoreError):
@@ -66,10 +61,9 @@ class NarratorTables:
         self._cursor = cursor
 
     @property
-    def one_at_a_time(self) -> threading.Lock:
+    def one_at_a_time(self) -> Lock:
         """Held while mining or weighing."""
-        with _making:
-            return _passes.setdefault(self.episodes, threading.Lock())
+        return self.episodes.narrator_pass
 
     @classmethod
     @contextmanager

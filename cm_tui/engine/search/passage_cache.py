@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from threading import Event, Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,9 @@ from cm_tui.engine.search.traits import Definition, Owner, Traits, traits_of
 from cm_tui.engine.store.database import Database
 
 _KEPT = 100_000
-"""Records in memory: some 1.2 kB each."""
+"""Records in memory, as bytes: some 0.8 kB each."""
+_LIVE = 4_000
+"""Those of them that are kept as objects too, with their traits: a million small objects would leave holes in memory."""
 _STEP = 1000
 _PAUSE = 0.005
 """Seconds between two steps."""
@@ -78,20 +83,25 @@ class PassageCache:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
-        self._records: OrderedDict[int, PassageRecord] = OrderedDict()
+        self._records: OrderedDict[int, bytes] = OrderedDict()
+        self._live: OrderedDict[int, PassageRecord] = OrderedDict()
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
         """Return records in order of path and line; removed passages are skipped."""
         with self._lock:
-            missing = [id_ for id_ in ids if id_ not in self._records]
-        read = {record.id: record for record in self._read(missing)}
+            found = {id_: self._live[id_] for id_ in ids if id_ in self._live}
+            packed = {id_: self._records[id_] for id_ in ids if id_ in self._records and id_ not in found}
+        read = self._read([id_ for id_ in ids if id_ not in found and id_ not in packed])
+        found |= {id_: _unpacked(text) for id_, text in (packed | read).items()}
         with self._lock:
             self._records |= read
-            found = [record for id_ in ids if (record := self._records.get(id_) or read.get(id_))]
-            for record in found:
-                self._records.move_to_end(record.id)
+            self._live |= found
+            for id_ in found:
+                self._live.move_to_end(id_)
+                if id_ in self._records:
+                    self._records.move_to_end(id_)
             self._shrink()
-        return sorted(found, key=lambda record: (record.path, record.start_line, record.end_line, record.id))
+        return sorted(found.values(), key=lambda record: (record.path, record.start_line, record.end_line, record.id))
 
     def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
         """Return the ids of the passages of some paths."""
@@ -112,7 +122,9 @@ class PassageCache:
 
     def _shrink(self) -> None:
         while len(self._records) > _KEPT:
-            self._records.popitem(last=False)
+            self._live.pop(self._records.popitem(last=False)[0], None)
+        while len(self._live) > _LIVE:
+            self._live.popitem(last=False)
 
     def read_all(self, stop: Event) -> None:
         """Load records in small steps, so that requests do not wait, until `stop` is set."""
@@ -123,23 +135,27 @@ class PassageCache:
             read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._records])
             with self._lock:
                 # Records requested meanwhile are newer.
-                for record in read:
-                    self._records.setdefault(record.id, record)
-                    self._records.move_to_end(record.id, last=False)
+                for id_, packed in read.items():
+                    self._records.setdefault(id_, packed)
+                    self._records.move_to_end(id_, last=False)
                 self._shrink()
 
-    def _read(self, ids: Sequence[int]) -> list[PassageRecord]:
+    def _read(self, ids: Sequence[int]) -> dict[int, bytes]:
         if not ids:
-            return []
+            return {}
         # Numbers in the query text let DuckDB skip blocks; as a parameter they do not.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
-        owners: dict[int, Owner] = {}
-        defined: dict[int, list[Definition]] = defaultdict(list)
-        for id_, own, begins, line, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
-            definition = Definition(*rest)
+        owners: dict[int, tuple[Any, ...]] = {}
+        defined: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+        for id_, own, begins, line, name, qualname, kind, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
             if own:
-                owners[id_] = Owner(definition.qualname, definition.name, definition.kind, line)
+                owners[id_] = (qualname, name, kind, line)
             if begins:
-                defined[id_].append(definition)
+                defined[id_].append((name, qualname, kind, *rest))
         rows = self._db.rows(_PASSAGES.replace("$ids", wanted))
-        return [PassageRecord(owners.get(row[0]), tuple(defined.get(row[0], ())), *row) for row in rows]
+        return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
+
+
+def _unpacked(packed: bytes) -> PassageRecord:
+    owner, definitions, row = marshal.loads(packed)  # noqa: S302 - packed above, in this process
+    return PassageRecord(None if owner is None else Owner(*owner), tuple(starmap(Definition, definitions)), *row)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import proxy
 
 import duckdb
@@ -29,6 +29,9 @@ sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(na
 FILE = "store.duckdb"
 LOG = f"{FILE}.wal"
 """Changes that are not in the database's own file yet; there while it is open, and after a process was killed."""
+
+
+T = TypeVar("T")
 
 
 class Database:
@@ -61,6 +64,8 @@ class Database:
         self._facts: tuple[int | None, dict[str, str]] = (None, {})
         self._lowering = threading.Lock()
         self._memory_limit = ""
+        self._shared: dict[str, Any] = {}
+        self._sharing = threading.RLock()
         self.generations = Generations(proxy(self))
         """States of the index that questions are answered from."""
         try:
@@ -90,6 +95,19 @@ class Database:
         before: Cursor | None = getattr(self._cursors, "reading", None)
         self._cursors.reading = cursor
         return before
+
+    def shared(self, name: str, make: Callable[[Database], T]) -> T:
+        """Return the object of that name that all users of this store share; it is released with the store.
+
+        Args:
+            name: of the object.
+            make: called when it is first needed.
+        """
+        with self._sharing:
+            if name not in self._shared:
+                self._shared[name] = make(self)
+            found: T = self._shared[name]
+            return found
 
     @property
     def is_writing(self) -> bool:
@@ -231,6 +249,9 @@ class Database:
         self.generations.close()
         self._in_use.close()
         self._connection.close()
+        # Threads that go on would keep their cursors, and with them this store and what hangs on it.
+        self._cursors = threading.local()
+        self._shared.clear()
 
     def number(self, key: str, default: int = 0) -> int:
         """Return a numeric fact.

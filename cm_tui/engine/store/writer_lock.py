@@ -6,14 +6,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from weakref import WeakKeyDictionary
 
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel
 
-_locks: WeakKeyDictionary[Database, WriterLock] = WeakKeyDictionary()
-_making = threading.Lock()
 _STORING_S = 0.3
 """How long a question waits for an index run that stores its files."""
 
@@ -38,8 +35,7 @@ class WriterLock:
     @classmethod
     def of(cls, db: Database) -> WriterLock:
         """Return the lock that all who write to a store share."""
-        with _making:
-            return _locks.setdefault(db, cls())
+        return db.shared("writer_lock", lambda _: cls())
 
     @contextmanager
     def index_run(self) -> Iterator[None]:

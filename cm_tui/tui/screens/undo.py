@@ -27,7 +27,7 @@ _LONGEST = 60
 _TEXT, _LEAD = 170, 30
 """Cells that are shown of each side of a text that changed, and how many of them both have in common."""
 _UNDONE = "Undone: "
-_UNDONE = "undone: "
+_ENGINES = "undone: "
 """Prefix of the engine's words for an undo."""
 
 
@@ -297,7 +297,7 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 def _words(undone: Undone, title: str) -> str:
     titles = {undone.ids[0]: title} if undone.ids else {}
-    words = _with_titles(undone.words.removeprefix(_UNDONE), titles)
+    words = _with_titles(undone.words.removeprefix(_ENGINES), titles)
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if title and len(undone.ids) > 1 else ""
     return f"{_UNDONE}{'; '.join((f'{words}{more}', *map(one_line, undone.notes)))}"
 

@@ -40,7 +40,7 @@ def test_every_key_and_value_has_its_place() -> None:
     ("text", "place", "message"),
     [
         ("a: &x [1]\nb: *x\n", (1, 4), "anchors"),
-        ("a: 1\nb:\n  a: 2\n  a: 3\n", (4, 3), "second time"),
+        ("a: 1\nb:\n  a: 2\n  a: 3\n", (4, 3), "repeated here"),
         ("a:\n\t- 1\n", (2, 1), "tab"),
         ("a: !!python/object:os.system x\n", (1, 4), "tag"),
         ("base: {a: 1}\nb:\n  <<: {c: 1}\n", (3, 3), "merge keys"),
@@ -62,17 +62,17 @@ def test_mistakes_in_yaml(text: str, place: tuple[int, int], message: str) -> No
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ('{"a": 1, "a": 2}', (1, 10), "second time"),
+        ('{"a": 1, "a": 2}', (1, 10), "repeated here"),
         ('{"a": NaN}', (1, 7), "expected"),
         ('{"a": 1,}', (1, 9), "double quotes"),
         ("{'a': 1}", (1, 2), "double quotes"),
-        ('{"a": 1} x', (1, 10), "behind the end"),
+        ('{"a": 1} x', (1, 10), "data after the end"),
         ('{"a": 1\n "b": 2}', (2, 2), "`,` or a `}`"),
         ('"abc', (1, 1), "unterminated"),
         ("[" * 50, (1, 42), "nested"),
         ('{"a": 1e999}', (1, 7), "too large"),
         ('{"\\ud800": 1}', (1, 2), "half of a surrogate"),
-        ("01", (1, 2), "behind the end"),
+        ("01", (1, 2), "data after the end"),
     ],
 )
 def test_mistakes_in_json(text: str, place: tuple[int, int], message: str) -> None:

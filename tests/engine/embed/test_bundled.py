@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
+from cm_tui.engine.embed import bundled
 from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
 from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.embed.provider import passage_text
@@ -49,6 +51,19 @@ def test_equals_fastembed_on_the_same_folder(provider):
     model = TextEmbedding("test/code-static-256", specific_model_path=str(bundled_folder()), threads=1)
     expected = np.array(list(model.embed(TEXTS, batch_size=64)))
     np.testing.assert_allclose(provider.embed(TEXTS), expected, atol=2e-6)
+
+
+def test_the_model_is_in_memory_once_and_gone_with_its_last_user(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(bundled_folder(), folder)
+    users = [BundledProvider(folder) for _ in range(3)]
+    for one in users:
+        one.embed_query("tax")
+    assert users[0]._loaded is users[1]._loaded is users[2]._loaded is bundled._models[folder]
+    del one
+    users.clear()
+    gc.collect()
+    assert folder not in bundled._models
 
 
 def test_rows_are_unit_vectors_and_texts_without_tokens_are_zeros(provider):

@@ -157,7 +157,7 @@ def test_a_folder_that_is_removed_and_made_again(watch):
     watched = watch()
     root = watched.repo.root
     shutil.rmtree(root)
-    until(lambda: "gone" in watched.watcher.state.note)
+    until(lambda: "no longer exists" in watched.watcher.state.note)
     assert watched.watcher.state.state == "failed"
     watched.told.clear()
     repo = Repo(root)

@@ -185,7 +185,7 @@ def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: En
     assert stored(b"quokka")
     assert stored(b"sign tags")
     report = engine.erase([one.evidence_ids[0], other.evidence_ids[1]])
-    assert any("loses its words" in note for note in report.reasons)
+    assert any("lose their text" in note for note in report.reasons)
     taught(engine.root, "look away", first=9_000)
     passed(engine)
     # Two sessions still say so.

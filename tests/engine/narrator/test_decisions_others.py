@@ -107,7 +107,7 @@ def test_what_says_nothing_to_be_done_is_no_rule(engine: Engine):
     put(engine.root, [(n + 700, said("why?", f"c{n}", steps=ran("make all"))) for n in range(4)])
     passed(engine)
     one = one_of(engine, "make")
-    assert "no Rule" in decided(engine, one.id, as_rule=True).problem
+    assert "cannot be a Rule" in decided(engine, one.id, as_rule=True).problem
     approved(engine, one.id, as_rule=True, text="Run `make all` before a commit.")
     assert engine.entries().rows[0].category == "Rule"
 

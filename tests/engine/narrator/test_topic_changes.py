@@ -128,7 +128,7 @@ def test_sections_move_to_a_topic_of_their_own(project: Project):
     assert made.endswith("---\n\n# Timeouts\n\n## Router timeouts\n\n- router waits\n\n### Deep\n\n- deep\n")
     undo(project, done.change)
     assert project.all() == before
-    with pytest.raises(UsageError, match="Nothing would stay"):
+    with pytest.raises(UsageError, match="Nothing would remain"):
         change(project.root, "split", ["a", "Rest", "Router timeouts"], "x")
     with pytest.raises(NotFoundError, match="no section 'Nope'"):
         change(project.root, "split", ["a", "Rest", "Nope"], "x")

@@ -205,7 +205,7 @@ def test_a_line_that_holds_a_secret_keeps_it_wherever_it_goes(root: Path, change
     file.write_text(f"token {GITHUB}\ntoken {other}\n")
     shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
     assert len(set(shown.split())) < 5, "both look the same"
-    with pytest.raises(UsageError, match="not clear which"):
+    with pytest.raises(UsageError, match="unclear which"):
         changes.write(".cm/notes/topics/a.md", shown.split("\n")[0] + "\n", shown, "")
     assert other in file.read_text()
     hunks = [event.data.get("hunks") for event in Journal.of(root).read(START) if event.kind == CHANGED]
@@ -217,7 +217,7 @@ def test_a_secret_that_was_deleted_is_not_brought_back_as_a_mark(root: Path, cha
     shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
     done = changes.write(".cm/notes/topics/a.md", "one\n", shown, "")
     assert last(root).id == done.change
-    with pytest.raises(UsageError, match="no journal keeps"):
+    with pytest.raises(UsageError, match="no journal stores"):
         take_back(changes._notes, last(root))
     assert file.read_text() == "one\n"
 

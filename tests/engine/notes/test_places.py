@@ -115,4 +115,4 @@ def test_a_name_that_is_no_text_is_told_and_left_out(root: Path):
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md"))).write_text("x")
     looked = scan_folders(Places(root))
     assert dict(looked.found) == {}
-    assert "no text" in looked.notes[0]
+    assert "not valid text" in looked.notes[0]

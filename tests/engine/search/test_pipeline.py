@@ -304,7 +304,7 @@ def test_a_reranker_that_is_too_slow_is_left_out_until_later() -> None:
     timed.scores("cart", ["one"])
     assert not timed.too_slow(), "the first question loads the model"
     timed.scores("cart", ["one"])
-    assert "2.0 s a question" in timed.too_slow()
+    assert "2.0 s per query" in timed.too_slow()
     slow.now += 700
     assert not timed.too_slow()
     slow.takes = 0.1

@@ -1,6 +1,9 @@
 """A store that is closed while others ask it."""
 
+import gc
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -49,3 +52,22 @@ def test_closing_beside_many_questions_ends_each_with_an_answer_or_an_error(tmp_
         for thread in threads:
             thread.join(60)
         assert len(found) == 4
+
+
+def test_a_closed_store_is_released_though_threads_that_asked_it_go_on(tmp_path):
+    from cm_tui.engine.episodes.episode_tables import EpisodeTables
+    from cm_tui.engine.graph.graph import Graph
+    from cm_tui.engine.search.keyword import KeywordIndex
+    from cm_tui.engine.store.writer_lock import WriterLock
+
+    db = Database(tmp_path / "store")
+    with ThreadPoolExecutor(1) as pool:
+        asked = Graph(db), KeywordIndex(db), EpisodeTables.of(db), WriterLock.of(db)
+        assert pool.submit(asked[0].symbols).result().total == 0
+        assert pool.submit(asked[1].documents).result().ids.tolist() == []
+        pool.submit(asked[2].cursor.execute, "SELECT 1").result()
+        db.close()
+        store, words, lock = weakref.ref(db), weakref.ref(asked[1]), weakref.ref(asked[3])
+        del db, asked
+        gc.collect()
+        assert (store(), words(), lock()) == (None, None, None)

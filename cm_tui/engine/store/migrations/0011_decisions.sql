@@ -1,5 +1,5 @@
--- Decisions on proposals of the narrator, and proposals of agents: events of the journal, unchanged. They are removed when
--- it is read again, and erased ones at once.
+-- Decisions on proposals of the narrator, and proposals of agents: events of the journal, unchanged. They are removed
+-- when it is read again, and erased ones at once.
 CREATE TABLE narrator_event (
     event   BIGINT NOT NULL,   -- its number, as in the other tables
     id      VARCHAR NOT NULL,  -- of the event

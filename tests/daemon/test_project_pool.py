@@ -1,0 +1,49 @@
+"""The daemon keeps open what is in use, and gives back what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
+from tests.daemon.conftest import make_project
+from tests.fake_clock import FakeClock
+
+IDLE_S = 60.0
+
+
+def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
+    cm_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trimmed: list[float] = []
+    clock = FakeClock()
+    monkeypatch.setattr("cm_tui.engine.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
+    pool = ProjectPool(clock)
+    roots = [make_project(tmp_path / f"shop-{number}") for number in range(_MOST_OPEN + 2)]
+
+    def opened() -> list[Path]:
+        return sorted(project.root for project in pool.opened())
+
+    for root in roots:
+        with pool.acquire(ProjectRef(str(root))):
+            clock.advance(1)
+    pool.sweep(IDLE_S)
+    assert opened() == roots[2:]
+    with pool.acquire(ProjectRef(str(roots[-1]))):
+        clock.advance(IDLE_S + 1)
+        pool.sweep(IDLE_S)
+        assert opened() == roots[-1:]
+    pool.sweep(IDLE_S)
+    assert opened() == roots[-1:]
+    clock.advance(IDLE_S)
+    pool.sweep(IDLE_S)
+    assert opened() == []
+    trimmed.clear()
+    pool.rest()
+    assert not trimmed
+    clock.advance(_REST_S)
+    pool.rest()
+    pool.rest()
+    assert trimmed == [clock.monotonic()]
