@@ -120,7 +120,7 @@ class LongWork:
         self._embedded: set[Path] = set()
         """Stores that were looked at once."""
         self._last_runs: dict[Path, tuple[float, str]] = {}
-        """When the last index run that somebody asked for ended, and what it did."""
+        """When the last requested index run ended, and what it did."""
         self._history_lock = threading.Lock()
         self._history_jobs: dict[tuple[Path, Path], Job] = {}
         """Which job reads the history of a checkout as far as the configuration wants it."""
@@ -132,7 +132,7 @@ class LongWork:
         return self._reflected.get(store)
 
     def with_last_run(self, store: Path, state: Freshness) -> Freshness:
-        """Return how fresh an index is, with a run that somebody asked for where that was the last one."""
+        """Return the freshness of an index; a requested run is the last one where it ended later."""
         ran_at, did = self._last_runs.get(store, (0.0, ""))
         return replace(state, ran_at=ran_at, did=did) if ran_at > (state.ran_at or 0.0) else state
 

@@ -18,6 +18,7 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
 from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
+from tests.waiting import PATIENCE
 
 
 def test_an_import_behind_another_one_names_it_at_once(cm_home: Path, shop_root: Path):
@@ -25,7 +26,7 @@ def test_an_import_behind_another_one_names_it_at_once(cm_home: Path, shop_root:
     where = ProjectRef(str(shop_root))
 
     def runs(_: Cancel) -> Iterator[Progress]:
-        go_on.wait(20)
+        go_on.wait(PATIENCE)
         yield Progress("import", 1, 2)
 
     try:
@@ -52,7 +53,7 @@ def test_the_history_is_read_by_one_job_which_goes_on_with_what_is_new(cm_home: 
     def catch_up(cancel: Cancel) -> Iterator[Progress]:
         runs.append(len(runs))
         begun.set()
-        go_on.wait(20)
+        go_on.wait(PATIENCE)
         yield Progress("backfill", 1, 1)
 
     @contextmanager
@@ -64,7 +65,7 @@ def test_the_history_is_read_by_one_job_which_goes_on_with_what_is_new(cm_home: 
     work, where = LongWork(pool, jobs, Events(), Turns(), FakeClock()), ProjectRef(str(shop_root))
     try:
         job = work.submit_history(where, None)
-        begun.wait(20)
+        begun.wait(PATIENCE)
         work.catch_up(where)
         assert work.submit_history(where, None) is job
         assert jobs.of(store, lane=HISTORY) == [job]

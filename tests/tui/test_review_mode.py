@@ -520,7 +520,7 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
 async def what_was_decided_elsewhere_is_said_and_undone(driver, narrated):
     for id_, state, by in (("n000001", "approved", "person"), ("n000002", "rejected", "policy careful")):
         one = narrated.told.told[id_]
-        narrated.told.told[id_] = replace(one, state=state, decided=time.time() - 190, decided_by=by)
+        narrated.told.told[id_] = replace(one, state=state, decided=narrated.told.now() - 190, decided_by=by)
         await to(driver, id_)
         driver.app.clear_notifications()
         await driver.press("x", "1")

@@ -178,7 +178,7 @@ class EpisodesView(RecordedEpisodes):
         return NOTHING
 
     def project_changed(self) -> None:
-        """Ask when there is somebody to ask; past sessions may have been found, or imported."""
+        """Ask once the project is open; past sessions may have been found, or imported."""
         super().project_changed()
         if self.totals is not None and not self.sessions.rows:
             self._show_sessions()

@@ -64,7 +64,7 @@ class HistoryLoader:
         ask: asks the engine.
         drop: forgets a question by its topic.
         filled: is called with a tab and what it shows, or what is being read for it.
-        progress: returns how far a reading of the history is; empty while there is none.
+        progress: returns the progress of reading the history, in words; empty while it is not being read.
     """
 
     def __init__(

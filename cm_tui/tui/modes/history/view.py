@@ -151,7 +151,7 @@ class HistoryView(ModeScreen):
         self.refresh_keys()
 
     def _reading(self) -> str:
-        """Return how far a reading of the history is, whoever began it; empty while there is none."""
+        """Return the progress of reading the history, in this process or another; empty while it is not being read."""
         history, step = self.cm.project.history, self.cm.project.reading
         known, wanted = (step.done, step.total) if step else (history.known, history.wanted) if history else (0, 0)
         return f"History is being read: {known:,} of {count(wanted, 'commit')}" if step or wanted else ""

@@ -197,9 +197,9 @@ class SymbolsView(ModeScreen):
         """Show a place; with `record` it is a step that `back` leads away from."""
         if record:
             self.navigation.go(place)
+            self._open_soon()
         else:
             self.navigation.look(place)
-        self._open_soon()
         at = self.cm.revision.at
         if self.cm.project.why_not_searchable is None:
             self.ask("view", lambda engine: load_content(engine, place, at), self._show, self._cannot_show)
