@@ -1,4 +1,4 @@
-"""Whether somebody wrote or removed a file of settings."""
+"""Change stamps of the settings files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from cm_tui import paths
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
-"""Of the user's file and the project's: inode, time, size; None where there is none."""
+"""Inode, time and size of the user's and the project's file; None for a missing file."""
 
 
 def stamps_of(root: Path | None) -> Stamps:
-    """Return what differs when a file of settings was written or removed.
+    """Return the change stamps of the settings files.
 
     Args:
         root: the project's root, whose file counts too.

@@ -22,12 +22,12 @@ def file() -> Path:
 
 
 def trusted(root: Path) -> frozenset[str]:
-    """Return digests of the files that are trusted in the checkout at a root; none where nobody can tell."""
+    """Return the digests of the trusted files in a checkout; empty when the record cannot be read."""
     return frozenset(_read().get(os.path.realpath(root), ()))
 
 
 def stamp() -> tuple[int, int, int] | None:
-    """Return what differs when somebody trusted or took back."""
+    """Return the change stamp of the record of trust."""
     try:
         found = file().stat()
     except OSError:

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class IngestionRunner:
-    """Runs pipelines of projects that are open, or that a hook told of, as long as the daemon lives.
+    """Runs the pipelines of open projects, and of projects reported by hooks, while the daemon runs.
 
     Args:
         interval_s: seconds between two looks.
@@ -64,7 +64,7 @@ class IngestionRunner:
                 self._seen.popitem(last=False)
 
     def close(self) -> None:
-        """End; what is under way is finished, or done again by whoever comes next."""
+        """Stop; current work is finished, or repeated by the next run."""
         self._end.set()
         if self._thread is not None:
             self._thread.join(_LEAVE_S)

@@ -1,4 +1,4 @@
-"""What the daemon does with new episodes: when nobody asks anything, the narrator looks at them."""
+"""Runs the narrator on new episodes while the daemon is idle."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 INTERVAL_S = 10.0
 """Between two looks at whether anything is due."""
 QUIET_S = 60.0
-"""How long nobody must have asked anything of a project, nor its journal have grown."""
+"""Seconds without requests and journal events before a project counts as idle."""
 MOST = 16
-"""Projects that are followed at once; the one that was used longest ago is let go."""
+"""Most followed projects; the least recently used one is dropped."""
 _STEP_S = 0.2
 _LEAVE_S = 5.0
 _log = logging.getLogger(__name__)
 
 
 class NarratorRunner:
-    """Has the narrator look at what is new in projects that are open, or that a hook told of, as long as the daemon lives.
+    """Runs the narrator for open projects, and for projects reported by hooks, while the daemon runs.
 
     Args:
         interval_s: seconds between two looks.
@@ -46,7 +46,7 @@ class NarratorRunner:
         self._dispatcher: Dispatcher | None = None
         self._lock = threading.Lock()
         self._used: OrderedDict[Path, float] = OrderedDict()
-        """Projects, and when somebody asked or worked there last."""
+        """Projects and the time of their last request or event."""
         self._seen: dict[Path, tuple[Position, float]] = {}
         """How far each journal went when it was looked at last, and since when."""
         self._done: dict[Path, Position] = {}

@@ -1,4 +1,4 @@
-"""What the daemon does with notes and entries that people save with other programs: it reads them, though nobody asks."""
+"""Reads notes and entries that the user saves with other programs, while the daemon runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Seen:
     sign: str
     """When they were looked at last; empty: not yet."""
     read: str
-    """When they were read last; empty: nobody knows."""
+    """Stamp of the last reading; empty: unknown."""
     since: float
     """When they became so."""
     complaint: str = ""

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class TranscriptFollower:
-    """Follows the transcripts of projects that are open, or that a hook told of, as long as the daemon lives.
+    """Follows the transcripts of open projects, and of projects reported by hooks, while the daemon runs.
 
     Args:
         interval_s: seconds between two looks.

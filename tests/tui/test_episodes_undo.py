@@ -55,7 +55,7 @@ async def where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_
         assert button.region.bottom <= driver.app.size.height, "both answers are on screen"
     await driver.press("n")
     assert "third" in content(told, entry)
-    assert any("Nothing was taken back" in told for told in driver.told)
+    assert any("Nothing was undone" in told for told in driver.told)
 
 
 async def yes_takes_back_what_others_made_of_it_too(driver, told):

@@ -30,7 +30,7 @@ class PackFile:
         self._lock = self._file.with_suffix(".lock")
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Return what differs when somebody wrote the file: inode, time, size; None while there is none."""
+        """Return the file's change stamp (inode, mtime, size); None for a missing file."""
         try:
             found = self._file.stat()
         except OSError:

@@ -55,7 +55,7 @@ def decide(screen: NarratorView, items: Sequence[NarratedProposal], decision: Na
 
 def _words(items: Sequence[NarratedProposal], state: NarratedState) -> str:
     sign, word = STATES[state][0][0], STATES[state][1]
-    return f" {sign} {word}, u takes it back: {_named(items)} "
+    return f" {sign} {word}, u undoes it: {_named(items)} "
 
 
 def _label(items: Sequence[NarratedProposal], state: NarratedState) -> str:
@@ -102,7 +102,7 @@ def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | 
 def accept_wish(screen: NarratorView, wish: Proposal) -> None:
     """Let an agent's wish be done."""
     screen.stock.decided({key_of(wish): None})
-    screen.after_decision(f" ✓ accepted, u takes it back: “{elide_end(title_of(wish), _LONGEST)}” ")
+    screen.after_decision(f" ✓ accepted, u undoes it: “{elide_end(title_of(wish), _LONGEST)}” ")
 
     def done(change: MemoryChange) -> None:
         screen.stock.done([key_of(wish)])
