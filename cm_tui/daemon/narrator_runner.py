@@ -1,4 +1,4 @@
-"""What the daemon does with new episodes: when nobody asks anything, the narrator looks at them."""
+"""Runs the narrator on new episodes while the daemon is idle."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ async def an_entry_is_written_and_listed(driver, told):
     await driver.press("right", "right", "ctrl+s")
     assert driver.app.screen is screen_of(driver)
     assert screen_of(driver).item.title == "Tests need redis"
-    assert any("u takes it back" in words for words in driver.told)
+    assert any("u undoes it" in words for words in driver.told)
     await driver.press("u")
     assert "Tests need redis" not in titles(driver)
     assert "Tests need redis" not in entries(told)

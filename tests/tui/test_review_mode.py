@@ -271,7 +271,7 @@ async def each_decision_names_what_was_shown_and_the_next_is_chosen(driver, narr
     await driver.press("x", "enter")
     assert screen.item.id == "n000004"
     assert "4 wait · 1 put off" in driver.text
-    assert "✗ rejected, u takes it back: “The tests" in driver.text
+    assert "✗ rejected, u undoes it: “The tests" in driver.text
     assert narrated.told.decided == [
         (("n000001@d1",), NarratedDecision("approve")),
         (("n000002@d2",), NarratedDecision("defer")),
@@ -332,7 +332,7 @@ def test_what_was_read_before_a_decision_was_done_brings_nothing_back():
     stock.read()
     call, then = answers.pop()
     then(call(engine))
-    assert len(stock.rows) == 3, "it was taken back elsewhere"
+    assert len(stock.rows) == 3, "it was undone elsewhere"
 
 
 class Told:
