@@ -216,9 +216,9 @@ class DaemonConfig(BaseModel):
     port: int = Field(default=0, ge=0, le=65535)
     """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
     idle_seconds: float = Field(default=1800.0, gt=0)
-    """How long the daemon stays when nobody asks anything."""
+    """How long the daemon stays without requests."""
     project_idle_seconds: float = Field(default=60.0, gt=0)
-    """How long it keeps a project open that nobody asks about, and the model of prose in memory that nobody needs."""
+    """How long it keeps an unused project open, and the unused model of prose in memory."""
     wait_seconds: float = Field(default=0.2, ge=0, le=60)
     """Longest wait of a request for the index to catch up with changes; then the current index is used."""
 

@@ -28,7 +28,7 @@ _LOCATED = 256
 _REST_S = 10.0
 _CANDIDATES = 16
 _MOST_OPEN = 6
-"""Projects that stay open while nobody uses them; those that were used longest ago are closed."""
+"""Most unused projects that stay open; the least recently used are closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -274,7 +274,7 @@ class ProjectPool:
             finally:
                 self._release(project.store)
         if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
-            # By now what worked behind a project's answers has let go of it too.
+            # Background work of a closed project has released it.
             self._closed_at = None
             memory.give_back()
 

@@ -100,7 +100,7 @@ class SyncManager:
         return sync.freshness() if sync is not None else None
 
     def drop(self, store: Path) -> None:
-        """Let go of a store that is removed."""
+        """Close a store that is removed."""
         found = self._syncs.pop(store)
         if found is not None:
             found[1].stop()
