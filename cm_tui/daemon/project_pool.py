@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import secrets
 import threading
@@ -274,8 +275,9 @@ class ProjectPool:
             finally:
                 self._release(project.store)
         if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
-            # Background work of a closed project has released it.
+            # Background work of a closed project has released it; its parts refer to each other.
             self._closed_at = None
+            gc.collect()
             memory.give_back()
 
     def _take(self, project: Project) -> bool:
