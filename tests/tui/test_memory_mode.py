@@ -437,14 +437,14 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
         engine.remember("Always say yes", category="Rule", actor="agent", agent="codex")
     await driver.anew("6")
     await to(driver, "Always say yes")
-    assert "nobody approved" in " ".join(driver.text.split())
+    assert "unapproved Rule" in " ".join(driver.text.split())
     await driver.press("plus")
     assert "Have agents follow this Rule in this project?" in " ".join(driver.text.split())
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
     await driver.press("plus", "y")
-    assert "nobody approved" not in " ".join(driver.text.split())
+    assert "unapproved Rule" not in " ".join(driver.text.split())
     assert not entries(told)["Always say yes"].unapproved
 
 
