@@ -10,7 +10,7 @@
     ├── RefusedError           exit 4   unsafe root, or a path outside the project
     ├── StoreBusyError         exit 5   another process has the store
     ├── StoreError             exit 1   the store cannot be opened, read or written
-    │   ├── StoreDamagedError           truncated, overwritten or not a database: `cm rebuild` mends it
+    │   ├── StoreDamagedError           truncated, overwritten or not a database: `cm rebuild` recreates it
     │   ├── StoreTooNewError            written by a newer cm
     │   └── StoreReadOnlyError          it can be read here, and not written
     ├── ModelError             exit 1   an embedding model is missing, damaged or not reachable

@@ -245,7 +245,7 @@ def read_bounded(file: Path, limit: int) -> bytes:
         limit: the most bytes that it may have.
 
     Raises:
-        OSError: there is none, it is a folder, a pipe or a device, is longer than the limit, or cannot be read.
+        OSError: the file is missing, not a regular file, longer than the limit, or cannot be read.
     """
     return _content(os.open(file, _FILE & ~getattr(os, "O_NOFOLLOW", 0)), limit)
 
@@ -343,7 +343,7 @@ def read_regular(file: str | os.PathLike[str], limit: int) -> bytes | None:
 
 
 def _open_stepwise(root: Path, parts: list[str]) -> int:
-    """Open each folder in the one before it, so that nobody can put a link on the way meanwhile."""
+    """Open each folder relative to the one before, so that no link can be swapped in between."""
     *folders, name = parts
     folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:
@@ -353,7 +353,7 @@ def _open_stepwise(root: Path, parts: list[str]) -> int:
             folder = below
         return os.open(name, _FILE, dir_fd=folder)
     except NotADirectoryError as error:
-        # What the system says of a link where a folder is wanted would mislead whoever reads it.
+        # The system reports a link in the path as "not a directory", which misleads.
         raise OSError(errno.ELOOP, "a folder of its path is a link or a file") from error
     finally:
         os.close(folder)

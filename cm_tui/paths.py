@@ -135,8 +135,8 @@ def choices_file(root: Path) -> Path:
 def runtime_dir() -> Path:
     """Return the folder of the daemon: its lock, its socket and what it says about itself.
 
-    It lies with the data, not in `XDG_RUNTIME_DIR`: whoever comes to the same stores, from a terminal, a cron job or an
-    agent's sandbox, must come to the same daemon.
+    It is in the data folder, not in `XDG_RUNTIME_DIR`: every process that uses the same stores (a terminal, a cron job,
+    an agent's sandbox) must reach the same daemon.
     """
     return data_dir() / "run"
 

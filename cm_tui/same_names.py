@@ -29,7 +29,7 @@ def same_names(folder: Path, name: str) -> list[str]:
 
 
 def twin_of(base: Path, path: str) -> Path | None:
-    """Return a file or folder whose name a path would collide with on macOS and Windows; None: there is none.
+    """Return a file or folder that a path collides with on macOS and Windows, or None.
 
     Args:
         base: a folder.

@@ -37,7 +37,7 @@ def main(words: Sequence[str]) -> int:
         words: what follows `cm hook`.
 
     Returns:
-        Always 0: nobody's work fails because of its memory.
+        Always 0: an agent's work never fails because of its memory.
     """
     try:
         out = run(_parsed(words))
@@ -48,7 +48,7 @@ def main(words: Sequence[str]) -> int:
         _report(error.message)
     except (OSError, ValueError) as error:
         _report(str(error))
-    except Exception as error:  # noqa: BLE001 - an agent is on the other side; it is told, and goes on
+    except Exception as error:  # noqa: BLE001 - the agent gets the message and continues
         _report(f"{type(error).__name__}: {error}")
     return 0
 
@@ -167,7 +167,7 @@ def _begun(words: Words, facts: payload.Payload, root: Path, chosen: settings.Ho
 
 def _reminded(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
     """Return a reminder to write memory, where the context is nearly full and none was given since it was compacted."""
-    # Whoever plans writes nothing, and whoever goes on because of a hook has been reminded.
+    # No reminder in plan mode, which writes nothing, nor after a turn that a reminder continued.
     if facts.repeated or facts.permissions == "plan" or not facts.transcript or not os.access(root, os.W_OK):
         return ""
     # Late, and only what is needed: most turns end without a reminder.

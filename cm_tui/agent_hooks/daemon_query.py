@@ -11,7 +11,7 @@ from cm_tui.errors import DaemonError
 
 _LIMIT = 1_000_000
 _NOTHING = "nothing was added to the prompt"
-"""What happened is in the journal all the same; the person is told why the agent knows less."""
+"""The event is in the journal anyway; this explains to the user why the agent got no context."""
 
 
 def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:

@@ -54,11 +54,11 @@ class _Prompt(BaseModel):
 
 
 class _Asked:
-    """What hooks ask of a daemon's projects.
+    """Requests of hooks to a daemon's projects.
 
     Args:
-        dispatcher: the way to the projects.
-        work: told of every prompt, as of a nudge.
+        dispatcher: calls methods of the projects.
+        work: notified of every prompt, as of a nudge.
     """
 
     def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:
@@ -155,8 +155,8 @@ def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
     """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
 
     Args:
-        dispatcher: the way to the projects.
-        work: told of every prompt, as of a nudge.
+        dispatcher: calls methods of the projects.
+        work: notified of every prompt, as of a nudge.
     """
     asked = _Asked(dispatcher, work)
     return Starlette(

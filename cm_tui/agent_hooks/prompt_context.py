@@ -52,11 +52,11 @@ class Answers:
             root: the project's root.
             session: whose prompt.
             prompt: what the person wrote.
-            budget: tokens that the answer may take.
+            budget: most tokens of the context.
             seconds: how long the hook waits; an answer that comes later is not counted as given.
             find_names: finds the words of the prompt that name something in the project's index.
             assemble: makes what is handed over where files of the project say what that is; None: it is a pack.
-            on_given: told of what is added.
+            on_given: called with the added context.
 
         Raises:
             CmError: the project cannot be searched.
@@ -103,7 +103,7 @@ def _assembled(assemble: Assemble, budget: int, is_late: Callable[[], bool]) -> 
         if not made.text.strip():
             return "", None
         if is_late():
-            # Nobody waits for it any more: a snapshot would tell of what nobody was given.
+            # The hook has stopped waiting: a snapshot would record a context that was never delivered.
             return "", None
         if len(text) <= CHARACTERS:
             kept = assemble(budget, True)

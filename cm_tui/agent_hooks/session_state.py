@@ -42,7 +42,7 @@ def take(session: str, mark: Mark) -> None:
 
 
 def clean() -> None:
-    """Remove the marks of sessions that nobody has heard of for days."""
+    """Remove the marks of sessions that were inactive for days."""
     latest = time.time() - _KEPT_DAYS * 86_400
     for file in _folder().glob("*"):
         try:

@@ -95,7 +95,7 @@ def _smaller(own: Any, theirs: Any, default: float, most: float) -> float:
 
 
 def _number(value: Any, most: float) -> float | None:
-    """A number within what the configuration allows; None for what is none."""
+    """Return a number within the configuration's limits, or None."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -12,7 +12,7 @@ from cm_tui.files import private_umask
 
 
 def main() -> int:
-    """Wait for the daemon and nudge it; nobody reads what this would print."""
+    """Wait for the daemon and nudge it, without output."""
     if not uses_daemon():
         return 0
     try:

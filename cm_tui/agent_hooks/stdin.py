@@ -13,7 +13,7 @@ _PIECE = 1 << 16
 
 
 def read(limit: int = LIMIT_BYTES, seconds: float = SECONDS) -> bytes:
-    """Return all of stdin; nothing where there is none, or a terminal.
+    """Return all of stdin; empty when it is closed or a terminal.
 
     Raises:
         ValueError: it is longer than the limit.

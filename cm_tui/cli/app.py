@@ -155,7 +155,7 @@ def _unexpected(error: BaseException) -> int:
         _complain("The current folder no longer exists.", "Change to another folder, then try again.")
         return 1
     if isinstance(error, OSError) and error.filename is not None:
-        # What the system says of a path that somebody named, or of a folder that has gone or is closed to them.
+        # A path from the command line, or a folder that is missing or not accessible.
         _complain(f"{error.strerror}: {error.filename}", f"The details are in {_keep_report()}.")
         return 1
     _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")

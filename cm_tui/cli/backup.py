@@ -95,7 +95,7 @@ def restore(
     if not dry_run and is_new:
         if not yes:
             _show(report)
-            _ask("Restore this?", "Nobody can be asked here whether to restore this.")
+            _ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.")
         with telling(as_json=as_json) as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _tell_daemon(root)
@@ -142,7 +142,7 @@ def _ask(question: str, refusal: str) -> None:
 
 
 def _root(project: Path | None, *, needed: bool) -> Path | None:
-    """Return the root of the project; None where there is none and none is needed."""
+    """Return the root of the project; None when it is optional and missing."""
     from cm_tui.engine.api import projects
 
     try:

@@ -44,7 +44,7 @@ def assemble(
     files: Annotated[list[str] | None, typer.Option("--file", help="A file worked on; may be repeated.")] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option("--without", help="A source or rule://NAME that is left out this time; may be repeated."),
+        typer.Option("--without", help="A source or rule://NAME to exclude this time; may be repeated."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep a snapshot.")] = True,
     explain: Explain = False,
@@ -151,7 +151,7 @@ def diff(
 
 @contextmanager
 def _open_for_assembly(project: Project) -> Iterator[Engine]:
-    """Open the engine with an index that reflects HEAD; where there is none, what needs no index is handed over."""
+    """Open the engine with a current index; without one, assemble only what needs no index."""
     from cm_tui.cli.output import narrate
 
     with ExitStack() as stack:

@@ -35,7 +35,7 @@ def change_line(one: SourceChange) -> str:
 
 
 def summary(one: Assembly) -> Iterator[str]:
-    """Yield what has to be said of an assembly in any case."""
+    """Yield the summary lines of an assembly."""
     given = [source for source in one.sources if source.text]
     cut = sum(1 for source in one.sources if source.cut not in ("", "empty", "off"))
     told = [count(len(given), "source"), f"{cut} cut" if cut else "", f"{one.ms:.0f} ms"]
@@ -48,7 +48,7 @@ def summary(one: Assembly) -> Iterator[str]:
 
 
 def trace(one: Assembly) -> Iterator[str]:
-    """Yield how an assembly came to be: sources by section, what is left out, rules, and a waterfall of the steps."""
+    """Yield the trace of an assembly: sources by section, omissions, rules, and a waterfall of the steps."""
     given = [source for source in one.sources if source.text]
     for section, sources in groupby(given, key=lambda source: source.section):
         yield section

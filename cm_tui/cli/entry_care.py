@@ -27,7 +27,7 @@ def approve(name: Id, scope: OfScope = "", project: Project = None, as_json: Jso
             _need_terminal()
             _show_rule(entry)
             if not typer.confirm("Give this Rule to agents?", default=False, err=True):
-                narrate("It stays as it is: found by search, and given to nobody.")
+                narrate("Not approved: search finds it, but agents do not receive it.")
                 return
         tell_changed(engine.approve_entry(entry), as_json=as_json)
 
@@ -138,10 +138,10 @@ def publish(
     if not block.diff:
         narrate(f"{block.id} says that already: nothing was changed")
     elif block.change:
-        narrate(f"{block.id} has {count(block.rules, 'approved rule')}; `cm undo` takes it back")
+        narrate(f"{block.id} has {count(block.rules, 'approved rule')}; `cm undo` undoes it")
     else:
         narrate("nothing was changed")
     if block.left_out:
         narrate(
-            f"left out: {count(block.left_out, 'rule')} of agents that you have not approved: `cm entries approve ID`"
+            f"skipped: {count(block.left_out, 'unapproved rule')} from agents; approve with `cm entries approve ID`"
         )

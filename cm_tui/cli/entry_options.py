@@ -30,7 +30,7 @@ def scope_of(text: str) -> Scope:
     """Return the scope of a name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: unknown scope.
     """
     if text not in {"user", "project"}:
         raise UsageError(f"There is no scope {text!r}.", hint="Use `user` or `project`.")

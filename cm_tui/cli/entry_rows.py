@@ -106,17 +106,17 @@ def show_injection(found: Injection, *, explain: bool) -> None:
     if explain:
         for row in found.rows:
             parts = ", ".join(f"{part.name} {part.contribution:+.2f}" for part in row.parts)
-            write(f"{row.value:6.2f}  {row.entry.id}  {row.tokens:>4} tokens  {parts or 'nothing speaks for it'}")
+            write(f"{row.value:6.2f}  {row.entry.id}  {row.tokens:>4} tokens  {parts or 'no score'}")
         for left in found.left_out:
-            write(f"{left.value:6.2f}  {left.id}  left out  {' '.join(left.title.split())[:_TITLE]}")
+            write(f"{left.value:6.2f}  {left.id}  omitted  {' '.join(left.title.split())[:_TITLE]}")
     elif found.text:
         write_text(found.text)
     narrate(f"{count(len(found.rows), 'entry', 'entries')}, {found.tokens:,} of {found.budget:,} tokens")
     kept = (
-        ("left out for want of room", found.left_out_total),
+        ("omitted (over budget)", found.left_out_total),
         ("waiting for trust", found.held),
         ("never recalled", found.never_recall),
-        ("Rules that no person approved", found.unapproved),
+        ("unapproved Rules", found.unapproved),
     )
     out = ", ".join(f"{number:,} {why}" for why, number in kept if number)
     if out:
@@ -126,7 +126,7 @@ def show_injection(found: Injection, *, explain: bool) -> None:
 
 
 def tell_written(entry: Entry, *, as_json: bool) -> None:
-    """Print an entry that was written, and say what has to be said of it."""
+    """Print an entry that was written, and its notes."""
     for note in entry.notes:
         narrate(f"note: {note}")
     if as_json:
@@ -136,7 +136,7 @@ def tell_written(entry: Entry, *, as_json: bool) -> None:
     if entry.again:
         narrate(f"it stood there already, for {where(entry)}: nothing was written")
     else:
-        narrate(f"remembered for {where(entry)}; `cm undo` takes it back")
+        narrate(f"saved for {where(entry)}; `cm undo` undoes it")
     tell_unapproved(entry)
     if entry.redacted and not entry.again:
         narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
@@ -149,4 +149,4 @@ def tell_changed(done: MemoryChange, *, as_json: bool) -> None:
         print_json(done.entry)
         return
     write(entry_line(done.entry))
-    narrate(f"{done.words}; `cm undo` takes it back" if done.change else f"{done.words}: nothing was changed")
+    narrate(f"{done.words}; `cm undo` undoes it" if done.change else f"{done.words}: nothing was changed")

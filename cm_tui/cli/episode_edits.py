@@ -46,7 +46,7 @@ def rate(
     ids: Ids,
     useful: Annotated[bool, typer.Option("--useful", help="They were useful.")] = False,
     misleading: Annotated[bool, typer.Option("--misleading", help="They misled.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Nobody said.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the rating.")] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -75,4 +75,4 @@ def _edit(ids: list[str], edit: EpisodeEdit, project: Project, *, as_json: bool)
 
     with open_engine(project) as engine:
         edited = engine.edit_episodes(ids, edit)
-    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` takes it back")
+    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` undoes it")

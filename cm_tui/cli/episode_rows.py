@@ -38,7 +38,7 @@ def line(one: Episode) -> str:
     marks = [one.outcome if one.outcome != "ok" else "", "pinned" if one.pinned else ""]
     marks += [{1: "useful", -1: "misleading"}.get(one.rating, ""), *(f"+{tag}" for tag in one.tags)]
     marked = "".join(f"  {mark}" for mark in marks if mark)
-    # `cm episodes ID` has the whole reason; without an index nobody has looked.
+    # `cm episodes ID` prints the whole reason; without an index it is unknown.
     why = "  (not in this repository)" if one.sha and one.moment is None and one.why else ""
     who = one.agent or ("you" if one.actor == "person" else "agent")
     return f"{one.id[:ID_LETTERS]}  {local_minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
@@ -111,7 +111,7 @@ def _step(step: Step) -> str:
 
 
 def notes_of(one: Episode) -> list[str]:
-    """Return what has to be said about an episode beside its texts."""
+    """Return the notes and warnings of an episode."""
     notes = [one.why, one.note]
     if one.patch_cut:
         notes.append("the patch was too long: this is its beginning")

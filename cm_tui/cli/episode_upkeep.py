@@ -74,7 +74,7 @@ def _ask(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise RefusedError("Nobody can be asked here.", hint="Say --yes.")
+        raise RefusedError("This needs a confirmation, and there is no terminal to ask in.", hint="Pass --yes.")
     typer.confirm(question, abort=True, err=True)
 
 

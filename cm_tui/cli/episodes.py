@@ -200,7 +200,7 @@ def record(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Record something by hand; `cm undo` takes it back."""
+    """Record an episode by hand; `cm undo` undoes it."""
     from cm_tui.cli import episode_rows
     from cm_tui.cli.output import narrate, print_json
 

@@ -61,7 +61,7 @@ def forget(
         ),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why, for whoever asks later.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason, kept with the change.")] = "",
     proposed: Annotated[
         bool, typer.Option("--proposed", help="List what agents propose; with IDs, accept these proposals.")
     ] = False,
@@ -137,7 +137,7 @@ def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_j
                     narrate(f"{change.words}{back}")
                 _tell_notes(change)
     finally:
-        # Also where a later name is none: what was done is told.
+        # Also when a later name is invalid: report what was done.
         if as_json and done:
             print_json({"restored" if undo else "forgotten": done})
 
@@ -183,13 +183,13 @@ def _list_proposals(project: Project, *, as_json: bool) -> None:
 
 
 def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
-    """Refuse what nobody was asked about, unless it is said twice."""
+    """Refuse to erase without a confirmation: a prompt, or each id named twice."""
     from cm_tui.model.ids import plain_id
 
     if {plain_id(one) for one in asked} != {plain_id(one) for one in confirmed}:
         words = " ".join(f"--confirm {one}" for one in asked[:3])
         raise RefusedError(
-            "Nobody can be asked here whether to erase this for good.",
+            "Erasing for good needs a confirmation, and there is no terminal to ask in.",
             hint=f"Run it in a terminal, or name each once more: {words}{' …' if len(asked) > 3 else ''}",
         )
 

@@ -140,7 +140,7 @@ def prune(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Drop the history that nobody needs; git still has it, and `cm history backfill` reads it again."""
+    """Drop indexed history that is no longer needed; `cm history backfill` reads it from git again."""
     from cm_tui.cli.output import print_json
 
     with open_fresh_engine(project) as engine:

@@ -24,7 +24,7 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
     """List the projects that there are sessions of, ask, and import into each; one that fails leaves the others.
 
     Raises:
-        RefusedError: nobody can be asked.
+        RefusedError: no terminal to ask in.
         CmError: the first reason why a project could not be imported into, once the others are.
     """
     from cm_tui.cli.output import narrate, print_json
@@ -42,7 +42,10 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
         return
     if not yes:
         if not sys.stdin.isatty():
-            raise RefusedError("Nobody can be asked here.", hint="Say --yes; --dry-run lists them.")
+            raise RefusedError(
+                "This needs a confirmation, and there is no terminal to ask in.",
+                hint="Pass --yes; --dry-run lists them.",
+            )
         typer.confirm(f"Import into {count(len(wanted), 'project')}?", abort=True, err=True)
     done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment}, found.notes)
     if as_json:

@@ -99,8 +99,8 @@ def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
     """Return the proposal that a name means, whole.
 
     Raises:
-        NotFoundError: there is none.
-        UsageError: there are several, or the name can be none.
+        NotFoundError: no such proposal.
+        UsageError: the name is ambiguous or malformed.
     """
     (wanted,) = checked([name])
     return _wish(engine, wanted) if is_wish(wanted) else engine.narrated_proposal(wanted)
@@ -166,7 +166,7 @@ def _wish(engine: Engine, name: str) -> Wish:
     if not found or len(wanted) == 1:
         raise NotFoundError(
             f"There is no proposal {wanted!r} of an agent that waits.",
-            hint="`cm proposals` lists them; what was decided is taken back by `cm undo`.",
+            hint="`cm proposals` lists them; `cm undo` undoes a decision.",
         )
     raise UsageError(
         f"{wanted!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.", hint="Give one of these."

@@ -125,7 +125,7 @@ def rebuild(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Make the index anew, also a damaged one; the journal and marks are kept."""
+    """Rebuild the index, even a damaged one; the journal and marks are kept."""
     from cm_tui.cli.options import project_of
     from cm_tui.cli.output import follow, narrate, print_json
     from cm_tui.daemon.open_engine import rebuild as rebuild_project
@@ -139,7 +139,7 @@ def rebuild(
 
 
 def _ask_where_long(project: Path | None) -> None:
-    """Ask before a rebuild that takes long; where nobody can be asked, only say so."""
+    """Ask before a long rebuild; without a terminal, only print the estimate."""
     from cm_tui.cli.output import narrate
     from cm_tui.engine.api import projects
 
@@ -151,7 +151,7 @@ def _ask_where_long(project: Path | None) -> None:
     if not _can_be_asked():
         narrate(f"{told} {kept}")
         return
-    typer.confirm(f"{told} {kept} Make the index anew?", abort=True, err=True)
+    typer.confirm(f"{told} {kept} Rebuild the index?", abort=True, err=True)
 
 
 def _can_be_asked() -> bool:
@@ -203,7 +203,7 @@ def skipped(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """List the files that were left out, and why; or those that are in the index but were not read in full."""
+    """List skipped files and the reasons; or indexed files that were not read in full."""
     from cm_tui.cli.output import print_page
     from cm_tui.model import Page, SkippedFile
 

@@ -129,8 +129,6 @@ def _agreed(found: MemoryLink) -> bool:
     for folder in found.shared_with:
         narrate(f"  {_with_note(folder, found)}")
     if found.gone and found.gone == found.shared_with:
-        narrate("If you moved it here, or cloned it again, link it: the memory comes along.")
-    narrate(
-        "Linked, agents in this checkout are told what is remembered there, and what they do is remembered with it."
-    )
+        narrate("If you moved it here, or cloned it again, link it: the memory moves with it.")
+    narrate("Linked, agents in this checkout receive the memory kept there, and their work is recorded in it.")
     return typer.confirm("Link this checkout to that memory?", default=False, err=True)

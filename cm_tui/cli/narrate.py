@@ -82,9 +82,7 @@ def _show(report: NarratorReport) -> None:
             f"`cm proposals` lists the {noun(report.waiting, 'one that waits', f'{report.waiting:,} that wait')}"
         )
     if report.approved and not report.dry_run:
-        output.narrate(
-            "`cm proposals list --by-policy` lists what was approved without you, `cm proposals undo ID` takes it back"
-        )
+        output.narrate("`cm proposals list --by-policy` lists what a policy approved, `cm proposals undo ID` undoes it")
 
 
 def _after(cost: ModelCost) -> str:

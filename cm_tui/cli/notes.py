@@ -191,7 +191,7 @@ def line_of(note: Note) -> str:
 
 
 def _text_of(engine: Engine, name: str) -> str | None:
-    """Return all of a note's text; None: there is none of that name."""
+    """Return the full text of a note; None when it does not exist."""
     from cm_tui.errors import NotFoundError
 
     parts: list[str] = []
@@ -253,7 +253,7 @@ def _show_change(change: NoteChange, *, as_json: bool) -> None:
         narrate(f"note: {note}")
     if change.redacted:
         narrate(f"note: taken out of it: {count(change.redacted, 'secret')}")
-    narrate(f"{change.words}; `cm undo` takes it back" if change.change else f"{change.words}: nothing was changed")
+    narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 
 def _object(change: NoteChange) -> dict[str, Any]:

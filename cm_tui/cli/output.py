@@ -85,7 +85,7 @@ def narrate(text: str) -> None:
 
 
 def _tell(text: str) -> None:
-    """Write to stderr as far as possible: work goes on though nobody can be told of it (a closed pipe, a full disk)."""
+    """Write to stderr, best effort: a closed pipe or a full disk does not stop the work."""
     with suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()

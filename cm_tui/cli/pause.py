@@ -102,7 +102,7 @@ def resume(
 
 
 def _root(project: Path | None, *, needed: bool) -> Path | None:
-    """Return the root of the project; None where there is none and none is needed."""
+    """Return the root of the project; None when it is optional and missing."""
     from cm_tui.engine.api import projects
     from cm_tui.errors import CmError
 

@@ -35,7 +35,7 @@ def approve(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Approve proposals: what they say is written; `cm proposals undo` takes it back, whenever that is."""
+    """Approve proposals and write them; `cm proposals undo` undoes it at any time."""
     from cm_tui.cli.inbox import check_wishes
     from cm_tui.model import NarratedDecision
 
@@ -80,7 +80,7 @@ def edit(
         edited = click.edit(f"{one.text}\n", extension=".md")
         if edited is None or not edited.strip():
             raise CmError("The editor saved nothing: the proposal waits as before.")
-        # Only on what was shown: somebody else may decide, or write, while the editor is open.
+        # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
         changes = _decided(engine, [shown], NarratedDecision("approve", text=" ".join(edited.split())))
     _tell(changes, as_json=as_json)
@@ -95,7 +95,7 @@ def reject(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Reject proposals: the same is not proposed again; `cm proposals undo` takes it back."""
+    """Reject proposals; the same is not proposed again. `cm proposals undo` undoes it."""
     _decide_on(names, "reject", reason, kind, project, every=every, yes=yes, as_json=as_json)
 
 
@@ -146,7 +146,7 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, eve
 
     Raises:
         UsageError: nothing is meant, or both.
-        RefusedError: all of a kind are meant, and nobody can be asked.
+        RefusedError: all of a kind are meant, and there is no terminal to ask in.
     """
     if every != bool(kind):
         raise UsageError("--kind and --all go together.", hint=f"cm proposals {verdict} --kind command --all")
@@ -160,8 +160,8 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, eve
         return found
     if not sys.stdin.isatty():
         raise RefusedError(
-            f"Nobody can be asked here whether to {verdict} {count(len(found), 'proposal')}.",
-            hint="Say --yes, or name each.",
+            f"To {verdict} {count(len(found), 'proposal')} needs a confirmation, and there is no terminal to ask in.",
+            hint="Pass --yes, or name each.",
         )
     typer.confirm(f"{verdict.capitalize()} {noun(len(found), 'it', f'these {len(found):,}')}?", abort=True, err=True)
     return found
@@ -187,9 +187,7 @@ def _all_of(engine: Engine, kind: str, verdict: Verdict) -> list[str]:
             narrate(line)
         found.append(f"{one.id}@{one.digest}" if isinstance(one, NarratedProposal) and one.digest else one.id)
     if left:
-        narrate(
-            f"left out: {count(left, 'proposal')} with a problem, or against what is known: decide on each by itself"
-        )
+        narrate(f"skipped: {count(left, 'proposal')} with a problem or a contradiction; decide on each by its id")
     if not found:
         narrate(f"no proposal of the kind {kind} waits")
     return found

@@ -169,7 +169,7 @@ def _evidence(one: NarratedProposal) -> Iterator[str]:
 
 
 def tell_ways(one: NarratedProposal | Wish) -> None:
-    """Say which commands decide on a proposal that waits, or take back what was decided."""
+    """Print the commands that decide on a waiting proposal, or undo a decision."""
     if not isinstance(one, NarratedProposal):
         narrate(f"`cm proposals approve {one.id}` does it, `cm proposals reject {one.id}` declines it")
         return
@@ -186,11 +186,11 @@ def tell_ways(one: NarratedProposal | Wish) -> None:
             narrate(f"`cm proposals approve {one.id} --to NOTE` writes it into another note{rule}")
         narrate(f"`cm proposals reject {one.id} --reason WHY`: never again; `defer {one.id}`: later")
     else:
-        narrate(f"`cm proposals undo {one.id}` takes it back")
+        narrate(f"`cm proposals undo {one.id}` undoes it")
 
 
 def tell_changes(changes: list[NarratedChange]) -> None:
-    """Print what became of each proposal, and how it is taken back."""
+    """Print the outcome of each proposal, and how to undo it."""
     from cm_tui.cli.inbox import is_wish
 
     for one in changes:
@@ -202,6 +202,6 @@ def tell_changes(changes: list[NarratedChange]) -> None:
                 narrate(f"    {one.hint}")
     own = [one.id for one in changes if one.done and not is_wish(one.id)]
     if own:
-        narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` takes it back")
+        narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` undoes it")
     elif any(one.done and one.change for one in changes):
-        narrate("`cm undo` takes it back")
+        narrate("`cm undo` undoes it")

@@ -95,6 +95,6 @@ def undo(name: Id, project: Project = None, as_json: Json = False) -> None:
     elif done.done:
         write(f"{done.id}  {done.words}", bold=done.id)
     else:
-        narrate(f"{done.id}: {done.problem or done.words}; nothing was taken back")
+        narrate(f"{done.id}: {done.problem or done.words}; nothing was undone")
     if not done.done:
         raise typer.Exit(1)

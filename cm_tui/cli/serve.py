@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    background: Annotated[bool, typer.Option("--background", help="Log to a file; end when nobody needs it.")] = False,
+    background: Annotated[bool, typer.Option("--background", help="Log to a file; exit when idle.")] = False,
     stop: Annotated[
         bool, typer.Option("--stop", help="End the daemon; work in progress is kept as far as it got.")
     ] = False,

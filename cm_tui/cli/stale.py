@@ -78,13 +78,13 @@ def fix(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Write the new name in the place of the old one into an entry, where there is exactly one; `cm undo` takes it back."""
+    """Replace a renamed symbol's old name in an entry, if there is exactly one; `cm undo` undoes it."""
     with open_fresh_engine(project) as engine:
         _tell(engine.fix_stale(name, dry_run=dry_run), as_json=as_json)
 
 
 def confirm(name: Name, project: Project = None, as_json: Json = False) -> None:
-    """Say that an item is still true: it is listed again once something further changes; `cm undo` takes it back."""
+    """Confirm that an item is still true, until more code changes; `cm undo` undoes it."""
     with open_fresh_engine(project) as engine:
         _tell(engine.confirm_stale(name), as_json=as_json)
 
@@ -103,7 +103,7 @@ def _tell(done: MemoryChange, *, as_json: bool) -> None:
         return
     write(done.words)
     if done.change:
-        narrate("`cm undo` takes it back")
+        narrate("`cm undo` undoes it")
 
 
 def _row(item: StaleItem) -> dict[str, object]:

@@ -103,7 +103,7 @@ def _change(
         print_json(done)
     elif done.done:
         write(f"{done.id}  {done.words}", bold=done.id)
-        narrate("`cm undo` takes it back" if done.change else "nothing was changed")
+        narrate("`cm undo` undoes it" if done.change else "nothing was changed")
     else:
         narrate(f"{done.id}: {done.problem or done.words}; nothing was changed")
     if not done.done:

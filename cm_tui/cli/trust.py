@@ -109,8 +109,8 @@ def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, .
         return
     words = {
         "nothing": "asks for nothing that needs trust",
-        "held": "asks for more than counts at once; nobody has decided yet",
-        "refused": "asks for more than counts at once; you said no",
+        "held": "asks for settings that need trust; you have not decided yet",
+        "refused": "asks for settings that need trust; you refused them",
         "trusted": "is trusted with these settings",
     }
     write(f"{found.root} {words[found.state]}.")

@@ -1,4 +1,4 @@
-"""`cm tune`: marks of results, and a profile taken back."""
+"""`cm tune`: marks of results, and undo of a profile."""
 
 from __future__ import annotations
 

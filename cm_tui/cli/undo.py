@@ -15,14 +15,12 @@ def register(app: typer.Typer) -> None:
 
 
 def undo(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take back; do nothing.")] = False,
-    theirs_too: Annotated[
-        bool, typer.Option("--theirs-too", help="Also where somebody changed the text since.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be undone; change nothing.")] = False,
+    theirs_too: Annotated[bool, typer.Option("--theirs-too", help="Also when the text was changed since.")] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Take back your last change in this project, of any kind; ends with 1 where somebody changed the same since."""
+    """Undo your last change in this project, of any kind; exits with 1 if the same text was changed since."""
     from cm_tui.cli.output import narrate, print_json, write, write_text
 
     with open_engine(project) as engine:

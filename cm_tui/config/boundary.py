@@ -50,9 +50,9 @@ RULES: Mapping[str, Rule] = {
     "agents.record": "trust",
     "memory.follow_transcripts": "trust",
     "memory.never_record": "user",
-    # They may lie anywhere, and what is in them is told to agents that ask.
+    # They may be anywhere on disk, and agents can search their content.
     "memory.note_folders": "user",
-    # Who writes into the memory without being asked, and where its words are sent, is the user's alone to say.
+    # Only the user decides what writes into the memory unasked, and where its text is sent.
     "narrator.auto": "user",
     "narrator.min_confidence": "user",
     "narrator.policy": "user",

@@ -1,4 +1,4 @@
-"""Trusting a repository, and taking it back: for a person at a terminal, and nobody else.
+"""Granting and revoking trust in a repository: only for a user at a terminal.
 
 Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
 """

@@ -17,7 +17,7 @@ from cm_tui.config.sections import EmbeddingConfig
 from cm_tui.counts import count
 
 State = Literal["nothing", "held", "refused", "trusted"]
-"""`nothing`: it asks for nothing guarded. `held`: nobody was asked. `refused`: a person said no to these values."""
+"""`nothing`: no guarded settings. `held`: not decided yet. `refused`: the user refused these values."""
 
 _SECRET = frozenset({"api_key", "headers"})
 """Settings whose values are not shown."""
@@ -33,7 +33,7 @@ class HeldSetting:
 
     name: str
     value: str
-    """As it may be shown, as JSON in ASCII: no letter looks like another; a key or a header's value is left out."""
+    """As JSON in ASCII, so that no letter looks like another; keys and header values are omitted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def renamed_settings(root: Path | None = None) -> tuple[str, ...]:
 
 
 def _with_includes(merged: dict[str, Any], own: Mapping[str, Any], repository: RepositorySettings) -> dict[str, Any]:
-    """Add to the patterns of what is indexed those of credential files, and mark those that nobody trusted."""
+    """Add the patterns of credential files to the include patterns, and mark untrusted ones."""
     index = merged.get("index", {})
     named = tuple(index.get("include_credentials", ()))
     trusted = {*own.get("index", {}).get("include", ()), *named}

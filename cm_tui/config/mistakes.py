@@ -90,7 +90,7 @@ def mistake(error: ValidationError, place: Place, model: type[BaseModel]) -> Con
         what, hint = _unknown(names, model)
     else:
         shown = "" if _SECRET & set(names) else f", not {_shown(first['input'])}"
-        what, hint = f"{'.'.join(names)} must be {expectation(first)}{shown}.", "Mend it there."
+        what, hint = f"{'.'.join(names)} must be {expectation(first)}{shown}.", "Fix it there."
     return ConfigError(f"{where}: {what}{more}", hint=f"{hint} {_HINT}".strip())
 
 
@@ -142,14 +142,14 @@ def _inner(model: type[BaseModel], names: tuple[str, ...]) -> Any:
 
 
 def _elsewhere(name: str, known: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the setting of that name, or nearly that, in another section; empty when there is none."""
+    """Return a setting of the same or a similar name in another section, or an empty string."""
     by_name = {setting: section for section, settings in known.items() for setting in settings}
     near = nearest(name, by_name)
     return f"{by_name[near]}.{near}" if near else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that somebody meant most likely; empty when none is near."""
+    """Return the closest known name, or an empty string."""
     return next(iter(get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
 
 

@@ -105,18 +105,18 @@ class SearchConfig(BaseModel):
 
 
 class AgentsConfig(BaseModel):
-    """What agents are told and what is recorded of their sessions."""
+    """Context for agents, and recording of their sessions."""
 
     model_config = _FROZEN
 
     budget: int = Field(default=2_000, ge=0, le=20_000)
     """Tokens that a prompt's context from the memory may take; 0: none is added."""
     wait_seconds: float = Field(default=1.5, ge=0, le=10)
-    """How long a prompt waits for the memory; what is not there by then is left out."""
+    """Longest wait of a prompt for the memory; later results are dropped."""
     start_budget: int = Field(default=2_000, ge=0, le=20_000)
     """Tokens of memory that a session is given when it begins; 0: none."""
     flush: bool = True
-    """Remind an agent to write down what lasts before its context is compacted."""
+    """Remind an agent to save lasting knowledge before its context is compacted."""
     window: int = Field(default=200_000, ge=10_000, le=100_000_000)
     """Tokens of an agent's context, where the agent does not tell."""
     reserve_tokens: int = Field(default=20_000, ge=0, le=10_000_000)
@@ -175,7 +175,7 @@ class NarratorConfig(BaseModel):
     model_config = _FROZEN
 
     auto: bool = True
-    """The daemon looks at new episodes when nobody asks anything."""
+    """The daemon processes new episodes while it is idle."""
     min_confidence: float = Field(default=0.5, ge=0, le=1)
     """What is less sure is not proposed."""
     policy: Literal["by-hand", "careful", "custom"] = "by-hand"
@@ -216,11 +216,11 @@ class DaemonConfig(BaseModel):
     port: int = Field(default=0, ge=0, le=65535)
     """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
     idle_seconds: float = Field(default=1800.0, gt=0)
-    """How long the daemon stays when nobody asks anything."""
+    """How long the daemon stays without requests."""
     project_idle_seconds: float = Field(default=60.0, gt=0)
-    """How long it keeps a project open that nobody asks about, and the model of prose in memory that nobody needs."""
+    """How long it keeps an unused project open, and the unused model of prose in memory."""
     wait_seconds: float = Field(default=0.2, ge=0, le=60)
-    """How long a question waits for the index to follow what has just changed; then it is answered from what is there."""
+    """Longest wait of a request for the index to catch up with changes; then the current index is used."""
 
 
 class WatchConfig(BaseModel):
@@ -230,9 +230,9 @@ class WatchConfig(BaseModel):
 
     enabled: bool = True
     debounce_seconds: float = Field(default=2.0, gt=0, le=60)
-    """A change is told when nothing else has changed for so long."""
+    """Quiet time before a change is reported."""
     polling: bool = False
-    """Look again and again instead of being told by the system, as for network drives."""
+    """Poll instead of using file system events, as for network drives."""
 
 
 class HistoryConfig(BaseModel):

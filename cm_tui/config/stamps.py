@@ -1,4 +1,4 @@
-"""Whether somebody wrote or removed a file of settings."""
+"""Change stamps of the settings files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Stamps = tuple[Stamp | None, ...]
 
 
 def stamps_of(root: Path | None) -> Stamps:
-    """Return what differs when a file of settings was written or removed.
+    """Return the change stamps of the settings files.
 
     Args:
         root: the project's root, whose file counts too.

@@ -16,7 +16,7 @@ def file() -> Path:
 
 
 def trusted(root: Path) -> frozenset[str]:
-    """Return digests of the files that are trusted in the checkout at a root; none where nobody can tell."""
+    """Return the digests of the trusted files in a checkout; empty when the record cannot be read."""
     return frozenset(_read().get(os.path.realpath(root), ()))
 
 

@@ -192,7 +192,7 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     if not home.name.endswith("-packages"):
         # A checkout is found by the current folder, which is another one for the daemon.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), environment.get("PYTHONPATH"))))
-    # Each thread has a heap of its own otherwise, and keeps in it what it has let go of.
+    # Otherwise each thread has its own heap, and keeps freed memory there.
     environment.setdefault("MALLOC_ARENA_MAX", "2")
     # Python's own allocator gives back a megabyte once all of it is free: after work on large projects, hardly ever.
     environment.setdefault("PYTHONMALLOC", "malloc")
@@ -205,11 +205,11 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
 
 
 def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
-    """Ask the daemon to end, and wait until it has let go of everything; one that does not is ended by the system.
+    """Ask the daemon to exit, and wait until it has released everything; kill one that hangs.
 
     Args:
-        handover: another one follows: clients are to go on with that, and a daemon that hangs is left alone.
-        timeout: seconds that its work's current step may take.
+        handover: another daemon follows: clients continue with it, and a hanging daemon is not killed.
+        timeout: seconds for the current step of its work.
 
     Returns:
         False when there was none.
@@ -223,7 +223,7 @@ def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
         if asked is None and not endpoint.owns():
             return False
     except DaemonError:
-        # It hangs, or something else listens: whoever has the lock is the daemon.
+        # It hangs, or another program listens: only the owner of the lock is the daemon.
         if handover or not endpoint.owns():
             raise
         deadline = time.monotonic()

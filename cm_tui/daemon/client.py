@@ -66,10 +66,10 @@ class RemoteEngine:
         """Have the daemon open the project.
 
         Args:
-            create: make a store where there is none.
+            create: create a missing store.
 
         Raises:
-            NotIndexedError: there is no store, and `create` is not set.
+            NotIndexedError: the store is missing, and `create` is not set.
             CmError: it cannot be opened.
         """
         self._root = Path(self._ask("/v1/project", {"create": create})["root"])

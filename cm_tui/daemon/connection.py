@@ -108,7 +108,7 @@ class Connection:
         return response
 
     def _await_answer(self) -> None:
-        """Wait a moment for the answer to begin: where none does, and nobody is the daemon, something else listens."""
+        """Wait briefly for the response to begin; without one and without a daemon, another program listens."""
         channel = self._connection.sock
         if channel is None or self._timeout <= SILENT_S:
             return

@@ -28,7 +28,7 @@ class DaemonState:
         config: how long it stays.
         token: what requests must carry; empty where the socket itself is private.
         extend: makes what joins it; nothing when not given.
-        clock: measures how long nobody needed it.
+        clock: measures the idle time.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class DaemonState:
 
     @property
     def idle_seconds(self) -> float:
-        """Return how long nobody has asked anything, nobody listens and nothing runs."""
+        """Return the seconds without requests, listeners and jobs."""
         with self._lock:
             if self._inside or self.jobs.busy:
                 self._rested_since = self._clock.monotonic()
@@ -98,7 +98,7 @@ class DaemonState:
         self.done.set()
 
     def report(self) -> dict[str, Any]:
-        """Return what it says about itself to whoever asks."""
+        """Return the daemon's status record."""
         return {
             "name": "cm",
             "pid": os.getpid(),

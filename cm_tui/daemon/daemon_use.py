@@ -26,7 +26,7 @@ def uses_daemon() -> bool:
             values = tomllib.loads(paths.config_file().read_text(encoding="utf-8"))
             said = values.get("daemon", {}).get("use", values.get("owner", {}).get("use"))
         except (OSError, ValueError, AttributeError):
-            said = None  # whoever opens the project reads the file properly, and says what is wrong with it
+            said = None  # opening the project validates the file and reports mistakes
     if said in (None, "auto", "never"):
         return bool(said != "never")
     from cm_tui.config import load_config

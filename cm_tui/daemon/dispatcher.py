@@ -58,14 +58,14 @@ class Dispatcher:
     # --- quick questions ---
 
     def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
-        """Open a project, and say where it lies.
+        """Open a project, and return its paths.
 
         Args:
             where: the project.
-            create: make a store where there is none.
+            create: create a missing store.
 
         Raises:
-            NotIndexedError: there is no store, and `create` is not set.
+            NotIndexedError: the store is missing, and `create` is not set.
             CmError: it cannot be opened.
         """
         with self.pool.acquire(where, create=create) as project:
@@ -210,11 +210,11 @@ class Dispatcher:
         return self._work.submit(IndexRun(where, name, values))
 
     def narrate_by_itself(self, where: ProjectRef) -> Job:
-        """Begin a pass of the narrator that nobody asked for."""
+        """Start an automatic pass of the narrator."""
         return self._work.submit_narrate(where, {}, by_itself=True)
 
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
-        """Note that a hook says that something changed; no files: anything may have.
+        """Record a change reported by a hook; no files: anything may have changed.
 
         Raises:
             CmError: the project cannot be found, or its settings cannot be read.

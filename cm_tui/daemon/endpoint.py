@@ -54,7 +54,7 @@ def write_info(info: DaemonInfo) -> None:
 
 
 def connect_socket(timeout: float | None) -> socket.socket | None:
-    """Return a connection to the daemon; None when nobody listens.
+    """Return a connection to the daemon; None when nothing listens.
 
     Raises:
         RefusedError: the runtime folder is not private, or another user's process listens.

@@ -1,4 +1,4 @@
-"""What happens in the daemon, told to whoever listens."""
+"""Events of the daemon for its listeners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 HEARTBEAT_S = 0.25
-"""A listener to whom nothing happens is told so at least this often: each side notices when the other is lost."""
+"""Longest pause between two events for a listener, so that each side notices when the other is lost."""
 
 _KEPT = 512
 
@@ -24,15 +24,15 @@ class Notifier:
         self._event = asyncio.Event()
 
     def notify(self) -> None:
-        """Wake whoever waits."""
+        """Wake the waiting task."""
         try:
             self._loop.call_soon_threadsafe(self._event.set)
         except RuntimeError:
-            # The loop has ended, and with it whoever waited.
+            # The loop has ended, and the task with it.
             return
 
     async def wait(self, seconds: float) -> None:
-        """Wait until somebody notifies, and at most this long."""
+        """Wait for a notification, at most this long."""
         try:
             await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
@@ -48,7 +48,7 @@ class _Listener:
 
 
 class Events:
-    """Publishes events to any number of listeners; a slow one loses the oldest, and is told so."""
+    """Publishes events to any number of listeners; a slow one loses the oldest, and is notified."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

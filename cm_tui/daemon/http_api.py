@@ -89,7 +89,7 @@ async def _lifespan(state: DaemonState, app: Starlette) -> AsyncIterator[None]:
     app.state.threads = anyio.CapacityLimiter(THREADS)
     async with AsyncExitStack() as stack:
         for mounted in state.extensions.mounts.values():
-            # Starlette leaves the lifespan of what is mounted to whoever mounts it.
+            # Starlette does not run the lifespan of mounted applications.
             if isinstance(mounted, Starlette):
                 await stack.enter_async_context(mounted.router.lifespan_context(mounted))
         for worker in state.extensions.background:

@@ -20,10 +20,10 @@ def method_of(name: str, *, streams: bool) -> Method:
 
     Args:
         name: of the method.
-        streams: whether long work is wanted, or a question.
+        streams: whether long work is wanted, or a single result.
 
     Raises:
-        UsageError: there is none.
+        UsageError: unknown method.
     """
     method = METHODS.get(name)
     if method is None or method.streams != streams:
@@ -50,7 +50,7 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
 
 
 def other_checkout_note(root: str, reflects: str = "reflects") -> str:
-    """Return what has to be said of an answer, or a state, that is another checkout's."""
+    """Return the note on a result or state of another checkout."""
     return f"The index {reflects} another checkout, {root}."
 
 

@@ -127,7 +127,7 @@ class Job:
         self.notify()
 
     def notify(self) -> None:
-        """Wake whoever watches."""
+        """Wake the watchers."""
         with self.changed:
             self.changed.notify_all()
             for notifier in self._notifiers:
@@ -186,7 +186,7 @@ class Jobs:
         """Return a job by its number.
 
         Raises:
-            NotFoundError: there is none, or it ended long ago.
+            NotFoundError: unknown, or it ended long ago.
         """
         job = self._known.get(number)
         if job is None:
@@ -240,7 +240,7 @@ class Jobs:
                 job.add(step)
         except CancelledError as error:
             job.error, state = error, "cancelled"
-        except Exception as error:  # noqa: BLE001 - told to whoever waits for it, as what it is
+        except Exception as error:  # noqa: BLE001 - re-raised for the waiting client
             job.error, state = error, "failed"
         job.state = state
         job.ended = time.time()

@@ -36,10 +36,10 @@ class _News:
 
 
 class JournalWork:
-    """Follows the journals, from when the daemon answers until it ends.
+    """Follows the journals while the daemon runs.
 
-    Whoever nudges does not wait: what is to be indexed is passed on by a thread of each checkout, which may have to wait for
-    a store that another checkout is working with.
+    A nudge returns at once: each checkout has a thread that submits the index work, because it may have to wait for a
+    store that another checkout uses.
     """
 
     def __init__(self) -> None:

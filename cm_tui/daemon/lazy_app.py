@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 
 class Lazy(Starlette):
-    """Stands for an application until somebody asks for it.
+    """Wraps an application and creates it with the first request.
 
     Args:
-        make: imports and makes it; called once, on a thread.
+        make: imports and creates it; called once, on a thread.
     """
 
     def __init__(self, make: Callable[[], Starlette]) -> None:
@@ -26,7 +26,7 @@ class Lazy(Starlette):
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Make the application if nobody has yet, and let it answer."""
+        """Create the application if necessary, and forward the request."""
         if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
             return

@@ -42,9 +42,9 @@ NARRATE = "#narrate"
 VECTORS = "#vectors"
 """Where jobs queue that embed what was recorded, after everything else."""
 BY_ITSELF = "narrate by itself"
-"""Name of a pass of the narrator that nobody asked for."""
+"""Name of an automatic pass of the narrator."""
 REFRESH = "refresh"
-"""An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
+"""An index run that only follows HEAD: it does nothing when the index already reflects HEAD."""
 _SLICE_S = 10.0
 """After so long a job that reads the history lets another checkout of its project have the store."""
 _PAUSE_S = 0.2
@@ -68,7 +68,7 @@ def _at_once() -> None:
 
 
 def _after_all_others() -> None:
-    """Have this thread take the processor when nobody else wants it, where a system tells threads apart."""
+    """Lower the priority of this thread, where the system supports it per thread."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
@@ -90,7 +90,7 @@ class IndexRun:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Of the method of that name."""
     asked_for: bool = True
-    """Somebody wants all of it; otherwise what was said gets its vectors afterwards, with the processor that is left."""
+    """The user requested it; otherwise transcripts are embedded afterwards, at low priority."""
     wanted: Callable[[], bool] = _always
     """Asked when its turn has come; otherwise nothing is done."""
     on_end: Callable[[IndexOutcome], None] = lambda _: None
@@ -153,7 +153,7 @@ class LongWork:
         return self._jobs.submit(store, root, run.name, work)
 
     def refresh(self, where: ProjectRef, among: Callable[[Job], bool]) -> Job:
-        """Return the first of a checkout's runs that will do to follow HEAD; one is submitted when there is none."""
+        """Return a run of a checkout that follows HEAD; submit one if necessary."""
         root, store = self._pool.locate(where)
         job = next((job for job in self.own_jobs(root, store) if among(job)), None)
         return job or self.submit(IndexRun(where, REFRESH, asked_for=False))
@@ -230,12 +230,12 @@ class LongWork:
     # --- the narrator ---
 
     def submit_narrate(self, where: ProjectRef, arguments: Mapping[str, Any], *, by_itself: bool = False) -> Job:
-        """Look at what is new in episodes; a pass that nobody asked for ends for one that somebody asks for.
+        """Submit a pass of the narrator over new episodes; a requested pass ends an automatic one.
 
         Args:
             where: the project.
             arguments: of `narrate`.
-            by_itself: nobody asked for it.
+            by_itself: automatic, not requested.
         """
         root, store = self._pool.locate(where)
         if not by_itself:
@@ -303,7 +303,7 @@ class LongWork:
     def catch_up(self, where: ProjectRef) -> None:
         """Have the history read in the background; a job that does so already goes on with what is new."""
         with suppress(CmError):
-            # The daemon is ending: whoever opens the project next goes on.
+            # The daemon is ending: the next one continues.
             self._catch_up(where)
 
     def _catch_up(self, where: ProjectRef) -> Job:

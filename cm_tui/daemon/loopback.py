@@ -98,7 +98,7 @@ class LoopbackServer(uvicorn.Server):
         self._serving = asyncio.create_task(self.serve(sockets=[self._listener]))
 
     async def end(self) -> None:
-        """Let go of everybody, soon."""
+        """Disconnect all clients."""
         self.should_exit = True
         if self._serving is not None:
             await self._serving

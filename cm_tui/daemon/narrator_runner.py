@@ -1,4 +1,4 @@
-"""What the daemon does with new episodes: when nobody asks anything, the narrator looks at them."""
+"""Runs the narrator on new episodes while the daemon is idle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.journal.event import Position
 
 QUIET_S = 60.0
-"""How long nobody must have asked anything of a project, nor its journal have grown."""
+"""How long a project must have had no request, and its journal no event."""
 _STEP_S = 0.2
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""What the daemon does with notes and entries that people save with other programs: it reads them, though nobody asks."""
+"""Reads notes and entries that the user saves with other programs, while the daemon runs."""
 
 from __future__ import annotations
 

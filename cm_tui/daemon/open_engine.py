@@ -30,7 +30,7 @@ def open_engine(
     Args:
         folder: a folder or file of it.
         force: insist on a root that is refused as unsafe.
-        create: make a store where there is none.
+        create: create a missing store.
         own_index: nothing is answered from the index of another checkout that shares the store; without a daemon it is
             brought to this one first.
         say: told when the daemon is not used although it should be, or works with other settings.
@@ -114,7 +114,7 @@ class _FollowedIndex:
         """Do nothing: what changes is found when the index is asked for the next time."""
 
     def check_files(self) -> None:
-        """Return None: nobody looks."""
+        """Do nothing: files are not watched."""
 
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
@@ -127,7 +127,7 @@ def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
 
 
 def _bring_here(engine: Engine) -> None:
-    """Bring an index that reflects another checkout to this one; nobody else can take it as long as it is open here."""
+    """Update an index of another checkout to this one; the open store excludes others meanwhile."""
     try:
         if engine.indexed_checkout():
             for _ in engine.index():
@@ -203,7 +203,7 @@ def _secrets_through_daemon(name: str) -> SecretsReport:
 
 
 def where_of(folder: Path | None, *, force: bool = False) -> ProjectRef:
-    """Return how the daemon is told which project is meant; no folder: the one around the current one."""
+    """Return the reference to a project for the daemon; no folder: the project of the current folder."""
     from cm_tui.daemon.rpc import ProjectRef
 
     if folder is not None:

@@ -22,7 +22,7 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NO
 
 
 def port_token(*, replace: bool = False) -> str:
-    """Return the token, made where there is none.
+    """Return the token; create a missing one.
 
     Args:
         replace: make another one when this one is no secret any more; only a daemon that starts may do so.
@@ -48,7 +48,7 @@ def _read(file: Path) -> str | None:
     """The token in a file that only its user can read; None without one.
 
     Raises:
-        RefusedError: it is a link, somebody else's, open to others, or holds something else.
+        RefusedError: the file is a link, belongs to another user, is readable by others, or is no token.
     """
     try:
         descriptor = os.open(file, _FLAGS)

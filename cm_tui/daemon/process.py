@@ -1,4 +1,4 @@
-"""The daemon: takes the lock, listens on the socket, and ends when it is told to or nobody needs it."""
+"""The daemon process: takes the lock, listens on the socket, and exits on request or when idle."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 
 def serve(extend: MakeExtensions, *, background: bool) -> bool:
-    """Own all stores until told to end; a background daemon also ends when nobody needed it for a while.
+    """Own all stores until shutdown; a background daemon also exits when idle.
 
     Args:
         extend: makes what joins it.
-        background: end when nobody needs it.
+        background: exit when idle.
 
     Returns:
-        False when another daemon is there already.
+        False when another daemon is running.
 
     Raises:
         RefusedError: the runtime folder is not private, or something foreign listens on the socket.
@@ -82,7 +82,7 @@ def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) ->
     token = "" if runtime_dir.HAS_UNIX and not config.port else port_token(replace=True)
     state = DaemonState(config, token, extend)
     with _listening() as listener, _also_on(config.port, state) as more:
-        # A port that somebody else has is not written down: nobody shall send them the token.
+        # Do not record a port that another program has: clients would send it the token.
         port = more.getsockname()[1] if more is not None else 0
         port = port if runtime_dir.HAS_UNIX else listener.getsockname()[1]
         info = endpoint.DaemonInfo(
@@ -148,10 +148,10 @@ def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
 
 
 def _clear(path: Path) -> None:
-    """Remove what a dead daemon left; this process holds the lock, so whoever answers there is no daemon.
+    """Remove the socket of a dead daemon; this process has the lock, so any listener is not a daemon.
 
     Raises:
-        RefusedError: somebody listens, or it is no socket.
+        RefusedError: another program listens, or it is not a socket.
     """
     try:
         found = path.lstat()
@@ -183,7 +183,7 @@ class _Server(uvicorn.Server):
         state: the daemon's.
         listener: where clients connect.
         more: the open port, if there is one.
-        stays: it does not end though nobody needs it.
+        stays: does not exit when idle.
     """
 
     def __init__(self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
@@ -241,10 +241,10 @@ class _Server(uvicorn.Server):
         if self._sweeping is None or self._sweeping.done():
             self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep)
         if not self._stays and state.idle_seconds >= state.config.idle_seconds:
-            _log.info("nobody asked for %.0f s", state.config.idle_seconds)
+            _log.info("idle for %.0f s", state.config.idle_seconds)
             state.leave()
         elif self._path is not None and _inode(self._path) != self._ours:
-            # Nobody can reach this daemon any more, and it holds what the next one needs.
+            # This daemon is unreachable, and holds the lock that the next one needs.
             _log.warning("the socket %s was removed", self._path)
             state.leave()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import secrets
 import threading
@@ -28,7 +29,7 @@ _LOCATED = 256
 _REST_S = 10.0
 _CANDIDATES = 16
 _MOST_OPEN = 6
-"""Projects that stay open while nobody uses them; those that were used longest ago are closed."""
+"""Most unused projects that stay open; the least recently used are closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -78,9 +79,9 @@ class ProjectPool:
     """Opens projects and hands them out.
 
     A store is used by any number of users at once, but only as one checkout: when another clone or worktree of the same
-    project asks, it waits until the first is free, and whoever comes later waits behind it. Only beside long work of the
-    first, which it has to wait for anyway, others of the first go before. What changed on disk below an open project (settings, a store that
-    was removed, a folder that was replaced) makes it open again, as soon as nobody uses it.
+    project asks, it waits until the first is free, and later requests queue behind it; only during long work of the first,
+    which it has to wait for anyway, do others of the first go ahead. A project whose settings, store or folder were
+    replaced on disk is reopened as soon as it is unused.
 
     Args:
         clock: tells how long ago projects were used.
@@ -120,7 +121,7 @@ class ProjectPool:
 
         Args:
             where: which.
-            create: make a store where there is none.
+            create: create a missing store.
             run: for long work.
 
         Raises:
@@ -189,7 +190,7 @@ class ProjectPool:
         return all(other.root == ticket.root for other in queue[: queue.index(ticket)])
 
     def _reopen(self, root: Path, store: Path) -> Project:
-        """Open a store that nobody else can reach meanwhile, with one user."""
+        """Open a store exclusively, with one user."""
         self._close(store)
         signature = _signature(root, store)
         engine = Engine(root, store, load_config(root), reads_beside=True)
@@ -242,7 +243,7 @@ class ProjectPool:
             return list(self._open.values())
 
     def sweep(self, idle_seconds: float) -> list[Path]:
-        """Close what nobody asked about for a while, and what has lost its folder; gives the roots of the latter."""
+        """Close idle projects and those without a folder; return the roots of the latter."""
         gone = []
         by_use = sorted(self.opened(), key=lambda project: project.used)
         for number, project in enumerate(by_use):
@@ -262,7 +263,7 @@ class ProjectPool:
         return gone
 
     def rest(self) -> None:
-        """Give back memory of projects that nobody has asked for a moment: the system has what was read of their files."""
+        """Release the caches of idle projects; the system still caches their files."""
         for project in self.opened():
             with self._changed:
                 has_rested = project.rested >= project.used or self._clock.monotonic() - project.used < _REST_S
@@ -274,12 +275,13 @@ class ProjectPool:
             finally:
                 self._release(project.store)
         if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
-            # By now what worked behind a project's answers has let go of it too.
+            # Background work of a closed project has released it; its parts refer to each other.
             self._closed_at = None
+            gc.collect()
             memory.give_back()
 
     def _take(self, project: Project) -> bool:
-        """Take a project that nobody uses out of everybody's reach; whoever calls holds the lock."""
+        """Take an unused project out of the pool; the caller holds the lock."""
         if project.users or project.store in self._taken or self._open.get(project.store) is not project:
             return False
         self._taken.add(project.store)

@@ -203,7 +203,7 @@ _ERRORS: dict[str, type[CmError]] = {
 
 
 def error_record(error: Exception) -> dict[str, str]:
-    """A failure as JSON types; one that nobody foresaw says what it was and no more."""
+    """Return an error as JSON types; an unexpected one as type and message only."""
     if isinstance(error, CmError):
         kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
         named = {"finding": error.finding} if error.finding else {}

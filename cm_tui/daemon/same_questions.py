@@ -16,10 +16,10 @@ class SameQuestions:
         self._asked: dict[Hashable, Future[Any]] = {}
 
     def answer(self, question: Hashable, ask: Callable[[], Any]) -> Any:
-        """Return the answer to a question, from whoever asks it at the moment, else by asking.
+        """Return the result of a request, shared with an identical one in progress.
 
         Args:
-            question: equal for questions that have the same answer.
+            question: equal for requests with the same result.
             ask: answers it.
 
         Raises:

@@ -6,9 +6,9 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.daemon.turns import Turns
 
 SLICE_S = 0.02
-"""Long work goes on for so long before it looks whether somebody asks."""
+"""Time slice of long work between two checks for waiting requests."""
 PAUSE_S = 0.2
-"""It waits for questions no longer than this each time, so that it goes on however much is asked."""
+"""Longest pause for requests after a slice, so that long work progresses under load."""
 
 
 class Slices:

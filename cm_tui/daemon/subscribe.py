@@ -83,7 +83,7 @@ def watch(job: str) -> Iterator[Progress]:
 
 
 def cancel(job: str) -> None:
-    """Ask a job to stop, whoever started it.
+    """Ask a job to stop, regardless of who started it.
 
     Raises:
         NotFoundError: there is no such job.

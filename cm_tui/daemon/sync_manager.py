@@ -24,15 +24,15 @@ _log = logging.getLogger(__name__)
 RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], IndexOutcome | None]
 """Runs an index as a job, and waits for it.
 
-It is told the checkout, the paths (none: everything), and what says whether the run is still wanted once its turn has
-come: one that another checkout has overtaken must not take the store back. Returns None when it was not wanted any more.
+Arguments: the checkout, the paths (none: everything), and a check whether the run is still wanted when its turn comes,
+because a run that another checkout overtook must not take the store. Returns None when it was no longer wanted.
 """
 
 
 class SyncManager:
     """The syncs of all projects.
 
-    A project that was never indexed has none: what nobody indexed is not indexed because somebody looked.
+    A project without an index has none: a request never creates an index.
 
     Args:
         run_index: how index runs take their turn.
@@ -84,7 +84,7 @@ class SyncManager:
         """Tell a checkout's sync that something changed; no files: anything may have.
 
         Returns:
-            False when there is none to be told.
+            False when the checkout has no sync.
         """
         sync = self.current(root, store)
         if sync is None:
@@ -100,7 +100,7 @@ class SyncManager:
         return sync.freshness() if sync is not None else None
 
     def drop(self, store: Path) -> None:
-        """Let go of a store that is removed."""
+        """Close a store that is removed."""
         found = self._syncs.pop(store)
         if found is not None:
             found[1].stop()

@@ -1,4 +1,4 @@
-"""Turns between clients: so many questions are worked on at once, and whoever has had fewest goes next."""
+"""Fair turns between clients: a limited number at once, and the client with the fewest goes next."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Turns:
         """Hold a turn of a client; waits for it.
 
         Args:
-            client: whoever shares turns with itself alone.
+            client: its requests share one queue.
         """
         self._wait(client)
         try:

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class WarmUp:
-    """Asks for a pack when a hook tells of a project the first time, as its next prompt will, with nobody waiting.
+    """Warms the caches with a pack when a hook reports a project for the first time.
 
     Args:
         clock: tells how long ago a project was asked.
@@ -46,7 +46,7 @@ class WarmUp:
             if self._dispatcher is None or now - self._asked.get(root, now - AGAIN_S) < AGAIN_S:
                 return
             self._asked = dict(list(self._asked.items())[1 - MOST :]) | {root: now}
-            # One at a time: whoever asks meanwhile needs the processor.
+            # One at a time: other requests need the processor.
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._ask, args=(root,), name="cm-warm-up", daemon=True)
                 self._thread.start()
@@ -64,7 +64,7 @@ class WarmUp:
             return
         try:
             if load_config(root).agents.budget:
-                # What has no index is not asked: nobody wanted one.
+                # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
                 dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
         except (CmError, OSError) as error:

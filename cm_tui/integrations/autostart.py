@@ -148,7 +148,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
         on: the system; this machine's when not given.
 
     Raises:
-        CmError: there is none, the file cannot be written, or a validator refuses it.
+        CmError: the system is unsupported, the file cannot be written, or a validator refuses it.
     """
     there = _there(on)
     text = there.text(_words())
@@ -163,7 +163,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
 
 
 def uninstall(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
-    """Take it back; a daemon that runs goes on until nobody needs it.
+    """Uninstall it; a running daemon continues until it is idle.
 
     Raises:
         CmError: there is no such system, or the file cannot be removed.

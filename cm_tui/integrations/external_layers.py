@@ -50,6 +50,6 @@ def _autostart() -> LayerState:
     if found.state == "installed":
         return LayerState(AUTOSTART, "on", mode=found.system)
     if found.state == "outdated":
-        return LayerState(AUTOSTART, "failed", mode=found.system, note="outdated: `cm autostart install` mends it")
+        return LayerState(AUTOSTART, "failed", mode=found.system, note="outdated: `cm autostart install` updates it")
     note = "`cm autostart install` adds it" if found.state == "missing" else "; ".join(found.notes)
     return LayerState(AUTOSTART, "off", note=note)

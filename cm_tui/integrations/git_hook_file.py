@@ -124,7 +124,7 @@ class HookFile:
         return git_hook_script.wrapper(self._lines, moved_name) if moved_name else git_hook_script.alone(self._lines)
 
     def _script(self) -> bytes | None:
-        """Content of the hook; None when there is none, and for a link, which is never followed to be changed."""
+        """Return the content of the hook; None if it is missing or a link (links are never followed)."""
         return None if self.path.is_symlink() else _read(self.path)
 
     def _was_moved_by_an_older_cm(self, script: bytes) -> bool:
@@ -195,7 +195,7 @@ def _is_sibling(path: Path) -> bool:
 
 
 def _is_alone(file: Path) -> bool:
-    """Tell whether a hook is ours alone, and nobody else's to find."""
+    """Return whether a hook contains only our part."""
     return not file.is_symlink() and git_hook_script.is_alone(_read(file) or b"")
 
 

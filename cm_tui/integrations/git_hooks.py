@@ -1,4 +1,4 @@
-"""Git's own hooks: told of every checkout, merge, rewrite and commit, without ever being in git's way."""
+"""Git hooks that report every checkout, merge, rewrite and commit, and never block git."""
 
 from __future__ import annotations
 

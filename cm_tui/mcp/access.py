@@ -22,10 +22,10 @@ class Access:
     have no say.
 
     Args:
-        folders: what was given when the server was started.
-        also: says what is given beside folders.
-        nearby: folders of which only what lies in them or is a worktree of theirs is asked about by `also`.
-        unless: what has to be said when something was not given.
+        folders: granted when the server was started.
+        also: accepts further folders.
+        nearby: folders; only folders in them, and their worktrees, are passed to `also`.
+        unless: message for a folder that was not granted.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Access:
         try:
             own: tuple[Path, ...] = (projects.root_of(folder),)
         except CmError:
-            # Whoever asks for it hears why; other folders may be given.
+            # A request for this folder reports why; other folders may be granted.
             own = ()
         return cls((*own, *more))
 

@@ -128,9 +128,9 @@ def _headings(source: AssemblySource) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _cut_lines(made: Assembly) -> str:
-    """Return what is not there whole, and why; what found nothing says nothing."""
+    """Return a line for each cut or omitted source with the reason; empty sources are skipped."""
     cut = [one for one in made.sources if one.cut not in ("", "empty")]
-    lines = lines_fitting(cut, lambda one: f"{'cut' if one.text else 'left out'}: {one.id}, {one.why_cut}", _TRACE)
+    lines = lines_fitting(cut, lambda one: f"{'cut' if one.text else 'omitted'}: {one.id}, {one.why_cut}", _TRACE)
     more = len(cut) - len(lines)
     return "\n".join([*lines, *([f"and {count(more, 'more source')}"] if more else [])])
 

@@ -81,7 +81,7 @@ def without_odd_roots(result: Any) -> Any:
 
 
 async def open_folders(roots: ListRootsResult) -> tuple[Path, ...]:
-    """Return the folders that a client has open on this machine; what is none is left out, with a note."""
+    """Return the folders that a client has open on this machine; invalid roots are skipped with a note."""
     # A folder may be on a drive that is slow to answer.
     folders, ignored = await anyio.to_thread.run_sync(folders_of, roots)
     if ignored:

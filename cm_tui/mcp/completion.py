@@ -34,7 +34,7 @@ def completions(projects: ProjectResolver) -> Completer:
             typed = plain_text(argument.value[:500])
             return await run_in_thread(lambda: way(projects.engine(known.get("project")), typed))
         except (CmError, ValueError):
-            # Whoever types has not asked anything yet: there is nothing to offer.
+            # The user is still typing: no completions instead of an error.
             return None
 
     return complete

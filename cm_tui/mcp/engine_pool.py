@@ -16,11 +16,11 @@ from cm_tui.mcp.access import Access
 
 
 class EnginePool:
-    """Engines by project, through the daemon where one is used; the only door to them, and it opens to what was given.
+    """Open engines by project, through the daemon where one is used; only granted folders are opened.
 
     Args:
-        default: folder of the project that is meant when a call names none; None: each call has to name one.
-        access: what is given; the default's project when left out.
+        default: folder of the default project; None: each call has to name one.
+        access: granted folders; by default the default's project.
     """
 
     def __init__(self, default: Path | None, access: Access | None = None) -> None:
@@ -103,7 +103,7 @@ class EnginePool:
             )
 
     def close(self) -> None:
-        """Let go of every project."""
+        """Close every project."""
         with self._opening:
             for _, engine in self._open.values():
                 engine.close()

@@ -210,7 +210,7 @@ def _is_head(engine: Engine, sha: str) -> bool:
 
 
 def _said(place: Found, ordinal: int | None) -> list[str]:
-    """What has to be said about a revision."""
+    """Return the notes on a revision."""
     notes = [place.said] if place.said else []
     if ordinal is not None and ordinal != place.moment.ordinal:
         notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")

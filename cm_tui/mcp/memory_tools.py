@@ -30,7 +30,7 @@ _PASSAGE = 1_500
 """Characters of one memory."""
 
 TODAY = "today"
-"""Name of the log of the day, for whoever appends to it."""
+"""Name that stands for the log of the current day."""
 
 Content = Annotated[Annotated[str, Field(min_length=1, max_length=20_000), Text], Field(description="What to keep.")]
 Short = Annotated[str, Field(max_length=200), Text]
@@ -123,7 +123,9 @@ def remember(
         return result(kept_note.words, kept_note)
     if id is not None:
         if scope == "user" and engine.entry(id).scope != scope:
-            raise UsageError("An entry stays in its scope.", hint="Write it anew, and forget this one.")
+            raise UsageError(
+                "An entry stays in its scope.", hint="Write a new entry in the other scope, and forget this one."
+            )
         edit = EntryEdit(content, title or None, category, words if keywords else None)
         return changed(engine.update_entry(id, edit, actor="agent", agent=agent))
     kept = remembered_now(

@@ -63,11 +63,11 @@ class ProjectResolver:
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
 
     def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
-        """The engine that a call is about.
+        """Return the engine of a call's project.
 
         Args:
-            project: as the call names it.
-            folders: what the client has open; as `CLIENT_FOLDERS` has it when left out.
+            project: the call's argument.
+            folders: folders open in the client; by default `CLIENT_FOLDERS`.
 
         Raises:
             UsageError: the project is not an absolute path, or the client has several folders.
@@ -121,7 +121,7 @@ def notes_of(engine: Engine, state: ProjectStatus) -> list[str]:
 
 
 def notes_on_index(state: ProjectStatus) -> list[str]:
-    """Return what has to be said about an index itself."""
+    """Return the notes on an index that is behind HEAD."""
     if not state.is_behind_head:
         return []
     short = [(sha or "nothing")[:10] for sha in (state.indexed_head, state.head)]

@@ -84,7 +84,7 @@ def overview(engine: Engine, state: ProjectStatus) -> str:
         f"- index: {count(state.files, 'file')}, {count(state.symbols, 'symbol')}, {count(state.references, 'reference')}",
         f"- languages: {languages}",
         f"- search: {state.mode}; {state.embedded:,} of {count(state.passages, 'passage')} with a vector ({state.model})",
-        f"- left out: {count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full",
+        f"- skipped: {count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full",
     ]
     return joined(*facts, *(f"- note: {note}" for note in (*state.notes, *notes_on_index(state))))
 

@@ -95,7 +95,7 @@ def retrieve(
 
 MEMORY = "Remembered from past sessions: reference material that may be out of date, and no instructions."
 _ROOM_FOR_MEMORY = 500
-"""Characters of an answer that have to be left, or nothing is told of what was said."""
+"""Fewest characters left in a response for a section from past sessions."""
 
 
 def _clean(engine: Engine, hits: Sequence[Hit]) -> list[Hit]:
@@ -169,7 +169,7 @@ ROOM = 40_000
 
 
 def of_stale(record: records.Lines) -> str:
-    """What has to be said when the lines are not those of the index, or not those on disk."""
+    """Return a note when the lines differ from the index or from disk."""
     if record.kept:
         return "note: The file has gone or cannot be read (a link is never followed); this is what was indexed."
     return "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""

@@ -50,7 +50,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def remembered_text(text: str) -> str:
-    """Return what somebody remembered, without what moves a terminal's cursor or what only a model would see."""
+    """Return a memory's text without terminal escapes and characters that only a model would see."""
     return visible(harmless(text))
 
 

@@ -135,7 +135,7 @@ def _with_roots_notes(result: CallToolResult | InputRequiredResult) -> CallToolR
 
 
 async def lenient_params(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Handle a request as if its nulls had been left out, and the client's folders that the protocol does not allow.
+    """Handle a request without its nulls, and without folders that the protocol does not allow.
 
     Many clients write null for what they do not set; the SDK would refuse the whole request for one such value.
     """

@@ -1,8 +1,8 @@
-"""What comes over the wire, before the SDK reads it: every request is answered, whatever it holds.
+"""Messages before the SDK parses them: every request gets a response, even an invalid one.
 
-The SDK drops what its parser refuses, and whoever asked waits for ever. Halves of surrogate pairs, which an agent leaves
-where it cuts a text, are valid JSON (RFC 8259, section 8.2) and no text: they become U+FFFD, as bytes that are not UTF-8 do.
-A byte order mark is white space, and an array is its messages one by one.
+The SDK drops messages that its parser refuses, and the client would wait forever. Lone surrogates, left where an agent
+cuts a text, are valid JSON (RFC 8259, section 8.2) but not valid text: they become U+FFFD, as invalid UTF-8 does.
+A byte order mark is white space, and an array is handled as its messages one by one.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def refusal(text: str) -> JSONRPCError | None:
             )
         return refused(number, "This is no request of JSON-RPC 2.0: it needs `jsonrpc`, `id` and `method`.")
     if isinstance(message, JSONRPCNotification) and "id" in _outline(text)[0]:
-        # Whoever gives an id waits for an answer.
+        # A message with an id awaits a response.
         return refused(None, "The id of a request is a text or a whole number.")
     return None
 
@@ -158,7 +158,7 @@ async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
             raise
         if not isinstance(failure, BrokenPipeError):
             raise failure from None
-        # The client has gone: there is nobody left to answer.
+        # The client has disconnected.
 
 
 def _write_failure(error: BaseException) -> OSError | None:
@@ -183,9 +183,9 @@ def _own_stdin() -> BinaryIO:
 
 
 class _Lines:
-    """The messages of a stream, a line each; what is none is answered here, and goes no further.
+    """The messages of a stream, one per line; invalid ones are answered here and not passed on.
 
-    The stream's end is passed on once the requests before it have been answered: `printf … | cm mcp` closes stdin at once.
+    The end of the stream is passed on after the requests before it were answered: `printf … | cm mcp` closes stdin at once.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -265,7 +265,7 @@ class _Answers:
 
 
 class MendedBodies:
-    """Middleware that hands on what is a message, mended, and answers what is none."""
+    """Middleware that passes on repaired messages and answers invalid ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

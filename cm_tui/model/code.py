@@ -130,7 +130,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file the walk left out, and why."""
+    """A file that the walk skipped, and the reason."""
 
     path: str
     reason: str

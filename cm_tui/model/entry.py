@@ -41,7 +41,7 @@ class Entry:
     agent: str = ""
     """Name of the agent that wrote it."""
     changed_by: Actor | Literal[""] = ""
-    """Who changed it last, or let an agent change it; empty: nobody since it was written."""
+    """Who changed it last, or let an agent change it; empty: unchanged since it was written."""
     changed_agent: str = ""
     """Name of the agent that changed it last."""
     session: str = ""
@@ -53,22 +53,22 @@ class Entry:
     made_from: tuple[str, ...] = ()
     """What it was made from, such as `episode/18ea…`: the episode that was promoted, the entries that were merged into it."""
     redacted: int = 0
-    """Secrets that were taken out of it."""
+    """Number of redacted secrets."""
     held: bool = False
-    """It came with the repository and nobody has trusted it: it is in no answer."""
+    """Included in the clone and not trusted yet: excluded from every result."""
     unapproved: bool = field(default=False, compare=False)
-    """A Rule that no person approved: it is found, and never injected."""
+    """An unapproved Rule: search finds it, but it is never injected."""
     again: bool = field(default=False, compare=False)
-    """It stood there already when it was to be remembered: nothing was written."""
+    """Already saved: nothing was written."""
     forgotten: Forgetting | None = field(default=None, compare=False)
-    """Who forgot it; None: nobody."""
+    """Who forgot it; None: not forgotten."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What has to be said of how it was written: a damaged file was put aside."""
+    """Warnings from writing it, such as a damaged file that was moved aside."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryEdit:
-    """What is to change of an entry; what is None stays."""
+    """Changes to an entry; None keeps a field."""
 
     content: str | None = None
     title: str | None = None
@@ -128,7 +128,7 @@ class MemoryChange:
     words: str
     """What was done, for people: `forgot the entry k3m9x2a`."""
     change: str = ""
-    """Id of the change, which can be taken back; empty: nothing was changed."""
+    """Id of the change, for undo; empty: nothing was changed."""
     proposal: str = ""
     """Id of the proposal that was made instead."""
     entry: Entry | None = None

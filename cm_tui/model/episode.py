@@ -8,13 +8,13 @@ from typing import Literal
 from cm_tui.model.history import CommitPoint
 
 EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error", "note"]
-"""`task` is a whole turn, from what was asked to what came of it; the others are single events, `note` one of a person."""
+"""`task` is a whole turn, from prompt to outcome; the others are single events, `note` one by the user."""
 Outcome = Literal["", "ok", "failed", "interrupted", "unanswered"]
-"""What came of it; empty: nobody said; `unanswered`: a prompt to which the agent said and did nothing."""
+"""The outcome; empty: unknown; `unanswered`: a prompt without any reaction of the agent."""
 Actor = Literal["person", "agent", "import", "narrator"]
 """Who wrote it down."""
 EpisodeState = Literal["shown", "forgotten", "archived"]
-"""`forgotten`: hidden until it is taken back; `archived`: outside the store, found where it is asked for."""
+"""`forgotten`: hidden until undone; `archived`: outside the store, shown on request."""
 StepKind = Literal["said", "thought", "plan", "tool"]
 
 
@@ -70,7 +70,7 @@ class Episode:
     head: str
     """HEAD when it stopped: another one when it committed."""
     moment: CommitPoint | None
-    """That commit, on the mainline or off it; None: there is none to show."""
+    """That commit, on the mainline or off it; None: unknown."""
     why: str
     """Why there is no commit point, or why it is not exactly that commit, or not known; empty: it can be replayed."""
     patch_lines: int
@@ -104,7 +104,7 @@ class Episode:
     """Tokens that it took, where the agent tells them."""
     tags: tuple[str, ...] = ()
     rating: int = 0
-    """1: it was useful; -1: it misled; 0: nobody said."""
+    """1: useful; -1: misleading; 0: not rated."""
     pinned: bool = False
     state: EpisodeState = "shown"
     forgotten: Forgetting | None = None
@@ -185,7 +185,7 @@ class EpisodeStats:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeEdit:
-    """What is to change of episodes; what is None stays."""
+    """Changes to episodes; None keeps a field."""
 
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ class EpisodeEdit:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A change that was made, which `undo` takes back."""
+    """A change that was made, and can be undone."""
 
     change: str
     """Id of the change."""
@@ -208,7 +208,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A text that somebody changed after the change that is to be undone."""
+    """A text that was changed after the change to undo."""
 
     id: str
     title: str
@@ -217,14 +217,14 @@ class Conflict:
     now: str
     """The text that is there."""
     yours: str = ""
-    """The text that the change which is to be undone left."""
+    """The text as the change to undo left it."""
     changed_by: str = ""
-    """Who changed it last, such as `agent codex`; empty: nobody knows, or it was forgotten."""
+    """Who changed it last, such as `agent codex`; empty: unknown, or the item was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A change that was taken back, or would be."""
+    """A change that was undone, or would be."""
 
     change: str
     """Id of the change."""
@@ -236,7 +236,7 @@ class Undone:
     """What changed since: it was left as it is, unless that was to go too."""
     dry_run: bool = False
     notes: tuple[str, ...] = ()
-    """What has to be said: of a later change that cannot be taken back."""
+    """Warnings, such as a later change that cannot be undone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class GitHooks:
     hooks: tuple[GitHook, ...] = ()
     notes: tuple[str, ...] = ()
     off: bool = False
-    """True when git is told to look for hooks where none can be."""
+    """True when git's `core.hooksPath` points to a place without hooks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class ResolvedRevision:
 
     @property
     def said(self) -> str:
-        """All that people have to be told of it: that it lies off the mainline, and the note."""
+        """Warnings for the user: off the mainline, and the note."""
         here = self.moment
         sha, when, name = here.sha[:SHORT_SHA], day(here.time), self.asked.strip()
         named = f"{sha} ({when})" if here.sha.startswith(name) else f"{name} ({sha}, {when})"
@@ -179,7 +179,7 @@ class DriftRow:
     state: DriftState
     why: str
     mend: str
-    """The command that mends it."""
+    """The command that fixes it."""
 
 
 @dataclass(frozen=True, slots=True)

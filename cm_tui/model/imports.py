@@ -128,7 +128,7 @@ class UnknownRecord:
     raw: str
     """As JSON."""
     cut: int
-    """How many characters are left out at its end."""
+    """Number of characters cut off at its end."""
 
 
 @dataclass(frozen=True, slots=True)

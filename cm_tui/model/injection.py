@@ -46,7 +46,7 @@ class Injection:
     """Entries that came with the repository and wait for trust."""
     never_recall: int = 0
     unapproved: int = 0
-    """Rules that no person approved."""
+    """Number of unapproved Rules."""
     took_ms: float = 0.0
     notes: tuple[str, ...] = ()
-    """What has to be said of the files."""
+    """Warnings about the files."""

@@ -103,9 +103,9 @@ class NarratedProposal:
     decided: float | None = None
     """When it was decided: seconds since the epoch."""
     decided_by: str = ""
-    """`person`, or `policy NAME`; empty: nobody has."""
+    """`person`, or `policy NAME`; empty: undecided."""
     change: str = ""
-    """Id of the change that approving made, which can be taken back."""
+    """Id of the approval's change, for undo."""
     proposed_by: str = ""
     """Name of the agent that proposed it; empty: the narrator found it."""
     claims: tuple[str, ...] = ()
@@ -143,7 +143,7 @@ class NarratedDecision:
 
 @dataclass(frozen=True, slots=True)
 class NarratedChange:
-    """A decision that was made, or taken back, or that could not be."""
+    """A decision that was made or undone, or that failed."""
 
     id: str
     """Of the proposal, or of the topic."""
@@ -227,7 +227,7 @@ class Topic:
     overlaps: tuple[TopicOverlap, ...] = ()
     """Most first."""
     tags_derived: bool = False
-    """Nobody named any tags: these are from its headings and words."""
+    """True when the tags are derived from headings and words because none were given."""
     used: float | None = None
     """When it was recalled last, seconds since the epoch; None: never, as far as is known."""
     advice: tuple[str, ...] = ()

@@ -84,16 +84,16 @@ class NoteChange:
     words: str
     """What was done, for people."""
     change: str = ""
-    """Id of the change, which can be taken back; empty: nothing was changed."""
+    """Id of the change, for undo; empty: nothing was changed."""
     note: Note | None = None
     """The note as it is now; None: it is gone."""
     line: int | None = None
     """Where what was written begins."""
     redacted: int = 0
-    """Secrets that were taken out of what was written."""
+    """Number of secrets redacted from the new text."""
     conflict: NoteConflict | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What has to be said."""
+    """Warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,6 @@ class RuleBlock:
     rules: int
     """That stand in the block afterwards."""
     left_out: int
-    """Rules of agents that wait for a person's approval."""
+    """Number of rules from agents that await the user's approval."""
     change: str = ""
-    """Id of the change, which can be taken back; empty: nothing was changed."""
+    """Id of the change, for undo; empty: nothing was changed."""

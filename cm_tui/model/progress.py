@@ -26,7 +26,7 @@ class IndexSummary:
     embedded: int
     """Passages embedded in this run (those from the cache are not counted)."""
     skipped: Mapping[str, int]
-    """How many files were left out, by reason."""
+    """Number of skipped files, by reason."""
     seconds: Mapping[str, float]
     changed: int = 0
     """Paths whose content differs from what the index held before."""
@@ -60,4 +60,4 @@ Tell = Callable[[Progress], None]
 
 
 def tell_nobody(step: Progress) -> None:
-    """Tell nobody how far long work is."""
+    """Ignore the progress of long work."""

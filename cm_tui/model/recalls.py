@@ -26,4 +26,4 @@ class Recalls:
     last: float | None = None
     """Seconds since the epoch; None: never."""
     by: tuple[RecalledBy, ...] = ()
-    """Whoever was given it, the last one first."""
+    """Recipients, latest first."""

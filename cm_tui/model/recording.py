@@ -19,7 +19,7 @@ class RecordingState:
     since: float | None = None
     """When the pause began, in seconds since the epoch."""
     until: float | None = None
-    """When it ends by itself; None: when somebody ends it."""
+    """When it ends automatically; None: when the user resumes recording."""
     everywhere: bool = False
     """The pause is one of all projects."""
     sessions: tuple[str, ...] = ()

@@ -10,9 +10,9 @@ from cm_tui.model.search import Hit, Mode
 State = Literal[
     "shown", "ranked", "below", "piece", "quota", "no candidate", "filtered", "not searched", "not indexed", "unknown"
 ]
-"""Shown; ranked behind what is shown; below the least score; another piece of the same function is shown instead; more
-than its source may give; neither side found it; a filter leaves it out; another profile searches it; its file is left
-out of the index; nothing has that name."""
+"""Shown; ranked behind the shown results; below the minimum score; another piece of the same function is shown instead;
+over its source's quota; found by neither keywords nor vectors; excluded by a filter; searched by another profile; its
+file is not in the index; no such name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters that nobody sees and a model reads: those that format, choose a variant, or are blank by definition. Also
+"""Invisible characters that a model still reads: format characters, variation selectors, blanks by definition. Also
 joiners, which emoji and some scripts use: a word can be read without them, and any number of them can carry a message."""
 
 

@@ -1,4 +1,4 @@
-"""Marks of results as right or wrong, and a profile taken back."""
+"""Marks of results as right or wrong, and undo of a saved profile."""
 
 from __future__ import annotations
 

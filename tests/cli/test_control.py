@@ -148,7 +148,7 @@ def test_the_archive_is_listed_shown_backed_up_and_restored(
         assert shop.cm("episodes", "list", "--archived", "--json").json["rows"][0]["id"] == row["id"]
         assert "why?" in shop.cm("episodes", "show", row["id"]).out
         assert shop.cm("episodes", "show", row["id"], "--json").json["state"] == "archived"
-        assert shop.cm("episodes", "purge", row["id"]).code == 4, "nobody can be asked"
+        assert shop.cm("episodes", "purge", row["id"]).code == 4, "no terminal to ask in"
         assert "1 episode would be deleted" in shop.cm("episodes", "purge", row["id"], "--dry-run").err
         assert shop.cm("episodes", "purge", row["id"], "--yes").code == 0
         assert shop.cm("episodes", "list", "--archived", "--json").json["rows"] == []

@@ -85,13 +85,13 @@ def test_a_rule_is_approved_at_a_terminal_alone(new_shop: Shop, monkeypatch: pyt
     assert "(not approved)" in new_shop.cm("entries", "list").out
     refused = new_shop.cm("entries", "approve", rule.id)
     assert (refused.code, "terminal" in refused.err) == (4, True)
-    assert "1 Rules that no person approved" in new_shop.cm("entries", "inject").err
+    assert "1 unapproved Rules" in new_shop.cm("entries", "inject").err
     monkeypatch.setattr(entry_care, "_need_terminal", lambda: None)
     asked: list[str] = []
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text))
     told = new_shop.cm("entries", "approve", rule.id)
     assert "curl x" in told.err
-    assert "stays as it is" in told.err
+    assert "Not approved" in told.err
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text) or True)
     new_shop.cm("entries", "approve", rule.id)
     assert len(asked) == 2
@@ -113,7 +113,7 @@ def test_injection_says_why_and_what_stays_out(new_shop: Shop):
     assert found["left_out_total"] == 9 - len(found["rows"])
     explained = new_shop.cm("entries", "inject", "--budget", "80", "--explain")
     assert "recent +1.00" in explained.out
-    assert "left out for want of room" in explained.err
+    assert "omitted (over budget)" in explained.err
 
 
 def test_an_episode_becomes_an_entry(new_shop: Shop):

@@ -111,7 +111,7 @@ def test_sessions_of_all_projects_go_each_into_its_own(new_shop: Shop, home: Pat
     assert (plan["gone"], plan["never"]) == (2, 1)
     refused = new_shop.cm("import", "--all-projects", **never)
     assert refused.code == 4
-    assert "Say --yes" in refused.err
+    assert "Pass --yes" in refused.err
     assert prompts(new_shop, other, monkeypatch) == []
     done = new_shop.cm("import", "--all-projects", "--yes", **never)
     assert done.code == 0

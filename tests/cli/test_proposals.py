@@ -167,7 +167,7 @@ def test_all_of_a_kind(taught: Shop):
     ids = [row["id"] for row in waiting(taught, "command")]
     assert ids
     refused = taught.cm("proposals", "approve", "--kind", "command", "--all")
-    assert (refused.code, waiting(taught, "command") != []) == (4, True), "nobody can be asked"
+    assert (refused.code, waiting(taught, "command") != []) == (4, True), "no terminal to ask in"
     done = taught.cm("proposals", "approve", "--kind", "command", "--all", "--yes", "--json")
     assert done.code == 0, done.err
     assert [row["id"] for row in done.json["rows"]] == ids

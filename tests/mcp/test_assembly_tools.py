@@ -49,7 +49,7 @@ async def test_definitions_reach_an_agent_with_their_trace(defined: Path):
         assert source(record, "definition://release")["tokens"] > 0
         held = source(record, "definition://rephrased")
         assert (held["cut"], held["tokens"]) == ("held", 0)
-        assert "left out: definition://rephrased, " in text
+        assert "omitted: definition://rephrased, " in text
         assert any("@nope.py" in warning for warning in record["warnings"])
         assert {rule["rule"] for rule in record["rules"]} >= {"shipped-working-memory"}
         assert record["ms"] > 0

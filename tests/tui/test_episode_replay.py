@@ -104,7 +104,7 @@ async def before_the_first_episode_the_list_says_how_there_will_be_one(driver, s
     await driver.press("escape")
     driver.app.screen.activate("episode")
     await driver.settle()
-    assert "e lists what agents" in side(driver)
+    assert "e lists recorded episodes" in side(driver)
     # What the next steps look at.
     record(story, sha(story, 5), "something later")
     record(story, sha(story, 2), patch=PATCH, files=["shop/cart.py", "read.md"], answer="twelve\nit is")

@@ -26,7 +26,7 @@ async def checks_index_and_log_at_every_size(driver, project):
         assert "full-text extension" in driver.text
         assert "✔ grammars" in driver.text
         await driver.press("end")
-        assert "Left out" in driver.text
+        assert "Skipped" in driver.text
         assert "Every file could be parsed." in driver.text
 
 
@@ -70,7 +70,7 @@ async def reset_keeps_episodes_unless_they_are_dropped(driver, project):
 
 async def rebuild_asks_first(driver, project):
     await driver.press("b", "y")
-    assert "Building the index anew." in driver.text
+    assert "Rebuilding the index." in driver.text
     assert driver.app.project.status.indexed
 
 

@@ -162,7 +162,7 @@ async def test_only_x_stops_the_first_run_and_says_so(fresh: Path):
     async with starting(fresh, open_engine=lambda: slow.engine) as driver:
         await driver.until(lambda: slow.reached.is_set() and driver.app.project.progress)
         await driver.pilot.press("x")
-        await driver.until(lambda: any("being stopped" in told for told in driver.told))
+        await driver.until(lambda: any("Stopping the index run" in told for told in driver.told))
         slow.go.set()
         await driver.settle()
         assert "Stopped. What was done is kept" in driver.text

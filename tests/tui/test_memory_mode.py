@@ -278,7 +278,7 @@ async def an_entry_is_written_and_listed(driver, told):
     await driver.press("right", "right", "ctrl+s")
     assert driver.app.screen is screen_of(driver)
     assert screen_of(driver).item.title == "Tests need redis"
-    assert any("u takes it back" in words for words in driver.told)
+    assert any("u undoes it" in words for words in driver.told)
     await driver.press("u")
     assert "Tests need redis" not in titles(driver)
     assert "Tests need redis" not in entries(told)
@@ -437,14 +437,14 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
         engine.remember("Always say yes", category="Rule", actor="agent", agent="codex")
     await driver.anew("6")
     await to(driver, "Always say yes")
-    assert "nobody approved" in " ".join(driver.text.split())
+    assert "unapproved Rule" in " ".join(driver.text.split())
     await driver.press("plus")
     assert "Have agents follow this Rule in this project?" in " ".join(driver.text.split())
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
     await driver.press("plus", "y")
-    assert "nobody approved" not in " ".join(driver.text.split())
+    assert "unapproved Rule" not in " ".join(driver.text.split())
     assert not entries(told)["Always say yes"].unapproved
 
 

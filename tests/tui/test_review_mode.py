@@ -271,7 +271,7 @@ async def each_decision_names_what_was_shown_and_the_next_is_chosen(driver, narr
     await driver.press("x", "enter")
     assert screen.item.id == "n000004"
     assert "4 wait · 1 put off" in driver.text
-    assert "✗ rejected, u takes it back: “The tests" in driver.text
+    assert "✗ rejected, u undoes it: “The tests" in driver.text
     assert narrated.told.decided == [
         (("n000001@d1",), NarratedDecision("approve")),
         (("n000002@d2",), NarratedDecision("defer")),
@@ -332,7 +332,7 @@ def test_what_was_read_before_a_decision_was_done_brings_nothing_back():
     stock.read()
     call, then = answers.pop()
     then(call(engine))
-    assert len(stock.rows) == 3, "it was taken back elsewhere"
+    assert len(stock.rows) == 3, "it was undone elsewhere"
 
 
 class Told:
@@ -507,7 +507,7 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
     await to(driver, "n000001")
     assert "approved by a person" in panel_of(driver)
     await driver.press("a")
-    assert any("it was approved: u takes that back" in words for words in driver.told)
+    assert any("already approved; u undoes it" in words for words in driver.told)
     await driver.press("u")
     assert narrated.told.undone == ["n000003", "n000001"]
     assert ids(driver) == ["n000002"]
@@ -707,7 +707,7 @@ async def topics_are_made_merged_split_retired_and_restored_by_keys(driver, narr
     await driver.press("t")
     assert "Ints." in panel_of(driver)
     await driver.press("M")
-    assert "Merge into “Prices”, which stays?" in flat(driver)
+    assert "Merge into “Prices”?" in flat(driver)
     await driver.press("y")
     assert narrated.told.changes[-1] == ("merge", (PRICES, ".cm/notes/topics/tax.md"), "", ())
     await driver.press("home", "down", "space", "home", "space")

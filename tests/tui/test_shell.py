@@ -104,7 +104,7 @@ async def test_a_project_that_does_not_open_says_why_and_a_damaged_store_is_buil
             assert error.hint in driver.text
             assert "✖ not open" in driver.text
         await driver.press("b")
-        assert "Throw this project's index away" in driver.text
+        assert "Delete this project's index and rebuild it" in driver.text
         await driver.press("n")
         assert not mended
         await driver.press("b", "y")

@@ -117,7 +117,7 @@ async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, hel
         goes_on.set()
         await driver.settle()
         assert len(driver.app.screen_stack) == 1
-        assert driver.told == ["Left out: not shown, as you went on. Ask again to see it."]
+        assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
         await driver.press("f1", "s")
         assert "logo.py" in driver.text
 

@@ -95,7 +95,7 @@ async def a_saved_profile_and_a_mark_are_undone_as_they_were(driver, told):
     assert "keyword_weight = 0.51" in file.read_text()
     file.write_text(file.read_text().replace("0.51", "0.6"))
     await driver.press("u")
-    assert any("R takes it back" in words for words in driver.told)
+    assert any("R restores it" in words for words in driver.told)
     assert "0.6" in file.read_text(), "what was changed since stays"
     await driver.press("u")
     assert not engine.marks().rows

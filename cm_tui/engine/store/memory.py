@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 from contextlib import suppress
 
 
 def give_back() -> None:
     """Return free memory to the system, if the C library supports it: it keeps freed memory for a moment."""
-    # Parts of a project refer to each other, and the collector hardly ever looks for cycles otherwise.
-    gc.collect()
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

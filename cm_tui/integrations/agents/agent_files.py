@@ -51,7 +51,7 @@ class InstallTarget:
         """
         options = options_of(old)
         if self.scope == "project":
-            # Whoever wrote the repository wrote these words too: none of them may widen what an agent reaches.
+            # These options come from the repository: none of them may widen an agent's access.
             options, _ = parted_options(options, self.known_tools)
         if self.tools:
             options = [*_without_tools(options), "--tools", self.tools]

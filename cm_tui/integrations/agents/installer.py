@@ -70,7 +70,7 @@ def _refuse_outside(path: Path, root: Path) -> None:
 
 
 def _refuse_read_only(path: Path) -> None:
-    """Replacing a file needs no permission of the file's own: whoever took it away meant it."""
+    """Refuse to replace a read-only file, which the system itself would allow."""
     target = Path(os.path.realpath(path))
     if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
         raise RefusedError(f"{target} is read-only; nothing was written.", hint=f"Allow it with `chmod u+w {target}`.")
@@ -180,7 +180,7 @@ def _unwired(part: Part, content: bytes) -> bytes | None:
 
 
 def _without_ours(part: Part, text: str) -> str | None:
-    """A file's text without our part; an empty file has none of ours, and is somebody's."""
+    """Return a file's text without our part; an empty file is the user's own and is kept."""
     return part.unwire(text) if text.strip(BLANK) else text
 
 

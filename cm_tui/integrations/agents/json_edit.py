@@ -240,7 +240,7 @@ class Document:
         return _Reader(self.text).skip(at)
 
     def _comment_end(self, at: int, limit: int) -> int:
-        """Return where the last comment between two places ends; the first place when there is none."""
+        """Return where the last comment between two offsets ends, or the first offset."""
         end = self._trivia_end(at)
         return at + len(self.text[at : min(end, limit)].rstrip(_SPACE))
 

@@ -48,6 +48,6 @@ AGENT = Agent(
     "opencode",
     "OpenCode",
     parts,
-    ("Start OpenCode anew: it reads plugins when it starts.",),
+    ("Restart OpenCode: it reads plugins when it starts.",),
     resume=("opencode", "--session"),
 )

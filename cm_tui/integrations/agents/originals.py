@@ -36,7 +36,7 @@ class Original:
         write_atomically(self._file, json.dumps(entry))
 
     def content_before(self, now: bytes) -> bytes | None:
-        """Return the file as it was, if nobody changed it since.
+        """Return the original content of a file, if it was not changed since.
 
         Raises:
             CmError: what was kept cannot be read.

@@ -1,7 +1,7 @@
-"""What of our entry in a project's files may stay as it is found there.
+"""Which parts of our entry in a project's files may stay.
 
-A repository brings these files with it, so that whoever wrote it also wrote what seems to be a person's addition. What
-would let an agent reach more, or run something else, is the person's own to say, in the user's files.
+A repository contains these files, so apparent additions of the user may be the repository's. Anything that widens an
+agent's access or runs another program is accepted only from the user's own files.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
         old = _server(_parsed(text))
         wanted = split(target.server(old))
         if widened(text):
-            # Written anew: which of its lines say what cannot be told from outside a parser.
+            # Replace the table: its lines cannot be attributed to keys without a parser.
             wanted = kept_of(old) | wanted
             rest, old = _taken_out(text), None
         if isinstance(old, dict) and {**old, **wanted} == old:
@@ -67,7 +67,7 @@ def _guarded(text: str, target: InstallTarget) -> str:
     Raises:
         RefusedError: a key of it is too long.
     """
-    # A person's own file may hold long texts, and is nobody's trap.
+    # The user's own file may hold long texts, and is trusted.
     if target.scope == "project":
         try:
             refuse_long_keys(text.encode())
@@ -88,7 +88,7 @@ def _taken_out(text: str) -> str:
     kept, left = _parsed(text), _parsed(rest)
     kept.get("mcp_servers", {}).pop(SERVER, None)
     for values in (kept, left):
-        # The table of all servers is there as soon as one is; somebody may also have written it empty.
+        # The table of servers appears with the first one; the user may also have written it empty.
         if not values.get("mcp_servers", True):
             del values["mcp_servers"]
     if left != kept:

@@ -123,7 +123,7 @@ class CmApp(RunMessages):
         self.tasks.open()
 
     def on_unmount(self) -> None:
-        """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
+        """Ask work to stop; the caller of the application waits for it, after the screen is gone."""
         self.tasks.stop()
 
     def remember(self) -> None:
@@ -136,11 +136,11 @@ class CmApp(RunMessages):
         self.exit(0)
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
-        """Leave this project for another one, which whoever runs the application opens then.
+        """Leave this project for another one, which the caller of the application then opens.
 
         Args:
             folder: of the other one.
-            without: folder of a store that nobody uses any more once this project is closed.
+            without: folder of a store that is unused once this project is closed.
         """
         self.next_project, self.unused_store = folder, without
         self.leave()
@@ -175,7 +175,7 @@ class CmApp(RunMessages):
             self.lifecycle.count_waiting(again=True)
 
     def on_answer(self, message: Answer) -> None:
-        """A request came back; one that is outdated, or that nobody is left to take at the end, is dropped."""
+        """Deliver the result of a request; drop outdated results, and all of them at exit."""
         if not message.topic or (self.is_running and self.tasks.is_latest(message.topic, message.request)):
             self.answering = message.origin
             try:
@@ -203,7 +203,7 @@ class CmApp(RunMessages):
         """An index run got on."""
         self.lifecycle.stepped(message.progress)
         if self.project.plan is not None:
-            # A first run may take minutes, and nobody has to wait for it to import sessions.
+            # A first run may take minutes; importing sessions does not wait for it.
             self.session_import.look()
 
     def on_index_ended(self, message: IndexEnded) -> None:
@@ -238,7 +238,7 @@ class CmApp(RunMessages):
         self.daemon_sync.ended(message)
 
     def stop_index(self) -> None:
-        """Stop the index run, whoever started it."""
+        """Stop the index run, even one of another client."""
         if self.tasks.indexing:
             self.lifecycle.stop_index()
         elif self.project.job:

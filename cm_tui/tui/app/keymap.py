@@ -50,7 +50,7 @@ class Keymap:
         ]  # fmt: skip
 
     def problems(self) -> list[str]:
-        """Return what has to be said of the settings; imports every mode, so it is for a worker thread."""
+        """Return the mistakes in the key settings; imports every mode, so call it on a worker thread."""
         rooms = {mode: _commands_of(mode) for mode in TITLES}
         known = {command.id: command for commands in (APP_COMMANDS, *rooms.values()) for command in commands}
         said = [former] if (former := former_keys(self._given)) else []

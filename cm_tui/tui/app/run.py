@@ -35,7 +35,7 @@ def run(
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose revision is shown.
         settings_root: the folder whose `.cm` holds the project's settings; `root` when not given.
-        go_on: told of the project that the user left this one for, once everything is closed.
+        go_on: called with the project that the user switched to, after everything is closed.
 
     Returns:
         The exit code.

@@ -1,4 +1,4 @@
-"""What the application is told of imports and of passes of the narrator."""
+"""Messages about imports and passes of the narrator."""
 
 from __future__ import annotations
 

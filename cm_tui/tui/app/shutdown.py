@@ -15,9 +15,9 @@ QUIET_SECONDS = 0.3
 
 
 def finish(tasks: EngineTasks) -> None:
-    """Wait for the step that is being done and let go of the store; say so on stderr where that takes a while.
+    """Wait for the current step and close the store; report on stderr if that takes a while.
 
-    Ctrl-C cuts the wait: the process ends at once, and the store mends itself when it is opened next.
+    Ctrl-C ends the process at once; the store recovers when it is opened next.
     """
     closing = threading.Thread(target=tasks.close, name="cm-close")
     try:

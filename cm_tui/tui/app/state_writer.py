@@ -21,7 +21,7 @@ class StateWriter:
         gather: brings the state up to date; called on the application's thread.
         set_timer: calls a function after some seconds, on the application's thread.
         off_thread: runs a function on a worker thread.
-        failed: is told why a state could not be written; called on whatever thread wrote.
+        failed: called with the error when a state could not be written, on the writing thread.
     """
 
     def __init__(

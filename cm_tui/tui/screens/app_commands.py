@@ -53,9 +53,9 @@ def start_index(screen: AnyMode) -> None:
 
 
 def stop_index(screen: AnyMode) -> None:
-    """Stop the index run, whoever started it."""
+    """Stop the index run, even one of another client."""
     screen.cm.stop_index()
-    screen.cm.tell("The index run is being stopped. What is done is kept; the next run goes on there.")
+    screen.cm.tell("Stopping the index run. Finished work is kept; the next run continues from there.")
 
 
 def widen(screen: AnyMode) -> None:
@@ -78,8 +78,8 @@ def cannot_index(screen: AnyMode) -> str | None:
 
 
 def no_index_run(screen: AnyMode) -> str | None:
-    """Say why there is none to stop."""
-    return None if screen.cm.tasks.indexing or screen.cm.project.job else "no index run is on its way"
+    """Return why no index run can be stopped."""
+    return None if screen.cm.tasks.indexing or screen.cm.project.job else "no index run is in progress"
 
 
 def _cannot_index_again(screen: AnyMode) -> str | None:

@@ -59,7 +59,7 @@ class AppServices(Protocol):
         """Show no past revision any more."""
 
     def stop_index(self) -> None:
-        """Stop the index run, whoever started it."""
+        """Stop the index run, even one of another client."""
 
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor."""
@@ -111,7 +111,7 @@ class AppServices(Protocol):
         """Choose a theme from a list."""
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
-        """Leave this project for another one; a store that nobody uses any more goes."""
+        """Leave this project for another one, and remove a store that becomes unused."""
 
     def leave(self) -> None:
         """Quit."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cm_tui.tui.screens.app_services import AppServices
 
 MOST = 200
-"""More are not trusted at once: nobody would read them."""
+"""Most entries trusted at once: more could not be read."""
 
 
 class HeldList(RowList[Entry]):
@@ -49,7 +49,7 @@ class HeldList(RowList[Entry]):
 class EntryTrustQuestion(ModalScreen["tuple[str, HeldEntries]"]):
     """Shows the entries that wait, and asks what becomes of them.
 
-    No single key trusts: whoever is typing when the question comes up must not have answered it.
+    No single key trusts, so that typing while the question appears does not answer it.
 
     Args:
         held: the entries that wait, and how many were trusted before.

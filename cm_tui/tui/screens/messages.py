@@ -18,7 +18,7 @@ class OpenSymbol(Message):
 
 
 class OpenPath(Message):
-    """Show a file in the symbols mode, at a line; `back` is the mode that Escape leads back to, `note` is told there."""
+    """Show a file in Symbols, at a line; `back` is the mode that Escape returns to, `note` is shown there."""
 
     def __init__(self, path: str, line: int = 1, *, back: str = "", note: str = "") -> None:
         super().__init__()

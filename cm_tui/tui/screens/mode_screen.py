@@ -194,7 +194,7 @@ class ModeScreen(Screen[None]):
         self.cm.tasks.do(call, then, fail or self.cm.tell_error, once=once)
 
     def is_doing(self, once: str) -> bool:
-        """Return whether a change of this name is not made yet; then the person is told so."""
+        """Return whether a change of this name is in progress, and notify the user if so."""
         doing = self.cm.tasks.is_doing(once)
         if doing:
             self.cm.refuse(f"{self.cm.running_command}: the one before is not done yet")

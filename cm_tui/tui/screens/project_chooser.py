@@ -139,9 +139,9 @@ def moved_question(found: MemoryLink) -> str:
     """Return what is asked, in words."""
     folders = "\n".join(f"  {folder}" for folder in found.gone)
     return (
-        f"{found.root}\nsays that it is {found.claims}.\n\nThere is memory of that, made in\n{folders}\n"
-        "by a checkout that is no longer there. If you moved it here or cloned it again, its memory comes along. If somebody gave you this folder, "
-        "leave it: agents here would be told what is remembered there."
+        f"{found.root}\nidentifies itself as {found.claims}.\n\nMemory of that project exists from\n{folders}\n"
+        "whose checkout is missing. Link it if you moved or cloned the project here yourself. Do not link a folder "
+        "that you received from others: agents here would receive that memory."
     )
 
 
@@ -209,7 +209,7 @@ class ProjectChooser:
             return _or_error(lambda: links.memory_link(root))
 
         def got(found: MemoryLink | CmError) -> None:
-            # What cannot be read is told by whoever opens the project.
+            # Opening the project reports unreadable files.
             if not isinstance(found, CmError) and not found.linked and found.gone and found.gone == found.shared_with:
                 self._app.push_screen(MovedQuestion(found), lambda yes: self._link(found) if yes else None)
 
@@ -224,7 +224,7 @@ class ProjectChooser:
 
         def got(failed: CmError | None) -> None:
             if failed is None:
-                # With the memory comes another store: the project is opened anew.
+                # The linked memory has another store: reopen the project.
                 self._cm.open_project(Path(found.root), without=Path(found.store))
             else:
                 self._cm.tell_error(failed)

@@ -37,9 +37,9 @@ class SkippedScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """A box with the list."""
         with Vertical(id="skipped-box") as box:
-            box.border_title = Content(f" {count(self._page.total, 'file')} left out ")
-            box.border_subtitle = Content(" esc closes · index.include in config.toml brings files back ")
-            yield SkippedList(empty="No file was left out.")
+            box.border_title = Content(f" {count(self._page.total, 'file')} skipped ")
+            box.border_subtitle = Content(" esc closes · index.include in config.toml includes files ")
+            yield SkippedList(empty="No files were skipped.")
 
     def on_mount(self) -> None:
         """Fill the list."""

@@ -50,7 +50,7 @@ class TrustDialog:
         self._cm = cm
 
     def ask_if_undecided(self) -> None:
-        """Ask about what nobody has decided on."""
+        """Ask about undecided settings."""
 
         def ask(found: Waiting) -> None:
             def entries() -> None:
@@ -65,7 +65,7 @@ class TrustDialog:
         self._look(ask)
 
     def ask_again(self) -> None:
-        """Show what was decided, and let it be decided anew."""
+        """Show the decision, and let the user change it."""
 
         def show(found: Waiting) -> None:
             steps: list[Callable[[Callable[[], None]], None]] = []

@@ -26,9 +26,9 @@ _LABELS: dict[Choice, str] = {"trusted": "Trust", "refused": "Keep held back", "
 
 
 class TrustQuestion(ModalScreen[Choice]):
-    """Shows what a repository asks for beyond what counts at once.
+    """Shows the settings of a repository that need trust.
 
-    No single key trusts: whoever is typing when the question comes up must not have answered it.
+    No single key trusts, so that typing while the question appears does not answer it.
 
     Args:
         title: of what is asked about.

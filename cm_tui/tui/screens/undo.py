@@ -188,7 +188,7 @@ def written(engine: Engine, entry: Entry) -> MemoryChange:
     )
 
 
-# --- the last change of the project, whoever asked for it ---
+# --- the last change of the project, by any client ---
 
 
 def undo_earlier(screen: ModeScreen) -> None:
@@ -260,7 +260,7 @@ def _answered(
 
 
 def _undo(engine: Engine, name: str, *, theirs_too: bool = False) -> tuple[Undone, str]:
-    """Undo it, and find out what the first thing is called that it was about; of many, nobody reads all."""
+    """Undo a change; return the result and the title of its first item."""
     # Before, as what was written is gone afterwards; and afterwards, as what was forgotten is there again.
     title = _title(engine, engine.undo(change=name, dry_run=True))
     undone = engine.undo(change=name, theirs_too=theirs_too)

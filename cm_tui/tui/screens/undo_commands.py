@@ -45,7 +45,7 @@ class UndoingMode(Protocol):
         """The same, which shows dialogs."""
 
     def is_doing(self, once: str) -> bool:
-        """Return whether a change of this name is not made yet; then the user is told so."""
+        """Return whether a change of this name is in progress, and notify the user if so."""
 
     def undo_here(self) -> bool:
         """Undo what the cursor is on, where the mode has such a thing."""

@@ -121,7 +121,7 @@ class PackSelection:
         self._changed()
 
     def take(self, items: tuple[PackRequest, ...]) -> None:
-        """Show what the pack of the project is by now: nobody here changed it, so there is nothing to hand over."""
+        """Show the project's pack as changed elsewhere, without saving it."""
         if items != self._items:
             self._items = items
             self._taken()
@@ -133,7 +133,7 @@ def values_of(items: Iterable[PackRequest]) -> list[dict[str, Any]]:
 
 
 def readable(values: Any) -> tuple[PackRequest, ...]:
-    """Return the pieces that `values_of` gave; what cannot be read is left out."""
+    """Return the pieces from the values of `values_of`, without invalid ones."""
     return tuple(PackRequest(**value) for value in values if _readable(value)) if isinstance(values, list) else ()
 
 

@@ -46,7 +46,7 @@ class ProjectView:
     cancelled: bool = False
     """The last run was cancelled by the user."""
     history: HistoryStatus | None = None
-    """How much of the past is known, once somebody asked."""
+    """How much history is indexed; None before the first request."""
     history_error: CmError | None = None
     """Why that is not known."""
     reading_error: CmError | None = None
@@ -66,11 +66,11 @@ class ProjectView:
     daemon: Literal["none", "connected", "lost"] = "none"
     """Whether the daemon is heard; `none`: this engine goes straight to the store, or did not hear it yet."""
     job: str = ""
-    """The daemon's job that somebody else started for this project and that runs now."""
+    """A running job of the daemon for this project, started by another client."""
     index_news: int = 0
-    """Rises with everything that may change what the index answers, whoever did it."""
+    """Counter that increases with every change to the index, by any client."""
     config_news: int = 0
-    """Rises when a setting of the project was changed through another client."""
+    """Counter that increases when another client changes a setting of the project."""
 
     saved_here: set[str] = field(default_factory=set)
     """Settings that were saved from here, so that the change of their file is no news."""
@@ -81,7 +81,7 @@ class ProjectView:
     recording: RecordingState | None = None
     """Whether what sessions do is recorded, once that was looked at."""
     recording_error: CmError | None = None
-    """Why nobody knows whether it is: nothing is recorded then."""
+    """Why the state of recording is unknown; nothing is recorded then."""
 
     @property
     def sessions_to_import(self) -> int:

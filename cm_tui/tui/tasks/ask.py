@@ -1,4 +1,4 @@
-"""How a question reaches the engine, as whoever asks one sees it."""
+"""Interface for requests to the engine."""
 
 from __future__ import annotations
 

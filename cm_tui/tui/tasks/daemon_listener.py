@@ -49,7 +49,7 @@ class JobEnded(Message):
 
     @property
     def cancelled(self) -> bool:
-        """True when somebody stopped it."""
+        """True when it was stopped."""
         return isinstance(self.error, CancelledError)
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
 
 AFTER_END = 1.0
-"""Seconds after which a daemon that was told to end is started again; by then it has let go of everything."""
+"""Seconds before a stopped daemon is restarted; by then it has released everything."""
 AFTER_HANDOVER = 10.0
-"""Seconds that the daemon of a newer version may take until this one is started again in its place."""
+"""Seconds to wait for the daemon of a newer version before this one is restarted."""
 RUNS = frozenset({"index", "rebuild", "refresh"})
 """Jobs that change what the index answers."""
 
@@ -105,7 +105,7 @@ class DaemonSync:
         self._catch_up()
 
     def _catch_up(self) -> None:
-        """Whatever happened while nobody listened."""
+        """Refresh everything that may have changed while disconnected."""
         self._view.index_news += 1
         self._view.config_news += 1
         self._lifecycle.refresh_status()
@@ -178,7 +178,7 @@ class DaemonSync:
             self._lifecycle.stepped(message.progress)
 
     def ended(self, message: JobEnded) -> None:
-        """A job is over: somebody else's is told of, this engine's own run speaks for itself."""
+        """Report the end of another client's job; this engine's own run reports itself."""
         if message.job == self._view.job:
             self._view.job = ""
             if not self._tasks.indexing:
@@ -209,7 +209,7 @@ class DaemonSync:
     # --- stopping ---
 
     def cancel(self, job: str) -> None:
-        """Ask a job to stop, whoever started it."""
+        """Ask a job to stop, even one of another client."""
 
         def call(_: object) -> None:
             from cm_tui.daemon import subscribe

@@ -16,8 +16,8 @@ class DelayedRequests:
 
     Args:
         target: whose timers are used.
-        send: sends a request off when its time has come.
-        follow: is told of each request that waits, by a future that is done when it waits no more.
+        send: sends a request after its delay.
+        follow: called for each waiting request, with a future that is done when the wait ends.
     """
 
     def __init__(

@@ -245,7 +245,7 @@ class EngineTasks(LongTasks):
             )
 
     def follow(self, job: str) -> None:
-        """Follow a job that somebody else started: `JobStep` messages, then `JobEnded`."""
+        """Follow another client's job: `JobStep` messages, then `JobEnded`."""
         self._workers.run_beside(partial(daemon_listener.follow, job, self._workers.post, self._workers.stopped))
 
     # --- the end ---
@@ -276,7 +276,7 @@ class EngineTasks(LongTasks):
         self.cancel_runs()
 
     def close(self) -> None:
-        """Stop, wait for the step that is being done, and let go of the store."""
+        """Stop, wait for the current step, and close the store."""
         self.stop()
         self._workers.close()
         if self.engine is not None:

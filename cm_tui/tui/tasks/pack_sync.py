@@ -24,7 +24,7 @@ class PackSync:
         selection: the pack on screen.
         file: the pack of the project.
         work: runs the first function on a worker thread, the second with its answer on the application's.
-        failed: is told why the pack could not be kept, once until it can be again.
+        failed: called with the error when the pack cannot be saved, once until it can be saved again.
     """
 
     def __init__(self, selection: PackSelection, file: PackFile, work: Work, failed: Callable[[CmError], None]) -> None:

@@ -61,7 +61,7 @@ class ProjectLifecycle:
         self._open()
 
     def repair_and_reopen(self) -> None:
-        """Put a damaged store out of the way, then open the engine: the index is made anew."""
+        """Move a damaged store aside and open the engine, which rebuilds the index."""
         assert self.repair is not None
         self._open(first=self.repair)
 
@@ -105,7 +105,7 @@ class ProjectLifecycle:
         self._tasks.ask("app.status", lambda engine: engine.status(), got, failed)
 
     def count_waiting(self, *, again: bool = False) -> None:
-        """Ask how much waits for the person, where that may have changed; nobody waits for the answer.
+        """Refresh the number of items that await the user, in the background.
 
         Args:
             again: the person has just changed something.
@@ -149,12 +149,12 @@ class ProjectLifecycle:
         self._start(lambda engine, cancel: engine.index(full=True, cancel=cancel), "Full index run started.")
 
     def start_rebuild(self) -> None:
-        """Throw the index away and make it again, once nobody reads the past into it."""
+        """Delete and rebuild the index, after stopping a run that reads history."""
         if self._tasks.reading_history:
             self._after_history = self.start_rebuild
             self._tasks.cancel_history()
             return
-        self._start(lambda engine, cancel: engine.rebuild(cancel=cancel), "Building the index anew.")
+        self._start(lambda engine, cancel: engine.rebuild(cancel=cancel), "Rebuilding the index.")
 
     def _start(self, steps: Callable[[Engine, Cancel], Iterator[Progress]], words: str) -> None:
         if self._tasks.index(steps):
@@ -231,7 +231,7 @@ class ProjectLifecycle:
         self._tasks.cancel_history()
 
     def history_dropped(self) -> None:
-        """Some of the past has no answers any more: whoever shows it asks again."""
+        """Reload the views after history was dropped from the index."""
         self._view.index_news += 1
         self._changed()
         self.refresh_history()

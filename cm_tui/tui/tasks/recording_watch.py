@@ -1,4 +1,4 @@
-"""Notices that recording was paused or goes on, wherever somebody said so, and that a pause has run out."""
+"""Watches for pauses of recording by any client, and for their end."""
 
 from __future__ import annotations
 

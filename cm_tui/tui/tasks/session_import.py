@@ -67,7 +67,7 @@ class SessionImport:
 
     @property
     def looking(self) -> bool:
-        """True until it is known what there is to import, or why nobody knows."""
+        """True until the search for sessions has succeeded or failed."""
         return not self._answered
 
     def start(self) -> None:

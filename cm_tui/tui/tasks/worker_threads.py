@@ -28,7 +28,7 @@ NOWHERE = Origin()
 
 
 class Answer(Message):
-    """A request came back; `deliver` hands the value to whoever asked."""
+    """The result of a request; `deliver` passes the value to the caller."""
 
     def __init__(self, topic: str, request: int, deliver: Callable[[], None], origin: Origin = NOWHERE) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class WorkerThreads:
 
     def run_beside(self, work: Callable[[], None]) -> None:
         """Run work that ends with the application, or when it has nothing more to hear."""
-        # A daemon thread: nobody has to wait at the end for the next word of cm's daemon.
+        # A daemon thread: exit does not wait for the next event of cm's daemon.
         threading.Thread(target=work, name="cm-beside", daemon=True).start()
 
     def post(self, message: Message) -> None:
@@ -79,7 +79,7 @@ class WorkerThreads:
             self._target.post_message(message)
 
     def follow(self, future: Future[None]) -> None:
-        """Count something as on its way until it is done; an error that nobody caught ends the application."""
+        """Count a future as running until it is done; an uncaught error ends the application."""
         with self._lock:
             self._running.add(future)
         future.add_done_callback(self._finished)

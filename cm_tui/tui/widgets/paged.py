@@ -20,7 +20,7 @@ class PagedRows(Sequence["R | None"], Generic[R]):
 
     Args:
         length: how many rows there are.
-        request: is called once with the number of a page that somebody looked at.
+        request: called once with the number of each visible page.
     """
 
     def __init__(self, length: int, request: Callable[[int], None]) -> None:
@@ -58,7 +58,7 @@ class PagedRows(Sequence["R | None"], Generic[R]):
         self._pages.put(number, rows)
 
     def give_up(self, number: int) -> None:
-        """A page cannot be had now; it is wanted again when somebody looks."""
+        """Mark a page as unavailable; it is requested again when it is visible."""
         self._requested.discard(number)
 
     @property

@@ -25,7 +25,7 @@ class FilePatch:
 
 
 def file_patches(patch: str) -> Iterator[FilePatch]:
-    """The parts of a patch; what stands before the first file is left out, and the last part may be cut."""
+    """Yield the parts of a patch, without text before the first file; the last part may be cut."""
     part: list[str] = []
     for line in patch.rstrip("\n").split("\n"):
         if line.startswith(_BEGIN):

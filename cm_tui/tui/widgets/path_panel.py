@@ -12,7 +12,7 @@ _FRAME = 6
 
 
 class PathPanel(Vertical):
-    """Shortens its title anew whenever its width changes."""
+    """Fits its title to its width."""
 
     _path = ""
 

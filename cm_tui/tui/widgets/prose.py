@@ -1,4 +1,4 @@
-"""Text that somebody wrote, wrapped to the width of its panel: lines that answer are marked, and words stand out."""
+"""Prose, wrapped to the width of its panel, with marked lines and highlighted words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def prose_lines(text: str, width: int, first: int = 1, most: int = MOST_LINES) -
     """Return lines that fit a width in cells, without anything that would move the cursor.
 
     Args:
-        text: whoever wrote it.
+        text: untrusted.
         width: of the panel.
         first: number of the text's first line.
         most: lines of it that are taken.
@@ -71,7 +71,7 @@ class ProseList(RowList[ProseLine]):
         self._width = 0
         self._first = 1
         self._added = 0
-        """Lines that were added: all of them are shown, as somebody came to each."""
+        """Number of lines added below; all of them are shown."""
         self._marked = range(0)
         self._best = range(0)
         self._words: re.Pattern[str] | None = None
@@ -89,7 +89,7 @@ class ProseList(RowList[ProseLine]):
         """Show a text.
 
         Args:
-            text: whoever wrote it.
+            text: untrusted.
             marked: lines with a mark.
             best: those of them that are on screen first.
             words: what stands out in marked lines.
@@ -110,7 +110,7 @@ class ProseList(RowList[ProseLine]):
         self._added += lines
 
         def got(rows: list[ProseLine]) -> None:
-            # What is wrapped anew meanwhile has these lines too.
+            # Text that was wrapped again meanwhile includes these lines.
             if self._text is before and (not self._rows or self._rows[-1].number < first):
                 self.more_rows(rows)
 
@@ -118,7 +118,7 @@ class ProseList(RowList[ProseLine]):
             self._work(partial(prose_lines, text, self._width, first, lines), got)
 
     def clear(self, empty: str | None = None) -> None:
-        """Show no text, but why there is none."""
+        """Show a message in place of a text."""
         self._text = ""
         self.set_rows((), empty=empty)
 

@@ -122,7 +122,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.refresh()
 
     def put_cursor(self, index: int) -> None:
-        """Put the cursor where the rows that come next will have it; nobody is told."""
+        """Place the cursor for the next rows, without a message."""
         self.set_reactive(RowList.cursor, index)
 
     def redraw(self) -> None:

@@ -31,7 +31,7 @@ class ScoreExplanation(VerticalScroll):
         yield Static("", id="why-text", markup=False)
 
     def show(self, hit: Hit | None, message: str = "") -> None:
-        """Explain a hit, or say why there is none."""
+        """Explain a hit, or show a message without one."""
         if hit is None:
             self.show_text(None, lambda _: Content.styled(message, "$muted"))
         else:
@@ -41,8 +41,8 @@ class ScoreExplanation(VerticalScroll):
         """Show another text.
 
         Args:
-            what: it is about; where it is about the same as before, whoever reads it reads on.
-            make: gives it for a width.
+            what: identifies the content; the same content keeps its scroll position.
+            make: creates the content for a width.
         """
         is_new = what is None or what != self._what
         self._what, self._make = what, make

@@ -49,7 +49,7 @@ def source_rows(one: Assembly, off: Iterable[str]) -> list[SourceRow]:
     before = ""
     switched = set(off)
     for source in one.sources:
-        section = source.section.replace("_", " ") if source.text else "left out"
+        section = source.section.replace("_", " ") if source.text else "omitted"
         rows.append(
             SourceRow(source.id, source, section if section != before else "", one.budget, source.id in switched)
         )

@@ -29,9 +29,9 @@ Tab = Literal["text", "why", "time", "files"]
 TABS: tuple[Tab, ...] = ("text", "why", "time", "files")
 TITLES: dict[Tab, str] = {"text": "Text", "why": "Why", "time": "Latencies", "files": "Files"}
 TYPING = 0.25
-"""Seconds that somebody who types is waited for."""
+"""Seconds without a key before the filter applies."""
 DIM_AFTER = 0.15
-"""Seconds after which it shows that an answer is on its way."""
+"""Seconds before a pending request dims the panel."""
 DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
@@ -44,14 +44,14 @@ NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words 
 
 
 class LineList(RowList[Content]):
-    """Lines that somebody reads."""
+    """Read-only lines."""
 
     def draw(self, row: Content, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
         """One line."""
         return Content.assemble(" ", row)
 
     def style_of(self, index: int) -> str:
-        """A cursor where somebody reads."""
+        """Show the cursor only with the focus."""
         return super().style_of(index) if self.has_focus else ""
 
 

@@ -46,14 +46,14 @@ def _second(stats: EpisodeStats, days: int, width: int) -> Content:
     for name, (mark, style, said) in OUTCOMES.items():
         if counts.get(name):
             told = Content.assemble((f"  {mark} ", style), f"{short_count(counts[name])} ", (said, "$muted"))
-            # How many agents there are is told at every width.
+            # The number of agents is shown at every width.
             line = _added(line, told, width - _SIGN)
     return Content.assemble(line, (_agents(stats, width - cell_len(line.plain) - 1), "$secondary"))
 
 
 def _agents(stats: EpisodeStats, room: int) -> str:
     """Return as many agents as fit, whole, and how many more there are."""
-    names = [f"  {one_line(one.value) or 'somebody'} {short_count(one.count)}" for one in stats.agents]
+    names = [f"  {one_line(one.value) or 'unknown'} {short_count(one.count)}" for one in stats.agents]
     for shown in range(len(names), -1, -1):
         left = len(names) - shown
         words = "".join(names[:shown]) + (f"  +{left:,} more" if left else "")
@@ -73,7 +73,7 @@ def fit_days(days: int) -> str:
 
 
 class ActivityPanel(Static):
-    """Draws the totals anew at each width."""
+    """Redraws the totals at each width."""
 
     stats: EpisodeStats | None = None
 

@@ -52,7 +52,7 @@ def hunks_of(text: str, side: Side) -> Iterator[Hunk]:
 
 
 def find_line(engine: Engine, episode: Episode, at: StoryLine, side: Side, revision: str | None = None) -> int | None:
-    """Return the line of a file that a line of a story is about; None: nobody knows it.
+    """Return the line of a file that a line of a story refers to; None: unknown.
 
     Args:
         engine: reads the file.
@@ -81,7 +81,7 @@ def find_line(engine: Engine, episode: Episode, at: StoryLine, side: Side, revis
         return found + offset
     if (found := _nearest(lines, hunk.own, hunk.start)) is not None:
         return found + (hunk.own.index(text) if text in hunk.own else 0)
-    # What was made of an agent's own edits says line 1 where nobody knew it.
+    # Patches made from an agent's own edits have line 1 where the line is unknown.
     return hunk.start + offset if hunk.start > (episode.actor == "import") else None
 
 

@@ -69,7 +69,7 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
     ids = [episode.id for episode in episodes]
 
     def done(edited: Edited) -> None:
-        words = f"{one_line(edited.words)}; u takes it back."
+        words = f"{one_line(edited.words)}; u undoes it."
         screen.cm.tell(words[:1].upper() + words[1:])
         screen.selected.clear()
         screen.read_again()
@@ -125,7 +125,7 @@ def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
 
 
 def tags_in(text: str) -> list[str]:
-    """Return the tags that somebody typed: `big router, #bug` are two."""
+    """Return the tags in a line: `big router, #bug` are two."""
     return list(dict.fromkeys(tag for word in text.split(",") if (tag := " ".join(word.split()).lstrip("#"))))
 
 
@@ -149,7 +149,7 @@ def forget(screen: EpisodesView) -> None:
         whole = screen.session
         title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
         where = "all that was recorded by hand" if screen.session_key == BY_HAND else title
-        words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nNo list, search or agent has them then. u takes it back."
+        words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nThey disappear from lists, search and agents. u undoes it."
         screen.app.push_screen(ConfirmScreen(words, "Forget"), answered)
 
     with_meant(screen, found)

@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from cm_tui.model import EpisodeStats, Facet
 from cm_tui.tui.modes.episodes.marks import OUTCOMES
-from cm_tui.tui.modes.episodes.query import NOBODY, Term, terms_of, toggled
+from cm_tui.tui.modes.episodes.query import UNSAID, Term, terms_of, toggled
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
@@ -51,7 +51,7 @@ def facet_rows(stats: EpisodeStats, text: str) -> list[FacetRow]:
             share = one.count / stats.episodes if stats.episodes else 0.0
             rows.append(FacetRow(_words(field, one.value), term, one.count, share, term in chosen))
 
-    outcomes = tuple(Facet(one.value or NOBODY, one.count) for one in stats.outcomes)
+    outcomes = tuple(Facet(one.value or UNSAID, one.count) for one in stats.outcomes)
     fill("Outcome", "outcome", outcomes)
     fill("Type", "type", stats.types)
     fill("Agent", "agent", tuple(one for one in stats.agents if one.value))
@@ -73,7 +73,7 @@ _CHOICES = (
 def _words(field: str, value: str) -> str:
     if field != "outcome":
         return value
-    mark, _, said = OUTCOMES["" if value == NOBODY else value]
+    mark, _, said = OUTCOMES["" if value == UNSAID else value]
     return f"{mark} {said}"
 
 

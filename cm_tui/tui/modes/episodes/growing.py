@@ -55,7 +55,7 @@ class GrowingRows(Generic[R]):
         self.note = ""
 
     def read(self, read: Read[R], *, delay: float = 0.0) -> None:
-        """Ask anew: the first page."""
+        """Request the first page again."""
         self._read, self._fresh = read, True
         self._first(PAGE, delay)
 
@@ -77,7 +77,7 @@ class GrowingRows(Generic[R]):
         self._ask(self._topic, lambda engine: read(engine, None, limit), got, self._failed, delay=delay)
 
     def look(self, place: int) -> None:
-        """Read on when somebody comes near the end of what is known."""
+        """Load the next page when the cursor nears the last loaded row."""
         known, read = len(self.rows), self._read
         if read is None or known >= self.total or not known or place < known - PAGE // 4:
             return

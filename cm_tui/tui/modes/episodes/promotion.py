@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TITLE = 100
 _LONGEST = 4_000
-"""Characters of what came of an episode that stand in the dialog: whoever writes it down makes less of them."""
+"""Most characters of an episode's outcome in the dialog, for the user to shorten."""
 
 
 _SENTENCES, _CHARACTERS = 3, 600
@@ -68,7 +68,7 @@ def to_entry(screen: EpisodesView) -> None:
                 answer("")
                 if entry is None:
                     return
-                said = "That was written down already." if entry.again else "Written down as an entry; u takes it back."
+                said = "Already saved." if entry.again else "Saved as an entry; u undoes it."
                 screen.cm.tell(" ".join((said, *entry.notes)))
 
             def call(engine: Engine) -> MemoryChange:
@@ -95,7 +95,7 @@ def to_note(screen: EpisodesView) -> None:
             def wrote(change: NoteChange) -> None:
                 answer("")
                 words = one_line(change.words)
-                screen.cm.tell(f"{words[:1].upper()}{words[1:]}; u takes it back.")
+                screen.cm.tell(f"{words[:1].upper()}{words[1:]}; u undoes it.")
 
             do_undoable(
                 screen, lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,

@@ -12,9 +12,9 @@ from cm_tui.model.dates import instant
 from cm_tui.model.episode import EpisodeState, EpisodeType
 from cm_tui.tui.state.filter_line import pieces_of
 
-NOBODY = "unsaid"
-"""The outcome of which nobody said anything."""
-_OUTCOMES = ("ok", "failed", "interrupted", "unanswered", NOBODY)
+UNSAID = "unsaid"
+"""The filter value of an unknown outcome."""
+_OUTCOMES = ("ok", "failed", "interrupted", "unanswered", UNSAID)
 _RATINGS = {"useful": 1, "misled": -1, "none": 0}
 _YES = {"yes": True, "no": False}
 FIELDS = (
@@ -82,7 +82,7 @@ def filter_of(text: str) -> EpisodeFilter:
         text=" ".join(one.value for one in terms if not one.field),
         types=_known(terms, "type", get_args(EpisodeType)),
         tools=_values(terms, "tool"),
-        outcomes=tuple("" if one == NOBODY else one for one in _known(terms, "outcome", _OUTCOMES)),
+        outcomes=tuple("" if one == UNSAID else one for one in _known(terms, "outcome", _OUTCOMES)),
         agents=_values(terms, "agent"),
         tags=_values(terms, "tag"),
     )

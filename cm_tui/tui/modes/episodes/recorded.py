@@ -28,7 +28,7 @@ LOOK_AGAIN = 5.0
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
 MOST_TURNS = 1_000
-"""Episodes of one session that are told in their order; of a longer one the newest are."""
+"""Most episodes of one session in a story; of a longer session, the newest."""
 
 
 class RecordedEpisodes(ModeScreen):
@@ -69,7 +69,7 @@ class RecordedEpisodes(ModeScreen):
     # --- news ---
 
     def project_changed(self) -> None:
-        """Ask when there is somebody to ask."""
+        """Request the lists once the engine is open."""
         view = self.cm.project
         if view.engine != "open":
             self.query_one(ActivityPanel).say(view.why_not_searchable or "Opening the project…")
@@ -168,4 +168,4 @@ class RecordedEpisodes(ModeScreen):
 
     @abstractmethod
     def tell_again(self) -> None:
-        """Something of what is told was changed."""
+        """Reload the story after a change."""

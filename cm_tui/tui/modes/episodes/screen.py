@@ -27,7 +27,7 @@ class EpisodesScreen(EpisodesView):
         "What agents and people did here: sessions by day, the episodes of the session under the cursor, and its story. "
         "Enter goes to the right, from a session to its episodes and on into the story of one; esc leads back. / and f "
         "leave what fits. What you tag, rate, pin or forget is that of the episode under the cursor, of all that you "
-        "selected with space, or of a whole session; u takes it back. o and s show the code that it touched, as it is "
+        "selected with space, or of a whole session; u undoes it. o and s show the code that it touched, as it is "
         "now and as the agent saw it."
     )
     ZOOMS = ("story-panel", "turn-panel", "session-panel")

@@ -25,7 +25,7 @@ class SessionRow:
     """A row: a day, a session, or all of them."""
 
     day: str = ""
-    """A heading: nothing else is told."""
+    """A heading; the other fields are empty."""
     session: Session | None = None
     """None, and no day: every session."""
     depth: int = 0
@@ -75,7 +75,7 @@ def _nested(sessions: Sequence[Session]) -> Iterable[tuple[Session, int]]:
     while waiting:
         session, depth = waiting.pop()
         yield session, min(depth, _DEEPEST)
-        # Those of one parent are told in the order in which they began.
+        # Children of one parent in the order in which they began.
         later = sorted(children.get(session.id, ()), key=lambda child: child.began, reverse=True)
         waiting += [(child, depth + 1) for child in later]
 

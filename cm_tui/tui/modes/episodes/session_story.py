@@ -11,7 +11,7 @@ from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, one_line
 
 _ANSWER, _VERDICT = 3, 1
-"""Lines of each that are told."""
+"""Most lines of each."""
 _FILES = 3
 
 
@@ -21,7 +21,7 @@ def session_story(
     """Return the parts of a session, or of any list of episodes.
 
     Args:
-        episodes: in the order in which they are told.
+        episodes: in display order.
         children: sessions of agents that it started.
         whose: name agent and session of each, where they are not those of one session.
     """
@@ -40,7 +40,7 @@ def session_story(
 
 def _turn(number: int, episode: Episode, *, whose: bool) -> Iterator[Part]:
     mark, style, _ = OUTCOMES[episode.outcome]
-    who = f"{one_line(episode.agent) or 'somebody'}: " if whose else f"{episode.turn or number:,}. "
+    who = f"{one_line(episode.agent) or 'unknown'}: " if whose else f"{episode.turn or number:,}. "
     kind = "" if episode.type == "task" else f"{TYPES[episode.type][0]} "
     facts = " ".join(part for part in (signs(episode).plain, weight(episode), clock(episode.time)) if part)
     goal = f"episode:{episode.id}"

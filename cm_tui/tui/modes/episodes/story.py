@@ -16,7 +16,7 @@ from cm_tui.tui.widgets.sourcelist import LONGEST_LINE
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, wrapped
 
 MOST_LINES = 2_000
-"""Lines of a part; what is longer says how much is left out."""
+"""Most lines of a part; a longer one ends with the number of omitted lines."""
 LONGEST = 4_000
 """Characters of a line of prose that are shown."""
 INDENT = 4

@@ -94,11 +94,11 @@ class StoryPanel(Vertical):
         self._laid: Laid | None = None
         self._opened: set[int] = set()
         self._goal: object = None
-        """What is told, or being read: the id of an episode, or what names something else."""
+        """Key of the story that is shown or loading: an episode's id, or another key."""
         self._fresh = False
-        """It is being read, and something else is still on screen."""
+        """The story is loading, and another one is still on screen."""
         self.episode: Episode | None = None
-        """The episode that is told whole; None: a session is, or nothing."""
+        """The episode shown in full; None: a session or nothing."""
         self._mentions: tuple[Mention, ...] = ()
         """Names of the code in that episode."""
 
@@ -112,7 +112,7 @@ class StoryPanel(Vertical):
         """The lines."""
         return self.query_one(StoryList)
 
-    # --- what is told ---
+    # --- the story ---
 
     def read(self, name: str) -> None:
         """Tell an episode; what is on screen stays, dimmed, until it is there."""
@@ -124,7 +124,7 @@ class StoryPanel(Vertical):
         self._ask_for(name)
 
     def again(self) -> None:
-        """Read the episode that is told once more: something of it was changed."""
+        """Reload the shown episode after a change."""
         if isinstance(self._goal, str):
             self._ask_for(self._goal)
 
@@ -150,9 +150,9 @@ class StoryPanel(Vertical):
         """Tell something that is there already.
 
         Args:
-            key: names what is told.
-            parts: makes those of the story, off the screen's thread.
-            keep: leave cursor and what is unfolded as they are, where the same is told as before.
+            key: identifies the story.
+            parts: creates the story's parts, on a worker thread.
+            keep: keep the cursor and unfolded parts if the key is the same.
         """
         self._drop("story")
         keep = keep and key == self._goal
@@ -170,7 +170,7 @@ class StoryPanel(Vertical):
         self.post_message(self.Shown())
 
     def head(self, words: Content | str) -> None:
-        """Say in two lines what is told."""
+        """Set the two lines of the header."""
         self.query_one("#story-head", Static).update(words, layout=False)
 
     def _take(self, episode: Episode | None, parts: Parts, *, keep: bool) -> None:

@@ -29,7 +29,7 @@ class TurnList(RowList[Episode]):
         mark, style, _ = OUTCOMES[row.outcome]
         when = local_day(row.time)[5:] if self.dated else clock(row.time)
         kind = "" if row.type == "task" else f"{TYPES[row.type][0]} "
-        who = f"{one_line(row.agent) or 'somebody'}: " if self.dated and width >= _ROOMY else ""
+        who = f"{one_line(row.agent) or 'unknown'}: " if self.dated and width >= _ROOMY else ""
         facts = self._facts(row, width)
         room = width - 11 - cell_len(kind) - cell_len(facts.plain)
         gone = row.state != "shown"

@@ -118,7 +118,7 @@ def _notes(episode: Episode) -> Iterator[Part]:
 
 
 def notes_of(episode: Episode) -> Iterator[str]:
-    """Return what has to be said of what was recorded: commits, what was cut, what was taken out."""
+    """Yield notes on the record: commits, cut parts, redacted secrets."""
     if episode.moment is not None:
         yield f"It saw {name_of(episode.moment)} · {one_line(episode.moment.subject)}"
     if episode.why:

@@ -15,9 +15,9 @@ class ValidLines:
         self._lines: list[str] = []
 
     def read(self, text: str) -> tuple[EpisodeFilter, str]:
-        """Return what is in force, and what is wrong with the line; empty: nothing.
+        """Return the active filter, and what is wrong with the line (or an empty string).
 
-        A field without its value yet is not in force either: nobody wants to see everything meanwhile.
+        A field without a value is not applied yet, so that the list does not show everything meanwhile.
         """
         if wrong := problems_of(text):
             while self._lines and _is_unfinished(self._lines[-1], text):

@@ -30,7 +30,7 @@ from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
 MOST_NEWEST = 200
-"""Episodes of every session that are told one below the other."""
+"""Most episodes in the list of all sessions."""
 NOTHING = (
     "Nothing was recorded yet. `cm agent install AGENT` wires an agent, whose turns are listed here from then on; "
     "`cm import` reads its past sessions."
@@ -104,7 +104,7 @@ class EpisodesView(RecordedEpisodes):
 
     @property
     def episode(self) -> Episode | None:
-        """The episode that is meant: the one that is told, else the one under the cursor of its list."""
+        """The current episode: the one in the story panel, or under the list's cursor."""
         return None if self.on_sessions else self.story.episode or self.turn_list.current
 
     @property
@@ -184,7 +184,7 @@ class EpisodesView(RecordedEpisodes):
             self._show_sessions()
 
     def turns_changed(self, new: bool) -> None:
-        """Show the rows with the cursor where it was, and tell the session, where no episode is told."""
+        """Show the rows with the same cursor, and the session's story if no episode is open."""
         if not new:
             self._drop_gone()
         self._listed = {row.id for row in self.turns.rows}
@@ -194,7 +194,7 @@ class EpisodesView(RecordedEpisodes):
         cursor = 0 if new else same if same is not None else self.turn_list.cursor
         self.turn_list.dated = not is_session(self.session_key)
         with self.turn_list.prevent(TurnList.Highlighted):
-            self.turn_list.set_rows(tuple(self.turns.rows), cursor=cursor, empty=self.turns.note or "There is none.")
+            self.turn_list.set_rows(tuple(self.turns.rows), cursor=cursor, empty=self.turns.note or "No episodes.")
         self.show_selection()
         row = self.turn_list.current
         if new and self.goal is not None:
@@ -228,7 +228,7 @@ class EpisodesView(RecordedEpisodes):
         self.query_one("#turn-panel").border_subtitle = Content(one_line(" · ".join(words)))
         self.refresh_keys()
 
-    # --- what is told ---
+    # --- the story ---
 
     def tell_session(self, *, keep: bool = False) -> None:
         """Tell the session whose episodes are listed."""
@@ -252,7 +252,7 @@ class EpisodesView(RecordedEpisodes):
         self.story.read(row.id)
 
     def tell_again(self) -> None:
-        """Tell what is told once more."""
+        """Reload the story."""
         self.story.again()
 
     def go_to_session(self, key: str) -> None:

@@ -69,11 +69,9 @@ def index_in_full(screen: HealthView) -> None:
 
 
 def rebuild(screen: HealthView) -> None:
-    """Ask, then build anew."""
-    question = (
-        "Throw the index away and make it again? Nothing of your own is in it; it takes as long as the first time."
-    )
-    _confirm(screen, question, "Build anew", screen.cm.lifecycle.start_rebuild)
+    """Rebuild the index after a confirmation."""
+    question = "Delete the index and rebuild it? It contains no data of your own; it takes as long as the first run."
+    _confirm(screen, question, "Rebuild", screen.cm.lifecycle.start_rebuild)
 
 
 def reset(screen: HealthView) -> None:
@@ -90,9 +88,9 @@ HEALTH_COMMANDS: tuple[Command[HealthView], ...] = (
     Command("health.no-hooks", "G", "Remove hooks", "Take cm's block out of git's hooks, after a question",
             remove_hooks, shown_as="G", bar=False, blocked=_cannot_remove),
     Command("health.full", "f", "Full", "Read every file again", index_in_full, blocked=cannot_index),
-    Command("health.rebuild", "b", "Build anew", "Throw the index away and make it again", rebuild,
+    Command("health.rebuild", "b", "Rebuild", "Delete the index and rebuild it", rebuild,
             blocked=cannot_index),
-    Command("health.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
+    Command("health.skipped", "s", "Skipped", "List the files that are not indexed", list_skipped,
             blocked=cannot_index),
     Command("health.reset", "X", "Reset", "Remove the index of this project", reset, shown_as="X",
             blocked=cannot_index),

@@ -98,7 +98,7 @@ def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
 
 
 def _last_lines(file: Path) -> tuple[str, ...]:
-    """The end of a log; nothing when there is none yet."""
+    """Return the last lines of a log; empty when it does not exist."""
     try:
         with file.open("rb") as stream:
             stream.seek(0, 2)

@@ -34,7 +34,7 @@ def is_over(job: JobRecord) -> bool:
 
 
 def daemon_text(facts: DaemonFacts, width: int) -> Content:
-    """The process that has all stores, or why there is none."""
+    """Describe the daemon, or why none runs."""
     if "daemon" in facts.problems:
         return hang(Content.styled("✖ ", "$error"), 2, facts.problems["daemon"], "$error", width)
     if not facts.used:

@@ -1,4 +1,4 @@
-"""Health: daemon, jobs, freshness; does everything work here, what is in the index, what was done, how to mend it."""
+"""Health: daemon, jobs, freshness, checks, index contents, log, and repairs."""
 
 from __future__ import annotations
 

@@ -109,9 +109,9 @@ def index_text(status: ProjectStatus, width: int) -> Content:
 
 
 def skipped_text(status: ProjectStatus) -> Content:
-    """How many files were left out, by reason."""
+    """List the number of skipped files by reason."""
     if not status.skipped:
-        return Content.styled("Nothing was left out.", "$muted")
+        return Content.styled("No files were skipped.", "$muted")
     rows = sorted(status.skipped.items(), key=lambda row: -row[1])
     return Content("\n").join(
         Content.assemble((f"{number:>7,}  ", "bold"), (one_line(reason), "$soft")) for reason, number in rows

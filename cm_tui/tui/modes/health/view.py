@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LEFT = (
     ("daemon", "Daemon"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("daemon-log", "Daemon's log"),
 )  # fmt: skip
-_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Not read in full"), ("skipped", "Left out"))
+_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Not read in full"), ("skipped", "Skipped"))
 EVERY = 1.0
 """Seconds between looks at the daemon while the mode is on screen."""
 
@@ -125,11 +125,11 @@ class HealthView(ModeScreen):
     # --- the daemon ---
 
     def look(self) -> None:
-        """Ask for daemon, jobs and freshness, while somebody looks and the last answer is there."""
+        """Request daemon, jobs and freshness while the mode is visible and no request is pending."""
         view = self.cm.project
         seen = self.is_current or self.facts is None
-        # A lost daemon would be started by the question; that is left to whoever knows whether another one comes.
-        # An engine straight to the store has nothing to tell while it is being filled, or made anew.
+        # The request would restart a lost daemon; `daemon_sync` decides that, because another one may follow.
+        # An engine without a daemon has no status while it indexes or rebuilds.
         away = view.engine == "opening" or view.daemon == "lost" or (view.daemon == "none" and self.cm.tasks.indexing)
         if self._looking or not seen or away:
             self._show_verdict()

@@ -38,7 +38,7 @@ class CommitPanel(Vertical):
     """
 
     class PointChanged(Message):
-        """The cursor stands on another revision, or there is none."""
+        """The cursor moved to another revision, or the list is empty."""
 
         def __init__(self, moment: CommitPoint | None) -> None:
             super().__init__()
@@ -230,7 +230,7 @@ class CommitPanel(Vertical):
         self._tell(event.row)
 
     def _tell(self, moment: CommitPoint | None) -> None:
-        """Tell of another revision; a row whose page is on its way is told of when it is there."""
+        """Post the new revision; for a row whose page is loading, once it is loaded."""
         waiting = moment is None and bool(self.commits.rows)
         if not waiting and moment != self._notified:
             self._notified = moment

@@ -141,7 +141,9 @@ class DetailPanel(Vertical):
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:
             self._drop("detail")
-            self.relations.set_rows((), empty=f"It is not in the index: i mends that, and its {active} are told then.")
+            self.relations.set_rows(
+                (), empty=f"It is not in the index. Press i to update; then its {active} are listed."
+            )
             return
 
         def call(engine: Engine) -> Page[Edge]:

@@ -31,7 +31,7 @@ class SymbolDiff:
     lines: tuple[CodeLine, ...]
     """The difference."""
     problem: str = ""
-    """Why there is none."""
+    """Why it is missing."""
 
 
 def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
@@ -88,7 +88,7 @@ def patch_lines(patch: str) -> list[CodeLine]:
 
 
 def prose_lines(text: str, width: int) -> list[CodeLine]:
-    """What somebody wrote, wrapped to a width in cells."""
+    """Wrap prose to a width in cells."""
     wrapped = (piece for line in _cut(text) for piece in _wrapped(line.plain, width))
     return [CodeLine(number, Content(line)) for number, line in enumerate(wrapped, start=1)]
 

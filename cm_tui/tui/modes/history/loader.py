@@ -217,7 +217,7 @@ class HistoryLoader:
 
     def _episode(self) -> None:
         if self.episode is None:
-            words = "e lists what agents' sessions recorded. The one you choose is told here, and every panel shows the commit that it saw."
+            words = "e lists recorded episodes. The chosen one is shown here, and every panel shows the commit that it started from."
             self._filled("episode", Filled((), words))
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
@@ -254,14 +254,14 @@ def all_added(engine: Engine, first: str) -> Page[SymbolChange]:
 
 
 def drift_shown(drift: Drift) -> Filled:
-    """Index against checkout, with the key that mends it."""
+    """Compare index and checkout, with the key that updates the index."""
     found = list(rows.of_drift(drift.rows, drift.indexed_head))
     if found:
-        head = "the index does not reflect the checkout: i mends it"
+        head = "the index differs from the checkout; press i to update"
         notes = " · ".join((count(drift.files, "file"), *drift.notes))
         found.insert(0, rows.heading(f"{head} ({notes})"))
     elif not drift.current:
-        found.append(rows.heading("No symbol differs, but the index is of another commit: i mends it"))
+        found.append(rows.heading("No symbol differs, but the index is of another commit; press i to update"))
     words = "The index reflects HEAD and the working tree: nothing has drifted."
     if drift.looked is not None:
         words += f" You last looked at {name_of(drift.looked)}; w shows what changed since."

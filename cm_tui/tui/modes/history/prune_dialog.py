@@ -73,7 +73,7 @@ class PruneDialog:
 
 
 def prune_arguments(answer: str) -> dict[str, Any]:
-    """What the engine is told for an answer."""
+    """Return the engine's arguments for an answer."""
     if answer.lower() == ALL:
         return {"everything": True}
     return {"older_than": answer} if _AGE.fullmatch(answer) else {"before": answer}

@@ -18,7 +18,7 @@ from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 _FLEETING = frozenset({"drift"})
-"""Tabs that are wanted anew whenever they are looked at: files change without a word."""
+"""Tabs that reload whenever they are shown, because files change without an event."""
 
 
 class TabsPanel(Vertical):

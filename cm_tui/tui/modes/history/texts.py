@@ -21,7 +21,7 @@ def known_text(status: HistoryStatus | None, reading: Progress | None, error: Cm
 
 
 def _reading(known: int, wanted: int, width: int, key: str = "") -> list[Content]:
-    """How far a reading is, whoever began it, in the numbers that Health has of it too."""
+    """Show the progress of reading history, in the same numbers as Health."""
     share = known / wanted if wanted else 0.0
     bar = share_bar(share, max(6, width - 16))
     return [

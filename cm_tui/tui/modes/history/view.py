@@ -170,7 +170,7 @@ class HistoryView(ModeScreen):
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        """Somebody looks again: files may have changed meanwhile."""
+        """Check for drift when the mode is shown again."""
         self._look_for_drift()
 
     def _look_for_drift(self) -> None:
@@ -189,7 +189,7 @@ class HistoryView(ModeScreen):
             self.refresh_keys()
 
     def _look_again(self) -> None:
-        """While somebody looks, ask for what changes without a word: how far history is read, by whatever process; drift."""
+        """While visible, poll what changes without an event: progress of reading history, and drift."""
         if time.monotonic() > self._drift_due:
             self._look_for_drift()
         history = self.cm.project.history

@@ -50,7 +50,7 @@ def path_of(item: Item) -> str:
 
 
 def read_about(engine: Engine, path: str) -> About:
-    """Ask about one item; what cannot be told is left out."""
+    """Read the details of an item; unavailable ones are None."""
     recalls = _or_none(lambda: engine.recall_counts([path]))
     return About(recalls[0] if recalls else None, _or_none(lambda: engine.mentions_of(path)))
 

@@ -93,7 +93,7 @@ def move_entry(screen: MemoryView, entry: Entry) -> None:
             )
 
     place = "all your projects" if to == "user" else "this project alone"
-    words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu takes it back."
+    words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu undoes it."
     screen.app.push_screen(ConfirmScreen(words, "Move"), answered)
 
 

@@ -33,7 +33,7 @@ KINDS = {
 _SCOPES = {"user": "for all projects", "project": "for this project"}
 _DOT = " · "
 _MOST_NAMED = 3
-"""Names, agents and other entries that are told each."""
+"""Most names, agents and other entries listed each."""
 
 
 def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplicates] = ()) -> Content:
@@ -71,7 +71,7 @@ def _state(entry: Entry) -> list[Piece]:
     if entry.held:
         state.append((f"{HELD} came with the repository: in no answer until you trust it (T)", "$warning"))
     if entry.unapproved:
-        state.append((f"{UNAPPROVED} a Rule that nobody approved: not injected until you do (+)", "$warning"))
+        state.append((f"{UNAPPROVED} unapproved Rule: not injected until you approve it (+)", "$warning"))
     if entry.never_recall:
         state.append((f"{NEVER} never recalled", "$warning"))
     if entry.forgotten is not None:

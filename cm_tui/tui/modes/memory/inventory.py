@@ -40,7 +40,7 @@ class Inventory:
     pages: tuple[GroupPage, ...] = ()
     """Groups that have something."""
     notes: tuple[str, ...] = ()
-    """What has to be said: a file that cannot be read."""
+    """Warnings, such as an unreadable file."""
 
     def is_same(self, other: Inventory | None) -> bool:
         """Return whether nothing has changed."""

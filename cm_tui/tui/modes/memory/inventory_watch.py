@@ -80,7 +80,7 @@ class InventoryWatch:
         self._ask("inventory", call, got, failed, delay=delay)
 
     def read_on(self, group: str, many: int) -> None:
-        """Read a group as far as somebody looks, and a good deal further."""
+        """Load a group up to the visible rows and well beyond."""
         pages = self.found.pages if self.found is not None else ()
         page = next((page for page in pages if page.group.key == group), None)
         if page is not None and len(page.items) < page.total:

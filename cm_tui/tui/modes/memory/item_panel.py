@@ -92,7 +92,7 @@ class ItemPanel(Vertical):
     # --- what is shown ---
 
     def show(self, item: Item) -> None:
-        """Show an item; where it is the one that is shown, and nothing of it has changed, whoever reads it reads on."""
+        """Show an item; an unchanged item keeps its scroll position."""
         if is_same(item, self.item) and self._hit is None:
             return
         self._drop("hit")

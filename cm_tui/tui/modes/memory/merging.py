@@ -52,7 +52,7 @@ class MergeScreen(ModalScreen[str]):
         pair = self._pair
         with Vertical(id="merge-box") as box:
             box.border_title = Content(f" {pair.likeness:.0%} alike ")
-            box.border_subtitle = Content(" one of them takes the text of the other along; u takes it back ")
+            box.border_subtitle = Content(" one entry gets the other's text; u undoes it ")
             with Horizontal(id="merge-sides"):
                 for side, entry, only in (
                     ("first", pair.first, pair.only_first),

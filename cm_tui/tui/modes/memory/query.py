@@ -37,7 +37,7 @@ class MemoryFilter:
         """Return whether the group of a key is listed."""
         group = next(one for one in GROUPS if one.key == key)
         if group.holds == "proposals":
-            # What waits for a person is told whatever else is listed, but for a look at something else altogether.
+            # Proposals that await the user are listed in any case, except in a filtered list.
             return self == MemoryFilter(show=self.show) and self.show != "notes"
         if self.state and self.state not in _OF_BOTH and (self.state in _OF_NOTES) != (group.holds == "notes"):
             return False
@@ -45,7 +45,7 @@ class MemoryFilter:
 
 
 def read_line(text: str) -> tuple[MemoryFilter, str]:
-    """Return what a line asks for, and what is wrong with it; a term that cannot be read is left out."""
+    """Parse a filter line; return the filter and the problems, without invalid terms."""
     found: dict[str, list[str]] = {field: [] for field in _KNOWN}
     words, wrong = [], []
     for piece in pieces_of(text):

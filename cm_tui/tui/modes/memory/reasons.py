@@ -123,7 +123,7 @@ def not_stale(screen: MemoryView) -> str | None:
 
 
 def cannot_fix(screen: MemoryView) -> str | None:
-    """Say why no name is written anew."""
+    """Return why a renamed symbol cannot be replaced."""
     if isinstance(screen.item, Note) and not_stale(screen) is None:
         return "it is a file of yours: e changes it"
     return not_stale(screen) or no_entry(screen)

@@ -30,7 +30,7 @@ from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
 LOOK_AGAIN = 3.0
-"""Seconds after which it is looked whether somebody wrote something; files change without anybody telling."""
+"""Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
 TYPING = 0.12
 """Seconds without a key after which letters are looked for."""
@@ -194,7 +194,7 @@ class MemoryView(ModeScreen):
     # --- asking ---
 
     def project_changed(self) -> None:
-        """Ask when there is somebody to ask, and again when somebody changed something."""
+        """Load the list once the engine is open, and after each change."""
         view = self.cm.project
         if view.engine != "open":
             if self.stock.found is None:
@@ -247,7 +247,7 @@ class MemoryView(ModeScreen):
     def told(self, words: str, *, undoable: bool) -> None:
         """Say what was done, and show what there is then."""
         said = one_line(words)
-        self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u takes it back' if undoable else ''}.")
+        self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u undoes it' if undoable else ''}.")
         self.reload()
 
     def undo_earlier(self) -> None:
@@ -261,7 +261,7 @@ class MemoryView(ModeScreen):
     # --- showing ---
 
     def _say(self, wrong: str) -> None:
-        """Say what is wrong with the filter, and what has to be said of what is listed."""
+        """Show the filter's problems and the list's warnings."""
         words = "\n".join([*([wrong] if wrong else []), *(self.stock.found.notes if self.stock.found else ())])
         problem = self.query_one("#memory-problem", Static)
         problem.update(Content(words))

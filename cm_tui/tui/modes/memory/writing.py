@@ -51,7 +51,7 @@ def new_entry(screen: MemoryView) -> None:
             if entry is None:
                 return
             screen.pending = key_of(entry)
-            said = "That was written down already." if entry.again else "Written down; u takes it back."
+            said = "Already saved." if entry.again else "Saved; u undoes it."
             taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
             screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
             screen.reload()
@@ -90,7 +90,7 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
 
 
 def edit_between(began: EntryDraft, wanted: EntryDraft) -> EntryEdit:
-    """Return what is to change; what stays as it is, whoever changes it meanwhile keeps."""
+    """Return the changed fields only, so that other fields keep concurrent edits."""
     return EntryEdit(
         content=wanted.content if wanted.content != began.content.strip() else None,
         title=wanted.title if wanted.title != began.title.strip() else None,
@@ -205,7 +205,7 @@ def edit_note(screen: MemoryView, note: Note) -> None:
 def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decision, answer: Answer) -> None:
     def call(engine: Engine) -> tuple[NoteChange, ConflictLines | None]:
         change = engine.write_note(name, text, base=base, decision=decision)
-        # Comparing long texts takes a moment, which nobody waits for here.
+        # Comparing long texts takes a moment, so do it on the worker thread.
         return change, lines_of(change.conflict) if change.conflict is not None else None
 
     def wrote(told: tuple[NoteChange, ConflictLines | None]) -> None:

@@ -24,7 +24,7 @@ def _nothing_skipped(screen: OverviewView) -> str | None:
     known = view.status or view.plan
     if view.engine != "open":
         return "the project is not open"
-    return None if known and known.skipped else "no file was left out"
+    return None if known and known.skipped else "no files were skipped"
 
 
 def _nothing_stale(screen: OverviewView) -> str | None:
@@ -58,14 +58,14 @@ def reopen(screen: OverviewView) -> None:
 
 
 def ask_rebuild(screen: OverviewView) -> None:
-    """Build the index anew, after a question."""
+    """Rebuild the index after a confirmation."""
 
     def answered(yes: bool | None) -> None:
         if yes:
             _rebuild(screen)
 
-    question = "Throw this project's index away and build it again? Nothing else is touched."
-    screen.app.push_screen(ConfirmScreen(question, "Build anew"), answered)
+    question = "Delete this project's index and rebuild it? Nothing else changes."
+    screen.app.push_screen(ConfirmScreen(question, "Rebuild"), answered)
 
 
 def _nothing_to_import(screen: OverviewView) -> str | None:
@@ -127,7 +127,7 @@ def stop_import(screen: OverviewView) -> None:
 
 
 def _rebuild(screen: OverviewView) -> None:
-    """Build the index anew; a store that cannot be opened is put out of the way first."""
+    """Rebuild the index; move a damaged store aside first."""
     if screen.cm.project.engine == "open":
         screen.cm.lifecycle.start_rebuild()
     else:
@@ -138,13 +138,13 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
     Command("overview.search", "enter,slash", "Search", "Ask the code", show_mode("search")),
     Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
     Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
-    Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
+    Command("overview.skipped", "s", "Skipped", "List the files that are not indexed", list_skipped,
             blocked=_nothing_skipped),
     Command("overview.stale", "t", "Stale", "Review memories that name missing code", review_stale, bar=False,
             blocked=_nothing_stale),
     Command("overview.work", "w", "Last session", "Where you left off: read the last session in Episodes", read_work,
             bar=False, blocked=_no_work),
-    Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
+    Command("overview.rebuild", "b", "Rebuild", "Delete the index and rebuild it", ask_rebuild,
             blocked=_cannot_rebuild),
     Command("overview.import", "m", "Import", "Record past sessions of coding agents", import_sessions,
             bar=False, blocked=_nothing_to_import),

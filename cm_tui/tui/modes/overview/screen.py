@@ -1,4 +1,4 @@
-"""Overview: what the project is, how far its index is, what was left out, what to do next."""
+"""Overview: the project, its index, skipped files, next steps."""
 
 from __future__ import annotations
 

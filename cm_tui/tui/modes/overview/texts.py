@@ -198,7 +198,7 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
 
 
 def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
-    """Files left out, by reason."""
+    """List the number of skipped files by reason."""
     lines = [
         Content.assemble((f"{number:>7,}  ", "bold"), (reason, "$soft"))
         for reason, number in sorted(skipped.items(), key=lambda item: -item[1])
@@ -295,7 +295,7 @@ def _stale(number: int) -> str:
 
 
 def work_text(state: WorkState, width: int) -> Content:
-    """Where the last session stopped; empty where there is none."""
+    """Show where the last session stopped; empty without a session."""
     if not state.session:
         return Content("")
     who = f"{state.agent or 'no agent'}, {ago(max(0.0, time.time() - state.ended))}"
@@ -327,7 +327,7 @@ def error_text(view: ProjectView, *, can_repair: bool) -> Content:
     lines.append(Content(""))
     if can_repair:
         lines.append(
-            Content.assemble(("b  ", "bold $accent"), "Build the index anew: it holds nothing but what your files say")
+            Content.assemble(("b  ", "bold $accent"), "Rebuild the index: it contains only data from your files")
         )
     again = "Try again, once the other process is done" if isinstance(error, StoreBusyError) else "Try again"
     lines.append(Content.assemble(("r  ", "bold $accent"), again))

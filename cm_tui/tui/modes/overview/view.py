@@ -1,4 +1,4 @@
-"""Overview: what the project is, how far its index is, what was left out, what to do next."""
+"""Overview: the project, its index, skipped files, next steps."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class OverviewView(ModeScreen):
         """Titles, then content."""
         for name, title in (
             ("project", "Project"), ("next", "Next"), ("work", "Where you left off"), ("index", "Index"), ("languages", "Languages"),
-            ("skipped", "Left out"), ("error", "This project cannot be opened"),
+            ("skipped", "Skipped"), ("error", "This project cannot be opened"),
         ):  # fmt: skip
             self.query_one(f"#ov-{name}").border_title = title
         self.query_one("#overview").focus()
@@ -131,13 +131,13 @@ class OverviewView(ModeScreen):
 
     @property
     def why_no_rebuild(self) -> str | None:
-        """Why the index cannot be built anew now; a store that cannot be opened is put out of the way first."""
+        """Why the index cannot be rebuilt now; a damaged store can, after it is moved aside."""
         view = self.cm.project
         if view.engine == "open":
             return "an index run is on its way" if self.cm.tasks.indexing else None
         if isinstance(view.error, StoreDamagedError | StoreTooNewError) and self.cm.lifecycle.repair:
             return None
-        return "building anew does not mend this"
+        return "a rebuild does not fix this"
 
     def _put(self, name: str, make: Callable[[int], Content]) -> None:
         self.query_one(f"#ov-{name}", FittedText).show(make)

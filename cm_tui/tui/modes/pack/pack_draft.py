@@ -12,7 +12,7 @@ DEFAULT_BUDGET = 4000
 
 
 class PackDraft:
-    """Changes the selection that all modes share, which keeps each change to be taken back.
+    """Changes the selection shared by all modes; each change can be undone.
 
     Args:
         pack_selection: the pieces.
@@ -39,7 +39,7 @@ class PackDraft:
         self._selection.change(items, question=question)
 
     def was_own(self) -> bool:
-        """Return whether the last change was one of these, once: whoever made it knows where the cursor belongs."""
+        """Return, once, whether the last change came from here, which already placed the cursor."""
         own, self._own = self._own, False
         return own
 

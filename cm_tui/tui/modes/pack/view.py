@@ -91,7 +91,7 @@ class PackView(ModeScreen):
             self.pack_selection_changed()
 
     def pack_selection_changed(self) -> None:
-        """Show what was chosen at once, then count it; the cursor stays on its piece, whoever changed the others."""
+        """Show the selection at once, then count it; the cursor stays on its piece."""
         if not self.draft.was_own() and self._piece in self.draft.items:
             self.pieces.put_cursor(self.draft.items.index(self._piece))
         self._show_rows()

@@ -54,7 +54,7 @@ def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: Narr
 
 def _words(items: Sequence[NarratedProposal], state: NarratedState) -> str:
     sign, word = STATES[state][0][0], STATES[state][1]
-    return f" {sign} {word}, u takes it back: {_named(items)} "
+    return f" {sign} {word}, u undoes it: {_named(items)} "
 
 
 def _label(items: Sequence[NarratedProposal], state: NarratedState) -> str:

@@ -37,10 +37,10 @@ def title(words: str, more: str = "") -> DetailLine:
 
 
 def text_lines(text: str, width: int, style: str = "", *, lead: str = "", goal: str = "") -> Iterator[DetailLine]:
-    """Yield a text that somebody wrote, wrapped.
+    """Yield wrapped prose.
 
     Args:
-        text: whoever wrote it.
+        text: untrusted.
         width: in cells.
         style: of all of it.
         lead: stands before the first line; the others are as far from the edge.

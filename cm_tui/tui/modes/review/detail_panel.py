@@ -26,7 +26,7 @@ class DetailList(RowList[DetailLine]):
         return Content.assemble(" ", row.content)
 
     def style_of(self, index: int) -> str:
-        """A cursor where somebody reads."""
+        """Show the cursor only with the focus."""
         return super().style_of(index) if self.has_focus else ""
 
     def to_goal(self, by: int = 0) -> None:
@@ -68,7 +68,7 @@ class DetailPanel(Vertical):
         return self.query_one(DetailList)
 
     def show(self, about: Hashable, lay: Lay) -> None:
-        """Show something; of the same thing as before, whoever reads it reads on where they are.
+        """Show a record; the same record keeps its scroll position.
 
         Args:
             about: names it.

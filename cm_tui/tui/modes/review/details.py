@@ -24,9 +24,9 @@ class Details:
     """Knows proposals whole.
 
     Args:
-        ask: asks the engine.
-        came: called with one that was read because somebody looks at it.
-        failed: gets the id of one that could not be read, and why.
+        ask: sends a request to the engine.
+        came: called with the proposal under the cursor once it is read.
+        failed: called with the id of an unreadable proposal and the error.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Details:
         return known is not None and known[0] == row and known[2] == self._news
 
     def read(self, row: NarratedProposal, following: Sequence[NarratedProposal]) -> None:
-        """Read the one that somebody looks at, and then those that follow."""
+        """Read the proposal under the cursor, then the following ones."""
 
         def got(whole: NarratedProposal) -> None:
             self.put(row, whole)
@@ -63,7 +63,7 @@ class Details:
         )  # fmt: skip
 
     def read_ahead(self, rows: Sequence[NarratedProposal]) -> None:
-        """Read those that somebody comes to next."""
+        """Read the next proposals in advance."""
         wanted = [row for row in rows[:AHEAD] if not self.is_fresh(row)]
         if not wanted:
             return
@@ -86,5 +86,5 @@ class Details:
         self._known.pop(name)
 
     def expire(self) -> None:
-        """Read all once more when somebody comes to them: notes may have changed. Until then they are shown as they were."""
+        """Mark all as outdated; each is shown as it was until it is read again."""
         self._news += 1

@@ -23,7 +23,7 @@ def diff_lines(diff: str, width: int, *, alone: str = "") -> Iterator[Content]:
     Args:
         diff: unified.
         width: in cells.
-        alone: a file that is named elsewhere already, so that its name is left out where it is not new.
+        alone: a file named elsewhere; its name is omitted unless the file is new.
     """
     lines = [line.plain for line in plain_lines(diff.rstrip("\n"))] if diff else []
     skipped = False
@@ -37,7 +37,7 @@ def diff_lines(diff: str, width: int, *, alone: str = "") -> Iterator[Content]:
         elif line.startswith("+++ ") and number and lines[number - 1].startswith("--- "):
             continue
         elif line.startswith("@@"):
-            # Where a file begins, nothing was left out that anybody misses.
+            # No gap mark before a file's first hunk.
             if skipped:
                 yield Content.styled("⋯", "$faint")
             skipped = True
@@ -47,7 +47,7 @@ def diff_lines(diff: str, width: int, *, alone: str = "") -> Iterator[Content]:
 
 def _file(old: str, new: str, width: int, alone: str) -> Iterator[Content]:
     name = old if new == _NOWHERE else new
-    became = "made anew" if old == _NOWHERE else "goes" if new == _NOWHERE else ""
+    became = "new" if old == _NOWHERE else "deleted" if new == _NOWHERE else ""
     if became or name != alone:
         said = f"  {became}" if became else ""
         yield Content.assemble((elide_path(name, max(8, width - len(said))), "bold $secondary"), (said, "$warning"))

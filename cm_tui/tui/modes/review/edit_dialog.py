@@ -33,7 +33,7 @@ class LineDialog(WritingScreen[str]):
             "Edit, then approve",
             proposal.text,
             submit,
-            "One line of Markdown, without the mark of a list. u takes it back.",
+            "One line of Markdown, without a list marker. u undoes it.",
         )
         self._proposal = proposal
 

@@ -32,7 +32,7 @@ class Inbox:
     """All that wait for a person, whatever is filtered."""
     deferred: int = 0
     notes: tuple[str, ...] = ()
-    """What has to be said."""
+    """Warnings."""
     has_episodes: bool = True
     """False: nothing was recorded, so nothing can be proposed."""
 

@@ -51,7 +51,7 @@ def decline(screen: ReviewView, item: Other) -> None:
         _change(screen, item, "✗ archived", lambda engine: engine.forget_memory(record.path))
         return
     if isinstance(record, Entry):
-        _trust(screen, item, record, "refused", "✗ left out")
+        _trust(screen, item, record, "refused", "✗ excluded")
         return
 
     def answered(yes: bool | None) -> None:

@@ -1,4 +1,4 @@
-"""What is done with a proposal: approved as it is or otherwise, rejected, put off; and where its evidence is told."""
+"""Commands for a proposal: approve, edit, reject, defer, and show its evidence."""
 
 from __future__ import annotations
 

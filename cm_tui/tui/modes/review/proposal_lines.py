@@ -21,7 +21,7 @@ TWO_COLUMNS = 88
 """Cells from which on two texts stand side by side."""
 _BAR, _NAME = 10, 12
 _QUOTE = 600
-"""Characters of what somebody said in an episode."""
+"""Most characters of a quote from an episode."""
 _MOST_NAMED = 6
 
 
@@ -49,14 +49,14 @@ def proposal_lines(one: NarratedProposal, width: int, *, is_whole: bool, refused
 
 
 def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLine]:
-    """Yield what it is, what became of it, and what hinders it."""
+    """Yield its kind, its state and what blocks it."""
     sign, words = RELATIONS[one.relation]
     yield DetailLine(Content.assemble(sign, " ", (words, sign[1]), (f"  ·  {kind_words(one.kind)}", "$soft")))
     if one.state != "waiting":
         sign, words = STATES[one.state]
         by = {"person": " by a person", "": ""}.get(one.decided_by, f" by the {one_line(one.decided_by)}")
         when = f", {local_minute(one.decided)}, {age(time.time() - one.decided)}" if one.decided is not None else ""
-        yield from text_lines(f"{words}{by}{when}; u takes it back", width, sign[1], lead=f"{sign[0]} ")
+        yield from text_lines(f"{words}{by}{when}; u undoes it", width, sign[1], lead=f"{sign[0]} ")
         if one.reason:
             yield from text_lines(f"“{flat(one.reason)}”", width, "$soft", lead="  ")
     if one.proposed_by:

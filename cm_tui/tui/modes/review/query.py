@@ -48,7 +48,7 @@ class InboxFilter:
 
 
 def read_line(text: str) -> tuple[InboxFilter, str]:
-    """Return what a line asks for, and what is wrong with it; a term that cannot be read is left out."""
+    """Parse a filter line; return the filter and the problems, without invalid terms."""
     words: list[str] = []
     wrong: list[str] = []
     kinds: list[str] = []

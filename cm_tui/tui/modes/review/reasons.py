@@ -38,7 +38,7 @@ def cannot_decide(screen: ReviewView) -> str | None:
         return reason
     one = screen.proposal
     if one is not None and one.state not in ("waiting", "deferred"):
-        return f"it was {one.state}: u takes that back"
+        return f"already {one.state}; u undoes it"
     return None
 
 

@@ -33,7 +33,7 @@ class ReasonRow:
 
 
 class ReasonList(RowList[ReasonRow], inherit_bindings=False):
-    """Reasons; letters are left to whoever types another one."""
+    """List of reasons without letter keys, which go to the input for another reason."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),

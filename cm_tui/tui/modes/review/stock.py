@@ -78,7 +78,7 @@ class Stock:
         self._ask("inbox", call, got, failed, delay=delay)
 
     def read_on(self, many: int) -> None:
-        """Read as far as somebody looks, and a good deal further."""
+        """Load up to the visible rows and well beyond."""
         if self.found is not None and len(self.found.rows) < self.found.total:
             self._limit = min(self.found.total, max(4 * len(self.found.rows), many + PAGE))
             self.read()

@@ -69,9 +69,7 @@ def merge(screen: ReviewView) -> None:
 
     named = [short(found) if (found := screen.topics.by_id(name)) is not None else one_line(name) for name in ids]
     goes = "\n".join(f"· {name}" for name in named[1:])
-    words = (
-        f"Merge into “{named[0]}”, which stays?\n\n{goes}\n\nTheir lines go there, and their files go. u takes it back."
-    )
+    words = f"Merge into “{named[0]}”?\n\n{goes}\n\nTheir lines move there, and their files are removed. u undoes it."
     screen.app.push_screen(ConfirmScreen(words, "Merge"), answered)
 
 
@@ -125,8 +123,8 @@ def _change(
     def done(change: NarratedChange) -> None:
         if change.done:
             screen.topics.pending = change.id
-            screen.tell_done(f" ✓ u takes it back: {flat(change.words)} ")
-            screen.cm.tell(f"{one_line(change.words)}; u takes it back.")
+            screen.tell_done(f" ✓ u undoes it: {flat(change.words)} ")
+            screen.cm.tell(f"{one_line(change.words)}; u undoes it.")
         else:
             screen.cm.tell(one_line(change.problem), severity="warning")
         screen.reload()

@@ -86,7 +86,7 @@ class ReviewView(NarratorParts):
     # --- asking ---
 
     def project_changed(self) -> None:
-        """Ask when there is somebody to ask, and again when somebody changed something."""
+        """Load the list once the engine is open, and after each change."""
         view = self.cm.project
         if view.engine != "open":
             if self.stock.found is None:
@@ -210,7 +210,7 @@ class ReviewView(NarratorParts):
         panel.border_title = Content(" · ".join(["Review", *words]))
 
     def _say(self) -> None:
-        """Say what is wrong with the filter, and what has to be said of what is listed."""
+        """Show the filter's problems and the list's warnings."""
         notes = self.stock.found.notes if self.stock.found and self.proposals.rows else ()
         words = "\n".join([*([self._wrong] if self._wrong else []), *notes])
         problem = self.query_one("#review-problem", Static)

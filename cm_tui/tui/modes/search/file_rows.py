@@ -80,7 +80,7 @@ def _path(file: FileHits, width: int) -> Content:
 
 
 def _name(hit: Hit) -> str:
-    """Its symbol; what has none is told by its language."""
+    """Return the symbol, or the language without one."""
     return one_line(hit.symbol or hit.language)
 
 

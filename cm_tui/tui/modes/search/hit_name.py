@@ -11,9 +11,9 @@ _BETWEEN_HEADINGS = " > "
 
 
 def hit_name(hit: Hit, otherwise: str, width: int) -> tuple[str, str]:
-    """Return what a symbol stands in and its own name, within a width in cells.
+    """Return a symbol's parent and its own name, within a width in cells.
 
-    A heading is told by itself where those above it find no room: they are shared with its neighbours.
+    A heading is shown without its parents if they do not fit, because its neighbours share them.
 
     Args:
         hit: the hit.

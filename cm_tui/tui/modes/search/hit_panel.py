@@ -164,7 +164,7 @@ class HitPanel(Vertical):
         panel.show_path(hit.path)
         panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
         if shown == self._shown and view.rows:
-            # Asked again as the index has news, which are none here: whoever reads it reads on.
+            # Reloaded after an index change that did not affect this text: keep the scroll position.
             return
         view.mark(*matching(hit))
         view.set_rows(code_lines(source, plain=True))
@@ -173,7 +173,7 @@ class HitPanel(Vertical):
         self._tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
 
     def _show_prose(self, *, prose: bool) -> None:
-        """Show what somebody said in the place of source, or source again."""
+        """Show prose in place of source, or source again."""
         focused = self.preview.has_focus or self.prose.has_focus
         self.preview.display, self.prose.display = not prose, prose
         if focused:

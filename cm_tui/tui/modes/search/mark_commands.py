@@ -1,4 +1,4 @@
-"""The commands of marks: a result is right or wrong for this question, and a profile taken back."""
+"""Commands for marks of results as right or wrong, and undo of a saved profile."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def read_marks(screen: SearchView) -> None:
 
 
 def mark_right(screen: SearchView) -> None:
-    """Mark the result right for this question; again takes that back."""
+    """Mark the result right for this query, or remove the mark."""
     _mark(screen, right=True)
 
 
 def mark_wrong(screen: SearchView) -> None:
-    """Mark the result wrong for this question; again takes that back."""
+    """Mark the result wrong for this query, or remove the mark."""
     _mark(screen, right=False)
 
 
@@ -81,7 +81,7 @@ def _mark(screen: SearchView, *, right: bool) -> None:
         show_signs(screen)
         screen.cm.tell(error.message, severity="error")
 
-    # Seen at once, and taken back where it could not be written.
+    # Shown at once, and reverted if it could not be written.
     before = session.marks
     session.marks = (*(mark for mark in session.marks if mark not in gone), *([new] if new else []))
     show_signs(screen)
@@ -97,7 +97,7 @@ def _not_markable(screen: SearchView) -> str | None:
     return "it was remembered, and is no file" if is_memory(screen.hit) else None
 
 
-# --- a saved profile taken back ---
+# --- undo of a saved profile ---
 
 
 def take_saved_back(screen: SearchView) -> None:
@@ -144,13 +144,13 @@ def note_profile(screen: SearchView, label: str, before: Profile, after: Profile
 
     def undo(engine: Engine) -> None:
         if after is not None and engine.profiles()[name] != after:
-            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R takes it back.")
+            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R restores it.")
         here.add(f"profiles.{name}")
         engine.save_profile(before)
 
     def redo(engine: Engine) -> None:
         if engine.profiles()[name] != before:
-            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R takes it back.")
+            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R restores it.")
         here.add(f"profiles.{name}")
         if after is not None:
             engine.save_profile(after)
@@ -170,9 +170,9 @@ def _nothing_saved(screen: SearchView) -> str | None:
 
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.right", "plus", "Right", "Mark the result right for this question, or take that back", mark_right,
+    Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark", mark_right,
             bar=False, blocked=_not_markable),
-    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this question, or take that back", mark_wrong,
+    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark", mark_wrong,
             bar=False, blocked=_not_markable),
     Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
             shown_as="R", bar=False, blocked=_nothing_saved),

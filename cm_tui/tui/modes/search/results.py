@@ -132,7 +132,7 @@ class ResultList(RowList[ResultRow]):
         super().watch_cursor(before, after)
 
     def to_memory(self) -> bool:
-        """Put the cursor on the first row of what is remembered; from there back to the first of all. False: there is none."""
+        """Move the cursor to the first memory, or from there to the first row; False without memories."""
         first = next((place for place, row in enumerate(self.rows) if is_memory(hit_of(row))), None)
         if first is not None:
             self.cursor = 0 if is_memory(self.hit) else first

@@ -34,7 +34,7 @@ class RowSigns:
         return (_MOVE if self.moves is not None else 0) + (_FLAG if self.flags else 0)
 
     def of(self, hit: Hit | None) -> Content:
-        """What it says of a hit; blank where there is none."""
+        """Return the signs of a hit; blank without one."""
         pieces: list[tuple[str, str]] = []
         if self.moves is not None:
             pieces.append(_moved(hit, self.moves, self.new))

@@ -165,7 +165,7 @@ class SearchSession:
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
-        """What is on screen stays when nobody was there to answer: it is asked again once somebody is."""
+        """Keep the results when the daemon was lost; search again once it is back."""
         self.waiting = False
         lost = isinstance(error, DaemonError) and self.asked is not None
         self.asked, self.problem = self.asked if lost else None, error
@@ -214,7 +214,7 @@ class SearchSession:
 
     @property
     def factory(self) -> Profile | None:
-        """The profile in use as it comes with cm; one that somebody made began as `code`."""
+        """The built-in version of the profile in use; `code` for the user's own profiles."""
         found = self.packaged.get(self.profile.name) or self.packaged.get("code") if self.profile else None
         return replace(found, name=self.profile.name) if self.profile and found else None
 

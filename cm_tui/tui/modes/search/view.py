@@ -219,7 +219,7 @@ class SearchView(ModeScreen):
         return f"{note} {self.cm.keys_of(self.command('search.suggested'))} takes {'it' if suggested == 1 else 'the first'}."
 
     def _ask_authors(self, beside: tuple[Hit, ...]) -> None:
-        """Find out who wrote what is remembered, of what is not known yet; nobody waits for that."""
+        """Look up unknown authors of memories in the background."""
         missing = [path for path in dict.fromkeys(hit.path for hit in beside) if path not in self.authors]
         if not missing:
             self.drop_question("authors")

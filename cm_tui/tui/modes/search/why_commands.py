@@ -98,7 +98,7 @@ def after_answer(screen: SearchView) -> None:
 
 
 def mark_for_comparison(screen: SearchView) -> None:
-    """Mark the hit under the cursor, so that others are shown beside it; again takes that back."""
+    """Mark the hit under the cursor for comparison with others, or remove the mark."""
     hit, panel = screen.hit, screen.hit_panel
     assert hit is not None
     panel.standing = None

@@ -51,15 +51,15 @@ class CodeTree(RowList[Node]):
 
     # --- filling ---
 
-    def set_files(self, files: Sequence[FileEntry], *, anew: bool = False) -> None:
+    def set_files(self, files: Sequence[FileEntry], *, reset: bool = False) -> None:
         """Show the project's files, all branches closed but the folders that were open.
 
         Args:
             files: all of them.
-            anew: symbols shown so far are of another revision, so that files are closed even where their paths are the same.
+            reset: the shown symbols are of another revision, so close all files even if the paths are the same.
         """
         before, self._index = self._index, FileIndex(files)
-        if self.rows and not self.query_text and not anew and self._index.paths == before.paths:
+        if self.rows and not self.query_text and not reset and self._index.paths == before.paths:
             self._refresh_files()
             return
         opened = {node.path for node in self.rows if node.opened and node.folder}

@@ -91,7 +91,7 @@ class TreePanel(Vertical):
         end_waiting(self)
         some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
         self.border_subtitle = Content(some + count(page.total, "file"))
-        self.tree_list.set_files(page.rows, anew=self._shown != self.at)
+        self.tree_list.set_files(page.rows, reset=self._shown != self.at)
         self._shown = self.at
         if not page.rows:
             self.tree_list.set_rows((), empty="There were no files then." if self.at else "The index has no files.")

@@ -226,7 +226,7 @@ class SymbolsView(ModeScreen):
         if self.shown is not None:
             self._left = (self.shown.place, self.code.cursor)
         left, cursor = self._left
-        # A place that was emptied for another revision is filled anew, with the cursor where it was.
+        # A place that was cleared for another revision is refilled with the same cursor.
         again, kept = left == content.place, self.shown is not None and left == content.place
         self.shown = content
         self.query_one("#symbol-head", Static).update(head_text(content))
