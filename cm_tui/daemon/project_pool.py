@@ -112,7 +112,9 @@ class ProjectPool:
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
         root, store = projects.locate(folder, force=where.force, around=where.around)
-        self._located.put(where, (now, root, store))
+        if projects.has_store(store):
+            # Without a store, the project may just be getting its first commit or remote, and with it another store.
+            self._located.put(where, (now, root, store))
         return root, store
 
     @contextmanager

@@ -47,3 +47,12 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     pool.rest()
     pool.rest()
     assert trimmed == [clock.monotonic()]
+
+
+def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_path: Path) -> None:
+    pool, where = ProjectPool(FakeClock()), ProjectRef(str(tmp_path / "shop"))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/.cm").mkdir()
+    _, before = pool.locate(where)
+    make_project(tmp_path / "shop")
+    assert pool.locate(where)[1] != before
