@@ -22,9 +22,9 @@ from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
-from cm_tui.engine.freshness import policy
-from cm_tui.engine.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.index.summary import IndexOutcome
+from cm_tui.engine.code.freshness import policy
+from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
+from cm_tui.engine.code.index.summary import IndexOutcome
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Freshness

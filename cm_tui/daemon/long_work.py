@@ -22,8 +22,8 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.slices import Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
-from cm_tui.engine.index.summary import IndexOutcome
-from cm_tui.engine.store import memory
+from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, IndexSummary, Progress
 from cm_tui.model.freshness import Freshness

@@ -17,7 +17,7 @@ from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.store import memory
+from cm_tui.engine.platform.store import memory
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Candidates

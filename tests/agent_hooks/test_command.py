@@ -13,8 +13,8 @@ import pytest
 
 from cm_tui.agent_hooks import stdin
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.agent_hooks.test_payload import PATCH
 from tests.cli.in_process import run_here
 from tests.gitrepo import Repo
@@ -346,4 +346,4 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     ours = {name for name in imported(said, repo.root) if name.startswith("cm_tui.engine.")}
     rooms = {name.split(".")[2] for name in ours}
     assert rooms == {"api", "git", "journal", "recording", "redaction"}
-    assert {"cm_tui.engine.api.events", "cm_tui.engine.redaction.redact"} <= ours
+    assert {"cm_tui.engine.api.events", "cm_tui.engine.platform.redaction.redact"} <= ours

@@ -35,7 +35,7 @@ def test_files_and_tests_that_are_named_exist(page: str):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_file_named_by_its_end_lies_in_the_folder_named_before(page: str):
-    """`retrieve.py` after `cm_tui/engine/search/pipeline.py` is a file of that folder."""
+    """`retrieve.py` after `cm_tui/engine/search/ranking/pipeline.py` is a file of that folder."""
     for line in read(page).splitlines():
         folder: Path | None = None
         for name in re.findall(r"`([\w./-]+\.(?:py|toml|sql|scm))`", line):

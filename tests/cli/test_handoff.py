@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
 from cm_tui.tui.state.pack_file import PackFile
 from tests.cli.conftest import Shop, git

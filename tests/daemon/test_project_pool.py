@@ -19,7 +19,7 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
 ) -> None:
     trimmed: list[float] = []
     clock = FakeClock()
-    monkeypatch.setattr("cm_tui.engine.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
+    monkeypatch.setattr("cm_tui.engine.platform.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
     pool = ProjectPool(clock)
     roots = [make_project(tmp_path / f"shop-{number}") for number in range(_MOST_OPEN + 2)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import Driver, at, driving, each, starting
 from tests.tui.test_history_mode import rows, side

@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Button
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.confirm import ConfirmScreen

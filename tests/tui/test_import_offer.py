@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.transcripts import Claude, Codex
 from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 

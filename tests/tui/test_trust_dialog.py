@@ -9,7 +9,7 @@ from textual.widgets import Button
 
 from cm_tui.engine.api.definition_trust import asking_files
 from cm_tui.engine.api.entry_trust import held_entries
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.entry_text import EntryScreen
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion

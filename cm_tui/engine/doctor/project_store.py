@@ -11,12 +11,12 @@ from cm_tui.engine.doctor import store_rows
 from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_files
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
-from cm_tui.engine.embed.provider import model_name
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.store import blocks, schema, seal
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.failures import damaged
-from cm_tui.engine.vectors.by_source import ProjectVectors
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.store import blocks, schema, seal
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.failures import damaged
+from cm_tui.engine.search.embed.provider import model_name
+from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
 from cm_tui.model.dates import local_minute

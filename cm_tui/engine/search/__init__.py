@@ -1,1 +1,1 @@
-"""Passages, keywords, fusion, adjustments, reranking, explanation."""
+"""Vectors and ranking."""

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.importers.known import origin_of
-from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
-from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.importers.known import origin_of
+from cm_tui.engine.memory.importers.one_transcript import QUIET_SECONDS
+from cm_tui.engine.memory.importers.run import Import
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -310,7 +310,7 @@ def test_a_turn_of_a_hook_that_was_erased_is_not_imported(machine: Machine):
 
 
 def test_after_the_journal_was_removed_everything_is_imported_again(machine: Machine):
-    from cm_tui.engine.journal import removal
+    from cm_tui.engine.platform.journal import removal
 
     one = Claude(machine.claude, machine.root)
     one.write(one.turn("First", "One."))

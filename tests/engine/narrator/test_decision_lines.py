@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator import note_lines
-from cm_tui.engine.notes.marked_lines import Written, digest_of, marked, take_back
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.places import Found
+from cm_tui.engine.memory.narrator import note_lines
+from cm_tui.engine.memory.notes.marked_lines import Written, digest_of, marked, take_back
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.places import Found
 from cm_tui.errors import RefusedError
 from cm_tui.model import NarratedDecision
 from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from arro3.core import DataType
 
-from cm_tui.engine.store import blocks
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store import blocks
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreDamagedError
 from tests.damage import BLOCK, HEADERS, overwrite
 

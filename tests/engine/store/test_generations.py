@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.generations import GENERATION, SPARES
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.generations import GENERATION, SPARES
 
 
 @pytest.fixture
