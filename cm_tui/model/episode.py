@@ -28,7 +28,7 @@ class Step:
     tool: str = ""
     """Name of the tool, as the agent calls it."""
     result: str = ""
-    """Beginning of what the tool gave back."""
+    """Beginning of what the tool gave back; where it failed, the end of it too."""
     path: str = ""
     """The file that it was about."""
     failed: bool = False

@@ -37,6 +37,8 @@ class Profile:
     """Share that the best turns of a passage's thread, such as its session, lend to its score."""
     neighbours: float = 0.0
     """Share that the turn before and the turn after lend each."""
+    reply: float = 0.0
+    """Share of the score of a question that its reply, the next turn, receives in addition."""
     half_life_days: float | None = None
     """Decay `e^(-λ·age)` with λ = ln 2 / half-life; None: none."""
     stale: float = 0.0

@@ -82,10 +82,16 @@ def ways(profile: Profile) -> dict[str, tuple[Profile, Mode]]:
         "without neighbours": (replace(profile, neighbours=0.0), "hybrid"),
         "without sessions": (replace(profile, thread=0.0), "hybrid"),
         "without both": (replace(profile, neighbours=0.0, thread=0.0), "hybrid"),
+        "without replies": (replace(profile, reply=0.0), "hybrid"),
+        **{f"without {name}s": (_without(profile, name), "hybrid") for name in ("date", "speaker")},
         "without vectors": (profile, "keyword"),
         "without words": (profile, "vector"),
         "words alone": (replace(profile, neighbours=0.0, thread=0.0), "keyword"),
     }
+
+
+def _without(profile: Profile, name: str) -> Profile:
+    return replace(profile, adjustments={**profile.adjustments, name: 0.0})
 
 
 def _of(conversation: Conversation) -> Iterable[tuple[str, str, Figures]]:

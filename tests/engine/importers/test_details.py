@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.projection import turn_text
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal.journal import Journal
@@ -105,3 +106,24 @@ def test_a_turn_whose_details_cannot_be_had_is_recorded_without(machine: Machine
     again.on_nudge(machine.root)
     again.close()
     assert len(machine.episodes()) == 1
+
+
+def test_the_end_of_a_failed_result_is_kept_and_searched(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    key = "AKIA" + "Q3EGRY7XKJ2ZP5MN"
+    output = "collecting\n" + "x = 1\n" * 2_000 + f"aws {key} was used\nValueError: the rounding of yen is wrong"
+    one.write([
+        one.asked("Run the tests"), one.used("Bash", {"command": "pytest"}, "a"), one.got("a", output, failed=True),
+        one.used("Bash", {"command": "cat notes"}, "b"), one.got("b", output), one.said("It fails."),
+    ])  # fmt: skip
+    machine.run()
+    (record,) = machine.episodes()
+    failed, passed = (step for step in record.steps if step.kind == "tool")
+    assert failed.result.startswith("collecting\n")
+    assert failed.result.endswith("ValueError: the rounding of yen is wrong")
+    assert len(failed.result) < 1_100
+    assert key not in failed.result
+    assert "[redacted" in failed.result
+    assert "ValueError" not in passed.result
+    assert " … " in turn_text.of(record)
+    assert "ValueError: the rounding of yen is wrong" in turn_text.of(record)

@@ -144,6 +144,8 @@ class _Cut:
         self.secrets += self._keys.secrets - known
         if len(found.text) <= found.limit:
             return found.text
+        if found.is_end:
+            return self._end(found)
         # Between two lines nothing is cut that is seen by itself; looking far beyond each of many cuts takes its time.
         end = found.text.rfind("\n", found.limit // 2, found.limit)
         if end > 0 and not _MAY_GO_ON.search(found.text, max(0, end - _RUN), end):
@@ -151,6 +153,14 @@ class _Cut:
         clean = redact(found.text, found.limit)
         self.secrets += clean.secrets
         return clean.text
+
+    def _end(self, found: Piece) -> str:
+        """The end of a text, from the beginning of a line where one is near."""
+        clean = redact(found.text)
+        self.secrets += clean.secrets
+        start = max(0, len(clean.text) - found.limit)
+        line = clean.text.find("\n", start, start + found.limit // 2)
+        return clean.text[line + 1 if line >= 0 else start :]
 
 
 class _Away:
@@ -188,7 +198,8 @@ def _step(step: TurnStep, session: Session, cut: _Cut, away: _Away) -> Step:
     if away.why(step.path):
         return Step(step.kind, f"[omitted: it {_NEVER}]", step.tool, failed=step.failed)
     path = relative(step.path, session, away.folder) or step.path
-    text, result = (cut.text(found) for found in step.pieces())
+    text, result, error = (cut.text(found) for found in step.pieces())
+    result = f"{result}\n[…]\n{error}" if error else result
     if result and is_credential_file(path.replace(os.sep, "/")):
         result = _HIDDEN
     return Step(step.kind, text, step.tool, result, path, step.failed)

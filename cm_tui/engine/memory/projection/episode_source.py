@@ -171,7 +171,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
             text="\n".join(lines[chunk.start_line - 1 : chunk.end_line]),
             names=title,
             time=int(at) if 0 <= at < _LATEST else None,
-            thread=f"{EPISODES}/{_storable(record.agent)}/{_storable(record.session)}" if record.session else None,
+            thread=f"{EPISODES}/{_storable(record.session)}" if record.session else None,
             place=record.turn,
         )
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 
-_STEPS = 40
+_FIRST_STEPS, _LAST_STEPS = 20, 20
+_FAILED_STEPS = 20
+"""Failed ones between these: what went wrong is asked for later."""
 _STEP_CHARS = 200
 _RESULT_CHARS = 120
+_ERROR_CHARS = 300
+"""What is shown of the end of what failed."""
 _FILES = 20
 _MACHINE_NAME = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{4,40}|[0-9a-fA-F_-]{16,}|[0-9A-HJKMNP-TV-Z]{26}")
 """Names that no person gave: digests, and identifiers by any of the usual schemes."""
@@ -33,10 +37,17 @@ def _parts(record: EpisodeRecord) -> Iterator[str]:
         yield f"{asked}{prompt}" if prompt else ""
     yield f"{answered}{record.answer}" if record.answer else ""
     yield f"Plan: {record.plan}" if record.plan else ""
-    yield "\n".join(line for step in record.steps[:_STEPS] if (line := _step(step)))
+    yield "\n".join(line for step in _shown(record.steps) if (line := _step(step)))
     if record.agent and record.files:
         yield f"Files: {', '.join(record.files[:_FILES])}"
     yield f"Verdict: {record.verdict}" if record.verdict else ""
+
+
+def _shown(steps: Sequence[Step]) -> list[Step]:
+    """The first and the last steps, and those between that failed."""
+    middle = steps[_FIRST_STEPS : max(_FIRST_STEPS, len(steps) - _LAST_STEPS)]
+    failed = [step for step in middle if step.failed][-_FAILED_STEPS:]
+    return [*steps[:_FIRST_STEPS], *failed, *steps[_FIRST_STEPS + len(middle) :]]
 
 
 def _step(step: Step) -> str:
@@ -46,6 +57,10 @@ def _step(step: Step) -> str:
     if step.kind != "tool":
         return " ".join(step.text.split())[:_STEP_CHARS]
     said = " ".join(f"{step.path} {step.text}".split())[:_STEP_CHARS]
-    came = " ".join(step.result.split())[:_RESULT_CHARS]
+    came = " ".join(step.result.split())
+    if step.failed and len(came) > _RESULT_CHARS + _ERROR_CHARS:
+        came = f"{came[:_RESULT_CHARS]} … {came[-_ERROR_CHARS:]}"
+    elif not step.failed:
+        came = came[:_RESULT_CHARS]
     failed = " failed" if step.failed else ""
     return f"[{step.tool}{failed}] {said}" + (f" → {came}" if came else "")

@@ -21,6 +21,8 @@ STEP_CHARACTERS: Mapping[StepKind, int] = {"said": 2_000, "thought": 600, "plan"
 """Most characters of a step."""
 RESULT_CHARACTERS = 400
 """Most characters of a tool's output."""
+ERROR_CHARACTERS = 600
+"""Most characters of the end of a failed tool's output, in addition: it contains the error."""
 _PROMPTS = 10
 _PROMPTS_NAMED = 100
 """Number of further prompts that distinguish turns without an answer."""
@@ -43,6 +45,8 @@ class Piece(NamedTuple):
 
     text: str
     limit: int
+    is_end: bool = False
+    """Its end is kept, not its beginning."""
 
 
 NOTHING = Piece("", 0)
@@ -54,6 +58,11 @@ def piece(text: str, limit: int) -> Piece:
     return Piece(text[: limit + BEYOND], limit)
 
 
+def ending(text: str, limit: int) -> Piece:
+    """Return as much of the end of a text as is needed to keep so many characters of it."""
+    return Piece(text[-(limit + BEYOND) :], limit, is_end=True)
+
+
 @dataclass
 class TurnStep:
     """A step, before it is cut and redacted."""
@@ -62,6 +71,8 @@ class TurnStep:
     text: Piece
     tool: str = ""
     result: Piece = NOTHING
+    error: Piece = NOTHING
+    """End of the result of what failed, where it is not in the result."""
     path: str = ""
     failed: bool = False
 
@@ -69,6 +80,7 @@ class TurnStep:
         """Yield its texts."""
         yield self.text
         yield self.result
+        yield self.error
 
 
 @dataclass
@@ -231,6 +243,10 @@ class Turn:
         step = self._open.pop(call[:_ID], None)
         if step is not None:
             step.result, step.failed = piece(text, RESULT_CHARACTERS), failed
+            if failed and len(text) <= RESULT_CHARACTERS + ERROR_CHARACTERS:
+                step.result = piece(text, len(text))
+            elif failed:
+                step.error = ending(text, ERROR_CHARACTERS)
             if _CHECK.search(step.text.text[:2_000]):
                 line = " ".join(step.text.text.split())[:200]
                 self.verdict = f"`{line}` {'failed' if failed else 'passed'}"

@@ -12,7 +12,7 @@ from cm_tui.model import Profile
 
 BOOSTS = (
     "exact-name", "definition", "near-name", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
-    "file", "frame", "message",
+    "file", "frame", "message", "date", "speaker",
 )  # fmt: skip
 """Add `weight × signal`."""
 PENALTIES = (
@@ -41,6 +41,8 @@ DETAILS = {
     "file": "the file as a whole answers the query",
     "frame": "a place that the trace names",
     "message": "has words of the error message in a row",
+    "date": "from a date in the query, or mentions one",
+    "speaker": "said by the person that the query names",
     "coherence": "other passages of the file answer too",
     "tests": "a test",
     "examples": "an example or a benchmark",

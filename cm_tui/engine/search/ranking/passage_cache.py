@@ -108,6 +108,14 @@ class PassageCache:
         rows = self._db.rows("SELECT id FROM passage WHERE path IN (SELECT unnest(?))", [list(paths)])
         return np.array([row[0] for row in rows], dtype=np.int64)
 
+    def times(self, sources: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the ids of the dated passages of some sources, ascending, and when each was written."""
+        rows: Any = self._db.cursor.execute(
+            "SELECT id, time FROM passage WHERE time IS NOT NULL AND source IN (SELECT unnest(?)) ORDER BY id",
+            [list(sources)],
+        ).fetchnumpy()
+        return np.asarray(rows["id"], dtype=np.int64), np.asarray(rows["time"], dtype=np.float64)
+
     def called(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return the paths of the files of some names, by name."""
         found: dict[str, list[str]] = {}

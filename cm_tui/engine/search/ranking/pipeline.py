@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
@@ -29,6 +30,8 @@ from cm_tui.engine.search.ranking.passing import Filters, searches_code
 from cm_tui.engine.search.ranking.prefetch import Prefetch
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.rank import Ranking, rank, ranked
+from cm_tui.engine.search.ranking.remembered import asked_dates, described, numbers
+from cm_tui.engine.search.ranking.remembered import signals as remembered
 from cm_tui.engine.search.ranking.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.ranking.retrieve import Nearness
 from cm_tui.engine.search.ranking.spelling import Spelling, said
@@ -73,16 +76,18 @@ class Searcher:
         marks_of: returns the user's marks for a query.
         reranker: instead of the configured one.
         languages: the languages that a name stands for, for filters.
+        clock: the time that relative dates in a query count from.
     """
 
     def __init__(
         self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
         sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None, marks_of: MarksOf | None = None,
-        reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None,
+        reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None, clock: Clock = SYSTEM,
     ) -> None:  # fmt: skip
         self._records = PassageCache(db)
         self._sides: Sides = sides or (lambda _: (vectors, provider))
         self._config = config
+        self._clock = clock
         self._changes = config.profiles
         self._stamps: Stamps = stamps_of(root)
         self._root = root
@@ -155,9 +160,13 @@ class Searcher:
             named = np.array(sorted({*frames, *quotes}), dtype=np.int64)
             also = named if also is None else np.union1d(also, named)
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
+        dates = asked_dates(question.cut, chosen, self._records, self._keyword, self._clock.now())
+        question = replace(question, faint=numbers(dates)) if dates else question
         table = retrieve.candidates(
             self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
         )
+        measured = remembered(table, question.cut, dates, chosen.adjustments)
+        table = replace(table, signals={**table.signals, **measured}) if measured else table
         table = asked.named(table, self._records.get)
         table = table if self._flags_of is None else flagged(table, self._flags_of)
         table = marked(table, marks) if marks else table
@@ -168,6 +177,7 @@ class Searcher:
         self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._beside(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
+        notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []
         filters, took = tuple(map(str, asked.filters)), (time.perf_counter() - started) * 1000

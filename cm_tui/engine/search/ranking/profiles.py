@@ -23,7 +23,7 @@ KEYS = frozenset(field.name for field in fields(Profile)) - {"name"}
 _ADAPTER = TypeAdapter(Profile)
 _POSITIVE = ("pool", "limit", "beside_limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
-_LENT = ("thread", "neighbours")
+_LENT = ("thread", "neighbours", "reply")
 _SHARES = (
     "coordination",
     "stale",

@@ -11,6 +11,8 @@ from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, WEIGHTS, Kind, Part, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
+_FAINT = 0.3
+"""Weight of a word with another meaning, such as the numbers of a date."""
 _MAX_CHARS = 2_000
 """A pasted page is read this far; a question is shorter."""
 
@@ -47,6 +49,8 @@ class Query:
     text: str
     near: tuple[str, ...] = ()
     """Similar names of symbols for an unknown name in the query, the nearest first."""
+    faint: frozenset[str] = frozenset()
+    """Words with a lower weight: the numbers of a date."""
 
     @cached_property
     def report(self) -> Report | None:
@@ -86,7 +90,8 @@ class Query:
     def weights_in(self, wording: Wording) -> dict[str, float]:
         """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
         if self.report is None:
-            return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
+            words = wording.kept(self.words)
+            return {term: _FAINT if word in self.faint else 1.0 for word in words for term in wording.split(word)}
         if wording not in self._weights:
             left: dict[str, float] = {}
             for part in self.report.parts:
