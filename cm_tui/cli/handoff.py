@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, write, write_text
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -44,9 +47,7 @@ def handoff(
     as_json: Json = False,
 ) -> None:
     """Write where a session stopped as one text for another agent: request, decisions, plan, files, what fails, the pack."""
-    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.engine.api.outgoing import note_on_marks, without_secrets
-    from cm_tui.errors import NotFoundError, RefusedError, UsageError
     from cm_tui.integrations.agents import named
 
     title = named(to).title if to else ""
@@ -71,8 +72,7 @@ def handoff(
     if out is not None:
         _write(out, text, force=force)
         narrate(f"written to {out}")
-    for note in (*note_on_marks(text), *(pack.notes if pack else ())):
-        narrate(f"note: {note}")
+    narrate_notes((*note_on_marks(text), *(pack.notes if pack else ())))
 
 
 def _title(engine: Engine, session: str) -> str:
@@ -84,8 +84,6 @@ def _title(engine: Engine, session: str) -> str:
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:
     """Return the pack that was collected in the application; None: it is empty, or cannot be made."""
-    from cm_tui.cli.output import narrate
-    from cm_tui.errors import CmError
     from cm_tui.tui.state.pack_file import PackFile
 
     items = PackFile(engine.root).read()
@@ -99,8 +97,6 @@ def _current_pack(engine: Engine, budget: int) -> Pack | None:
 
 
 def _text(state: WorkState, title: str, pack: Pack | None) -> str:
-    from cm_tui.model.dates import local_minute
-
     who = title or "an agent"
     parts = [
         f"# Handoff: {_line(state.title or state.session)}",
@@ -135,7 +131,6 @@ def _quoted(text: str) -> str:
 
 
 def _write(file: Path, text: str, *, force: bool) -> None:
-    from cm_tui.errors import CmError
     from cm_tui.files import PRIVATE, permissions_of, write_atomically
 
     try:
@@ -158,8 +153,6 @@ def resume_session(name: str, project: Path | None, *, show: bool, as_json: bool
     """
     import shlex
 
-    from cm_tui.cli.output import print_json, write
-    from cm_tui.errors import CmError
     from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
 
     with open_engine(project) as engine:

@@ -86,7 +86,7 @@ def test_a_rule_is_approved_at_a_terminal_alone(new_shop: Shop, monkeypatch: pyt
     refused = new_shop.cm("entries", "approve", rule.id)
     assert (refused.code, "terminal" in refused.err) == (4, True)
     assert "1 unapproved Rules" in new_shop.cm("entries", "inject").err
-    monkeypatch.setattr(entry_care, "_need_terminal", lambda: None)
+    monkeypatch.setattr(entry_care, "need_terminal", lambda *_: None)
     asked: list[str] = []
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text))
     told = new_shop.cm("entries", "approve", rule.id)

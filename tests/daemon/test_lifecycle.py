@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui import __version__
-from cm_tui.cli.daemon_extensions import extensions
+from cm_tui.cli.serve import extensions
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap, daemon_use, endpoint, process, runtime_dir
 from cm_tui.daemon.checkup import examine
@@ -280,6 +280,7 @@ def test_folder_of_another_user_is_refused(owned: Path):
 # --- its projects ---
 
 
+@pytest.mark.deep
 def test_of_two_projects_one_may_disappear_and_come_back(owned: Path, tmp_path: Path):
     stays, goes = (make_project(tmp_path / name) for name in ("stays", "goes"))
     engines = [open_engine(stays), open_engine(goes)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
@@ -39,7 +41,7 @@ def sha(repo: Repo, ordinal: int) -> str:
 
 
 def listed(driver: Driver) -> list[str]:
-    return [row.prompts[0] for row in driver.app.screen.rows.rows]
+    return [row.prompts[0] for row in driver.app.screen.list.rows]
 
 
 @at((80, 24), (200, 50))
@@ -163,6 +165,7 @@ async def what_cannot_be_replayed_says_why_and_is_told_all_the_same(driver, stor
     assert "off the mainline, 1 commit after #2" in side(driver)
 
 
+@pytest.mark.deep
 async def test_the_application_opens_at_an_episode(story):
     record(story, sha(story, 3), patch=PATCH)
     async with starting(story.root, size=SMALL, episode="last") as driver:
@@ -234,7 +237,7 @@ async def an_episode_is_erased_from_the_list_after_two_answers(driver, story):
     await driver.until(lambda: "Erase “the one that goes”" in driver.text)
     assert (
         "1 prompt, 2 notes of edits, 1 answer, 1 episode"
-        in driver.app.screen.query_one("#confirm-box Static").content.plain
+        in driver.app.screen.query_one(".question-box Static").content.plain
     )
     await driver.press("y")
     await driver.type("yes")
@@ -266,6 +269,7 @@ async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more
     assert driver.app.revision.episode is None
 
 
+@pytest.mark.deep
 async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lines_on_a_small_screen(story):
     prompt = "please " + "write it all down, " * 8
     said_with(story, prompt)
@@ -284,7 +288,7 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
         assert ids[0] in text
         assert "--with-patches" in text
         assert "Cancel (n)" in text
-        box = driver.app.screen.query_one("#confirm-box")
+        box = driver.app.screen.query_one(".question-box")
         assert box.region.y >= 0
         assert box.region.bottom <= 24
 

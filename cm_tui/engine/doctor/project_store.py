@@ -61,7 +61,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
 def _database(db: Database, *, full: bool) -> Iterator[Check]:
     """Read all of it: from disk, and through DuckDB, which verifies a block's checksum when reading it."""
     try:
-        on_disk = blocks.examine(db.file, db.rows)
+        on_disk = blocks.examine(db.file, db.read_at, db.rows)
     except OSError as error:
         yield Check("store", "failed", f"{db.file} cannot be read: {error.strerror or error}", "Check its permissions.")
         return

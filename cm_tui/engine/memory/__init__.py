@@ -1,1 +1,1 @@
-"""What agents and users did and wrote down."""
+"""What agents did, and what users and agents wrote down."""

@@ -1,1 +1,1 @@
-"""What everything else stands on: git, the store, the journal, redaction."""
+"""Git, store, journal and redaction: what the other layers stand on."""

@@ -1,1 +1,1 @@
-"""Vectors and ranking."""
+"""From a query to ranked passages."""

@@ -11,7 +11,7 @@ from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.source import Changes, SourceContext, SourcePassage
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model.ingestion import INGESTED
+from cm_tui.model.definition import INGESTED
 
 KIND = "ingest.vector"
 """Kind of the events: {index, text, metadata}."""

@@ -29,6 +29,8 @@ _BATCH = 16 << 20
 
 Harm = Literal["cut", "zeroed", "changed"]
 Rows = Callable[[str], list[tuple[Any, ...]]]
+ReadAt = Callable[[int, int], bytes]
+"""Returns bytes of the file, from an offset; `Database.read_at` of an open store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Layout:
         return HEADERS * HEADER + self.blocks * self.block_size
 
 
-def read_layout(file: Path) -> Layout | None:
+def read_layout(file: Path, read_at: ReadAt) -> Layout | None:
     """Read the headers.
 
     Returns:
@@ -55,8 +57,7 @@ def read_layout(file: Path) -> Layout | None:
         OSError: the file cannot be read.
         StoreDamagedError: it is too short for its headers, no database, or a header has a wrong checksum.
     """
-    with file.open("rb") as stream:
-        raw = stream.read(HEADERS * HEADER)
+    raw = read_at(0, HEADERS * HEADER)
     if not raw:
         raise damaged(file, "store-truncated", "it is empty")
     if raw[8:12] != _MAGIC:
@@ -74,11 +75,11 @@ def read_layout(file: Path) -> Layout | None:
     return Layout(size, blocks) if size in _SIZES and size % HEADER == 0 else None
 
 
-def bad_blocks(file: Path, layout: Layout, chosen: Iterable[int]) -> list[tuple[int, Harm]]:
+def bad_blocks(read_at: ReadAt, layout: Layout, chosen: Iterable[int]) -> list[tuple[int, Harm]]:
     """Return the blocks with wrong checksums, in order, each with the kind of damage.
 
     Args:
-        file: the store's.
+        read_at: reads the file.
         layout: of that file.
         chosen: numbers of blocks, from 0.
 
@@ -88,19 +89,18 @@ def bad_blocks(file: Path, layout: Layout, chosen: Iterable[int]) -> list[tuple[
     wanted = sorted(set(chosen))
     bad: list[tuple[int, Harm]] = []
     at_once = max(1, _BATCH // layout.block_size)
-    with file.open("rb") as stream:
-        while wanted:
-            first = wanted[0]
-            batch = [number for number in wanted[:at_once] if number < first + at_once]
-            wanted = wanted[len(batch) :]
-            stream.seek(HEADERS * HEADER + first * layout.block_size)
-            data = stream.read((batch[-1] - first + 1) * layout.block_size)
-            for number in batch:
-                block = data[(number - first) * layout.block_size : (number - first + 1) * layout.block_size]
-                if len(block) < layout.block_size:
-                    bad.append((number, "cut"))
-                elif not _is_whole(block):
-                    bad.append((number, "changed" if any(block) else "zeroed"))
+    while wanted:
+        first = wanted[0]
+        batch = [number for number in wanted[:at_once] if number < first + at_once]
+        wanted = wanted[len(batch) :]
+        size = layout.block_size
+        data = read_at(HEADERS * HEADER + first * size, (batch[-1] - first + 1) * size)
+        for number in batch:
+            block = data[(number - first) * size : (number - first + 1) * size]
+            if len(block) < size:
+                bad.append((number, "cut"))
+            elif not _is_whole(block):
+                bad.append((number, "changed" if any(block) else "zeroed"))
     return bad
 
 
@@ -123,11 +123,12 @@ def used_blocks(rows: Rows) -> set[int]:
     return {number for number in used if number >= 0}
 
 
-def examine(file: Path, rows: Rows) -> StoreDamagedError | None:
+def examine(file: Path, read_at: ReadAt, rows: Rows) -> StoreDamagedError | None:
     """Verify the file on disk.
 
     Args:
         file: the store's.
+        read_at: reads that file.
         rows: queries the open store.
 
     Returns:
@@ -140,18 +141,18 @@ def examine(file: Path, rows: Rows) -> StoreDamagedError | None:
     found = None
     for _ in range(2):
         # A concurrent writer may reuse a free block: an error from that disappears the next time.
-        found = _examine_once(file, rows)
+        found = _examine_once(file, read_at, rows)
         if found is None:
             return None
     return found
 
 
-def _examine_once(file: Path, rows: Rows) -> StoreDamagedError | None:
+def _examine_once(file: Path, read_at: ReadAt, rows: Rows) -> StoreDamagedError | None:
     try:
-        layout = read_layout(file)
+        layout = read_layout(file, read_at)
     except StoreDamagedError as error:
         return error
-    bad = bad_blocks(file, layout, used_blocks(rows)) if layout is not None else []
+    bad = bad_blocks(read_at, layout, used_blocks(rows)) if layout is not None else []
     if layout is None or not bad:
         return None
     number, harm = bad[0]

@@ -19,6 +19,7 @@ _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|rea
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
 _CHECKSUM = re.compile(r"does not match stored checksum (\d+) in block at location (\d+)")
 _LOG = re.compile(r"corrupt wal|replaying wal file .*is a directory", re.IGNORECASE | re.DOTALL)
+_LOCKED = re.compile(r"could not set lock", re.IGNORECASE)
 _FIRST_BLOCK = 12_288
 """Bytes of the three headers in front of the blocks."""
 
@@ -53,9 +54,11 @@ def explained(file: Path) -> Iterator[None]:
         raise told from error
 
 
-def failure(file: Path, error: duckdb.Error) -> StoreError | None:
+def failure(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError | None:
     """Return what DuckDB's error means for a store; None: nothing, the SQL was wrong."""
     text = str(error)
+    if _LOCKED.search(text):
+        return _busy(file, text)
     if _DAMAGED.search(text) or _LOG.search(text) or isinstance(error, duckdb.SerializationException):
         return _damage(file, text)
     if "read-only mode" in text:
@@ -82,10 +85,8 @@ def unopened(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError:
     """Return why a store could not be opened."""
     text = str(error)
     if isinstance(error, duckdb.IOException):
-        if re.search(r"\block\b", text, re.IGNORECASE):
-            holder = re.search(r"held in (.+?)\s*\(PID (\d+)\)", text)
-            who = f"process {holder[2]} ({holder[1]})" if holder else "another process"
-            return StoreBusyError(f"The index in {file.parent} is in use by {who}.", hint="Close it, then try again.")
+        if _LOCKED.search(text):
+            return _busy(file, text)
         if file.is_dir():
             return damaged(file, "store-foreign", "it is a folder where the database belongs")
         if _length(file) < _FIRST_BLOCK:
@@ -93,6 +94,12 @@ def unopened(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError:
         if not (_DAMAGED.search(text) or _LOG.search(text)):
             return StoreError(f"Cannot open {file}: {text}", hint="Check its permissions and free space.")
     return _damage(file, text)
+
+
+def _busy(file: Path, text: str) -> StoreBusyError:
+    holder = re.search(r"held in (.+?)\s*\(PID (\d+)\)", text)
+    who = f"process {holder[2]} ({holder[1]})" if holder else "another process"
+    return StoreBusyError(f"The index in {file.parent} is in use by {who}.", hint="Close it, then try again.")
 
 
 def _length(file: Path) -> float:

@@ -19,7 +19,7 @@ from cm_tui.engine.search.ranking.rank import Ranking
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.comparison import lacks
-from cm_tui.model.standing import Standing, State
+from cm_tui.model.search import Standing, State
 
 _NEAREST = 5
 _LARGER = (2, 4)
