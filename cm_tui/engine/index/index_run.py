@@ -257,10 +257,7 @@ class Run:
             facts["identity"] = identity.text
         if changed:
             facts[GENERATION] = str(self._db.number(GENERATION) + 1)
-        with self._db.transaction():
-            for key, value in facts.items():
-                if meta.get(key) != value:
-                    self._db.set_meta(key, value)
+        self._db.set_facts({key: value for key, value in facts.items() if meta.get(key) != value})
         if self._db.folder == identity.folder:
             identity.write_manifest(self._root)
 

@@ -25,6 +25,8 @@ class Cursor:
     def __init__(self, raw: duckdb.DuckDBPyConnection, explained: Explained) -> None:
         self._raw = raw
         self._explained = explained
+        self.facts: dict[str, str] | None = None
+        """The store's facts in the current transaction; None: not read yet."""
 
     def execute(self, sql: str, parameters: Any = None) -> Cursor:
         """Run a statement; its rows are fetched from this cursor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
@@ -142,6 +142,8 @@ class Database:
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement without reading its rows."""
         self.cursor.execute(sql, list(parameters))
+        if "meta" in sql:
+            self.cursor.facts = None
         self._state = next(self._states)
 
     @contextmanager
@@ -164,6 +166,7 @@ class Database:
             try:
                 with self._explained():
                     self.cursor.execute("BEGIN")
+                    self.cursor.facts = None
                     yield self.cursor
                     self.cursor.execute("COMMIT")
             except BaseException:
@@ -225,17 +228,25 @@ class Database:
         finally:
             cursor.unregister("incoming_rows")
 
-    def get_meta(self, key: str) -> str | None:
-        """Return a fact that the store remembers about itself."""
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the store remembers about itself, as this thread reads it."""
         state = self.state
         if state is None:
-            # These few rows are read sooner than a condition on them is planned.
-            return dict[str, str](self.rows(FACTS)).get(key)
+            # A transaction reads them once. These few rows are read sooner than a condition on them is planned.
+            cursor = self.cursor
+            if cursor.facts is None:
+                cursor.facts = dict(cursor.execute(FACTS).fetchall())
+            return cursor.facts
         known, facts = self._facts
         if known != state:
             facts = dict(self.rows(FACTS))
             self._facts = state, facts
-        return facts.get(key)
+        return facts
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a fact that the store remembers about itself."""
+        return self.facts.get(key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a fact about the store."""
@@ -243,6 +254,19 @@ class Database:
             changed = cursor.execute("UPDATE meta SET value = ? WHERE key = ?", [value, key]).fetchone()
             if changed == (0,):
                 cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
+            if cursor.facts is not None:
+                cursor.facts[key] = value
+
+    def set_facts(self, facts: Mapping[str, str]) -> None:
+        """Remember several facts about the store, in two statements."""
+        if not facts:
+            return
+        keys, rows = ", ".join("?" * len(facts)), ", ".join(["(?, ?)"] * len(facts))
+        with self.transaction() as cursor:
+            cursor.execute(f"DELETE FROM meta WHERE key IN ({keys})", list(facts))  # noqa: S608 - placeholders
+            cursor.execute(f"INSERT INTO meta VALUES {rows}", [text for fact in facts.items() for text in fact])  # noqa: S608 - placeholders
+            if cursor.facts is not None:
+                cursor.facts |= facts
 
     def close(self) -> None:
         """Write everything and close the file, once no thread runs a query."""
@@ -293,10 +317,14 @@ class Database:
             return []
 
     def _migrate(self) -> None:
+        # A new store lacks everything, which is no damage.
+        self._cursors.migrating = True
         try:
             current = schema.number_of(self.rows)
         except schema.UnreadableSchemaError as error:
             raise damaged(self.file, "schema-unreadable", str(error)) from error
+        finally:
+            self._cursors.migrating = False
         newest = schema.migrations()[-1][0]
         if current > newest:
             raise StoreTooNewError(

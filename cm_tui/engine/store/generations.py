@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -37,8 +37,8 @@ class Reads(Protocol):
         """Return whether this thread is in its own transaction."""
 
     @property
-    def cursor(self) -> Cursor:
-        """This thread's cursor."""
+    def facts(self) -> dict[str, str]:
+        """What the store remembers about itself, as this thread reads it."""
 
     def open_cursor(self) -> Cursor:
         """Return another cursor of the same database."""
@@ -96,7 +96,7 @@ class Generations:
         question = self._question
         if question.number is not None and question.code is not None:
             return question.code
-        number = self._sum(self._store.cursor, (GENERATION,))
+        number = self._sum(self._store.facts, (GENERATION,))
         if question.number is not None:
             question.code = number
         return number
@@ -128,7 +128,7 @@ class Generations:
             yield question.number
         elif self._store.is_writing:
             # A writer reads its own writes.
-            yield self._number_at(self._store.cursor)
+            yield self._sum(self._store.facts, (GENERATION, PASSAGE_GENERATION))
         else:
             with self._reading_from(*self._begin()) as number:
                 yield number
@@ -246,19 +246,17 @@ class Generations:
     def _start(self, cursor: Cursor) -> int:
         """Begin a transaction; its first query determines its snapshot."""
         cursor.execute("BEGIN")
-        return self._number_at(cursor)
+        cursor.facts = dict(cursor.execute(FACTS).fetchall())
+        return self._sum(cursor.facts, (GENERATION, PASSAGE_GENERATION))
 
-    def _number_at(self, cursor: Cursor) -> int:
-        return self._sum(cursor, (GENERATION, PASSAGE_GENERATION))
-
-    def _sum(self, cursor: Cursor, keys: tuple[str, ...]) -> int:
+    def _sum(self, facts: Mapping[str, str], keys: tuple[str, ...]) -> int:
         number = 0
-        for key, text in cursor.execute(FACTS).fetchall():
-            if key in keys:
-                try:
-                    number += int(text)
-                except ValueError as error:
-                    raise self._store.unreadable(key, text) from error
+        for key in keys:
+            text = facts.get(key, "0")
+            try:
+                number += int(text)
+            except ValueError as error:
+                raise self._store.unreadable(key, text) from error
         return number
 
     # --- changes ---
@@ -268,6 +266,7 @@ class Generations:
         spares = [self._cursor() for _ in range(SPARES)]
         # A transaction's snapshot is taken at its first query, and nothing else creates a generation now.
         for cursor in spares[1:]:
+            cursor.facts = None
             cursor.execute("BEGIN")
             cursor.execute(_NOTHING)
         number = self._start(spares[0])

@@ -16,6 +16,7 @@ _COLUMNS = (
     "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
     "WHERE NOT internal AND database_name = current_database()"
 )
+_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
 _KEY = "schema"
 
 
@@ -40,13 +41,16 @@ def number_of(rows: Rows) -> int:
     Raises:
         UnreadableSchemaError: no valid number; the text is the rest of a sentence about the store.
     """
-    tables = {row[0] for row in rows("SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()")}
-    if "meta" not in tables:
+    try:
+        found = [row[0] for row in rows(f"SELECT value FROM meta WHERE key = '{_KEY}'")]  # noqa: S608 - constant
+    except duckdb.CatalogException:
         # In a database with foreign tables, this schema is added next to them; half a store is rejected.
+        tables = {row[0] for row in rows(_TABLES)}
         if lost := tables & {row[1] for row in expected_columns()}:
-            raise UnreadableSchemaError(f"the table meta is missing, though {', '.join(sorted(lost)[:3])} is there")
+            raise UnreadableSchemaError(
+                f"the table meta is missing, though {', '.join(sorted(lost)[:3])} is there"
+            ) from None
         return 0
-    found = [row[0] for row in rows(f"SELECT value FROM meta WHERE key = '{_KEY}'")]  # noqa: S608 - constant
     if not found:
         raise UnreadableSchemaError("it does not say which schema it has")
     if len(set(found)) > 1 or not str(found[0]).isdecimal():
