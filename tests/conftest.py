@@ -15,8 +15,8 @@ import pytest
 from cm_tui.engine.embed import prose_process
 from cm_tui.engine.narrator import processes
 from cm_tui.engine.parse import pool
-from cm_tui.engine.store import connection
-from tests import shared_models, tiers
+from cm_tui.engine.store import generations
+from tests import empty_stores, shared_models, tiers
 
 tiers.register_profiles()
 
@@ -27,6 +27,8 @@ def pytest_configure() -> None:
     # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    # Errors of finalizers are no test's: pytest's own way of ignoring them collects cycles five times at the end.
+    sys.unraisablehook = lambda _: None
     # As `cm` itself: a tenth of the time went into looking for cycles.
     gc.set_threshold(100_000, 50, 100)
 
@@ -74,14 +76,15 @@ def models() -> Iterator[None]:
     """A model is loaded once in a process, and no work in the background makes the tests' own process give way."""
     with pytest.MonkeyPatch.context() as patch:
         shared_models.apply(patch)
+        empty_stores.apply(patch)
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
         for place in (prose_process, pool, processes):
             # Workers at the lowest priority would get no processor time next to other tests.
             patch.setattr(place, "_START", f"import os; os.nice = lambda _: 0; {place._START}")
         if not tiers.is_full_size():
-            # Parallel tests use all cores: a second thread for a query over a few rows only costs time.
-            patch.setitem(connection.SETTINGS, "threads", 1)
+            # A change begins as many transactions as readers may need; tests have few readers at once.
+            patch.setattr(generations, "SPARES", 4)
         yield
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from cm_tui.engine.store import generations
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.generations import GENERATION, SPARES
+from cm_tui.engine.store.generations import GENERATION
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_a_failed_query_costs_no_other_question_its_turn(db: Database) -> None:
 
     with db.generations.changing():
         advance(db)
-        for _ in range(SPARES - 1):
+        for _ in range(generations.SPARES - 1):
             with pytest.raises(duckdb.ConversionException):
                 in_another_thread(failing)
         assert in_another_thread(lambda: seen(db)) == (1, "of 1")
@@ -115,8 +116,8 @@ def test_a_failed_query_costs_no_other_question_its_turn(db: Database) -> None:
 def test_more_questions_than_transactions_wait_for_each_other(db: Database) -> None:
     with db.generations.changing():
         advance(db)
-        with ThreadPoolExecutor(SPARES * 4) as pool:
-            answers = list(pool.map(lambda _: seen(db), range(SPARES * 20)))
+        with ThreadPoolExecutor(generations.SPARES * 4) as pool:
+            answers = list(pool.map(lambda _: seen(db), range(generations.SPARES * 20)))
     assert set(answers) == {(1, "of 1")}
 
 
@@ -132,10 +133,10 @@ def test_nothing_is_held_when_nobody_asks(db: Database) -> None:
         with db.generations.changing():
             advance(db)
             seen(db)
-        with ThreadPoolExecutor(SPARES * 3) as pool:
-            list(pool.map(lambda _: seen(db), range(SPARES * 6)))
+        with ThreadPoolExecutor(generations.SPARES * 3) as pool:
+            list(pool.map(lambda _: seen(db), range(generations.SPARES * 6)))
     assert not db.generations._spares
-    assert len(db.generations._idle) <= SPARES
+    assert len(db.generations._idle) <= generations.SPARES
     for cursor in db.generations._idle:
         with pytest.raises(duckdb.TransactionException):
             cursor.execute("ROLLBACK")
