@@ -9,6 +9,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from tests.gitrepo import Repo
+from tests.templates import Template
 
 SHOP = '''"""Prices."""
 
@@ -23,9 +24,9 @@ def tax(net):
 '''
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    repo = Repo(tmp_path / "project")
+def make(root: Path) -> None:
+    """Make the repository."""
+    repo = Repo(root)
     repo.write("shop.py", SHOP)
     repo.write("till.py", "from shop import price\n\n\ndef pay(net):\n    return price(net)\n")
     repo.git("add", "-A")
@@ -34,12 +35,22 @@ def root(tmp_path: Path) -> Path:
         repo.write("shop.py", SHOP + f"\n\nVERSION = {number}\n")
         repo.write("till.py", f"from shop import price\n\n\ndef pay(net):\n    return price(net) + {number}\n")
         repo.git("commit", "-qam", f"Change {number}")
-    return repo.root
+
+
+@pytest.fixture(scope="session")
+def priced(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The repository with its index, made once."""
+    return Template(tmp_path_factory.mktemp("priced"), make)
+
+
+@pytest.fixture
+def root(priced: Template, cm_home: Path) -> Path:
+    """The repository with its index, as they were made."""
+    return priced.put_back(cm_home)
 
 
 @pytest.fixture
 def engine(root: Path) -> Iterator[Engine]:
+    """Its engine."""
     with Engine.open(root) as opened:
-        for _ in opened.index():
-            pass
         yield opened

@@ -1,5 +1,5 @@
 """A small repository with an index."""
 
-from tests.priced_shop import engine, root
+from tests.priced_shop import engine, priced, root
 
-__all__ = ["engine", "root"]
+__all__ = ["engine", "priced", "root"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.errors import RefusedError
 from cm_tui.model import NarratedDecision
-from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states
-from tests.engine.narrator.passes import Sayings, use
+from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, states
 from tests.engine.narrator.test_topics_text import TEXT
 from tests.tiers import examples
 
@@ -40,9 +38,8 @@ NOTES = {
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
-    yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
+def engine(with_proposals: Engine) -> Engine:
+    return with_proposals
 
 
 def write(engine: Engine, text: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,21 +18,19 @@ from tests.engine.narrator.decided import (
     decided,
     note_of,
     one_of,
-    opened_project,
     ran,
     states,
     taught,
 )
-from tests.engine.narrator.passes import Sayings, passed, put, said, use
+from tests.engine.narrator.passes import passed, put, said
 from tests.planted import GITHUB, leaked
 
 EVERY = NarratedFilter(("waiting", "approved", "rejected"))
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
-    yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
+def engine(with_proposals: Engine) -> Engine:
+    return with_proposals
 
 
 def evidence_of(engine: Engine) -> list[tuple[str, bool, bool]]:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -44,9 +43,8 @@ DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; de
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
-    yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
+def engine(with_proposals: Engine) -> Engine:
+    return with_proposals
 
 
 def stored(words: bytes) -> list[str]:

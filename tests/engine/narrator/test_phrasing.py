@@ -19,6 +19,7 @@ from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, Items, serving, tidy
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.templates import Template
 
 FACTS = ("always run the quick tests", "always sort the imports", "always name the ticket")
 
@@ -30,12 +31,17 @@ def server() -> Iterator[ChatServer]:
         yield answering
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    with pytest.MonkeyPatch.context() as patch:
+        use(patch, Sayings())
+        return Template(tmp_path_factory.mktemp("phrasing"), new_project, lambda engine: teach(engine, *FACTS))
+
+
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def engine(prepared: Template, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     use(monkeypatch, Sayings())
-    for engine in opened(new_project(tmp_path / "project")):
-        teach(engine, *FACTS)
-        yield engine
+    yield from opened(prepared.put_back(cm_home))
 
 
 def teach(engine: Engine, *facts: str, session: str = "s", first: int = 0) -> list[str]:

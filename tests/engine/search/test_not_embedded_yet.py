@@ -8,9 +8,9 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.vectors.by_source import ProjectVectors
-from tests.priced_shop import engine, root
+from tests.priced_shop import engine, priced, root
 
-__all__ = ["engine", "root"]
+__all__ = ["engine", "priced", "root"]
 
 WRITE: dict[str, Callable[[Engine, str], object]] = {
     "entry": lambda engine, text: engine.remember(text),
