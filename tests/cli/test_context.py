@@ -62,6 +62,7 @@ def source(record: dict, name: str) -> dict:
     return next(one for one in record["sources"] if one["id"] == name)
 
 
+@pytest.mark.deep
 def test_dropped_files_count_at_once(defined: Shop):
     done = defined.cm("context", "assemble", "refactor how tax is added")
     assert done.code == 0, done.err

@@ -137,6 +137,7 @@ def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[
     assert "forgotten by you: its recording was undone" in telling.cm("episodes", by_hand).out
 
 
+@pytest.mark.deep
 def test_what_is_printed_can_be_typed(telling: Shop, told: list[str]):
     first, second = (line.split("  ")[0] for line in telling.cm("episodes").out.splitlines())
     assert (first, second) == (told[1][:16], told[0][:16])

@@ -35,6 +35,7 @@ def grow(shop: Shop) -> None:
     assert shop.cm("index", "--json").code == 0
 
 
+@pytest.mark.deep
 def test_the_state_at_a_moment(grown: Shop):
     done = grown.cm("at", "HEAD~2", "--json")
     page = done.json
@@ -49,6 +50,7 @@ def test_the_state_at_a_moment(grown: Shop):
     assert grown.cm("at", "HEAD", "--match", "refund").out.startswith("shop/checkout.py:5  function refund")
 
 
+@pytest.mark.deep
 def test_the_graph_at_a_moment(grown: Shop):
     page = grown.cm("callers", "receipt", "--at", "HEAD~2", "--json").json
     assert [(row["qualname"], row["line"], row["text"]) for row in page["rows"]] == [("pay", 9, "return receipt(cart)")]

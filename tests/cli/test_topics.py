@@ -95,6 +95,7 @@ WRONG = (
 )  # fmt: skip
 
 
+@pytest.mark.deep
 def test_whatever_is_typed_gets_a_sentence(topical: Shop):
     for words, code in WRONG:
         done = topical.cm("topics", *words)

@@ -101,6 +101,7 @@ def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(engines: tup
     assert own(first) in first.source("shop/own.py").text
 
 
+@pytest.mark.deep
 def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(engines: tuple[Engine, Engine]) -> None:
     first, second = engines
     run = second.index(full=True)

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import httpx2
+import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -66,6 +67,7 @@ def test_a_port_that_is_taken_is_said_and_engines_are_served(port: int, owned: P
         assert info.port == 0
 
 
+@pytest.mark.deep
 async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int):
     bootstrap.start_daemon()
     info = endpoint.daemon_info()

@@ -39,6 +39,7 @@ def grow(root: Path, count: int) -> None:
         git(root, "commit", "-qm", f"late {number}")
 
 
+@pytest.mark.deep
 def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, shop_root: Path):
     grow(shop_root, 5)
     engine = open_engine(shop_root)

@@ -280,6 +280,7 @@ def test_folder_of_another_user_is_refused(owned: Path):
 # --- its projects ---
 
 
+@pytest.mark.deep
 def test_of_two_projects_one_may_disappear_and_come_back(owned: Path, tmp_path: Path):
     stays, goes = (make_project(tmp_path / name) for name in ("stays", "goes"))
     engines = [open_engine(stays), open_engine(goes)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cm_tui.daemon.open_engine import open_engine
 from tests.daemon.conftest import daemons_allowed, make_project, until
 
 
+@pytest.mark.deep
 def test_a_note_that_is_saved_gets_its_vectors_though_nobody_asks(cm_home: Path, tmp_path: Path):
     with daemons_allowed(cm_home, in_process=True):
         engine = open_engine(make_project(tmp_path / "shop"))

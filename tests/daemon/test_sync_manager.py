@@ -94,6 +94,7 @@ def test_what_was_never_indexed_is_not_kept(owned: Path, tmp_path: Path):
     engine.close()
 
 
+@pytest.mark.deep
 def test_a_removed_index_is_not_kept_and_may_come_back(engine: Engine):
     engine.reset()
     with pytest.raises(NotIndexedError):

@@ -93,6 +93,7 @@ def test_a_quota_keeps_room_for_the_others(root: Path, toy: Path):
         assert engine.search(query, profile=both(engine, saying=3), limit=2).hits == kept[:2]
 
 
+@pytest.mark.deep
 def test_what_changes_is_taken_in_by_the_next_run(root: Path, toy: Path):
     before = index(root).passages
     toy.write_text("a stitch in time")

@@ -54,6 +54,7 @@ async def until(event: threading.Event) -> None:
     assert await anyio.to_thread.run_sync(event.wait, 60)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_progress_rises_to_the_end(watched: Watched, mode: str):
     told: list[tuple[float, float | None, str | None]] = []

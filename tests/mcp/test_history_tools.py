@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import git
 from tests.mcp.served import answering
 
@@ -44,6 +46,7 @@ async def test_what_was_there_and_who_called_it(own: Path):
         await asked.refused("codememory_callers_at_sha", symbol="receipt", sha="HEAD")
 
 
+@pytest.mark.deep
 async def test_files_and_pages(own: Path):
     async with answering(own) as asked:
         await grown(asked, own)
@@ -70,6 +73,7 @@ async def test_what_a_commit_does_not_confirm(own: Path):
         assert text.startswith(f"Compared with #1 {sha_of(own, 'HEAD~1')[:10]}")
 
 
+@pytest.mark.deep
 async def test_what_a_commit_off_the_line_had_is_said_and_listed(own: Path):
     async with answering(own) as asked:
         await grown(asked, own)

@@ -26,6 +26,7 @@ async def test_only_the_tools_of_the_set_are_listed(shop: Path, words: str):
     assert listed
 
 
+@pytest.mark.deep
 async def test_every_set_has_its_place_over_http(shop: Path):
     engines = EnginePool(shop)
     async with serving(http_app(engines)) as port:

@@ -101,6 +101,7 @@ async def test_callers_and_callees_name_the_line(shop: Path):
         assert "shop/money.py" in text
 
 
+@pytest.mark.deep
 async def test_callers_count_what_could_not_be_resolved_and_list_it(own: Path):
     (own / "shop/basket.py").write_text(
         "class Basket:\n    def put(self, item):\n        pass\n\n\ndef load(basket: Basket, first, second):\n"
@@ -168,6 +169,7 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         assert counted.times >= 2, "found once, and read"
 
 
+@pytest.mark.deep
 async def test_what_of_the_memory_a_pack_holds_is_counted(own: Path):
     with Engine.open(own) as engine:
         entry = engine.remember("The total of a cart is made with a tax of its own.")
@@ -222,6 +224,7 @@ async def test_ingest_does_nothing_until_it_is_confirmed(fresh: Path):
         assert found["total"] == 1
 
 
+@pytest.mark.deep
 async def test_reingest_takes_one_file_or_many_and_a_reverted_edit_leaves_nothing(own: Path):
     cart, money = own / "shop/cart.py", own / "shop/money.py"
     before = money.read_text()

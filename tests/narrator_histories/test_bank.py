@@ -21,6 +21,7 @@ BANKS = [name for name in ("dev", "heldout") if banks.exists(name)]
 NOW = 1_780_000_000.0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", BANKS)
 def test_a_bank_keeps_to_its_rules(name: str) -> None:
     assert list(banks.problems(banks.load(name))) == []

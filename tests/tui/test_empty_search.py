@@ -42,6 +42,7 @@ async def test_letters_become_a_question_and_are_no_commands(shop):
         assert query_of(driver) == "path:nowhere/stems"
 
 
+@pytest.mark.deep
 async def test_numbers_are_saved_only_while_they_are_seen(shop):
     async with driving(shop, mode="2") as driver:
         await driver.type("report")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
 from tests.gitrepo import Repo
@@ -163,6 +165,7 @@ async def what_cannot_be_replayed_says_why_and_is_told_all_the_same(driver, stor
     assert "off the mainline, 1 commit after #2" in side(driver)
 
 
+@pytest.mark.deep
 async def test_the_application_opens_at_an_episode(story):
     record(story, sha(story, 3), patch=PATCH)
     async with starting(story.root, size=SMALL, episode="last") as driver:
@@ -266,6 +269,7 @@ async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more
     assert driver.app.revision.episode is None
 
 
+@pytest.mark.deep
 async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lines_on_a_small_screen(story):
     prompt = "please " + "write it all down, " * 8
     said_with(story, prompt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
 from textual.widgets import TextArea
 
 from cm_tui.engine.api.engine import Engine
@@ -307,6 +308,7 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_moves_nothing(told
         assert "3 fail." in story(driver)
 
 
+@pytest.mark.deep
 async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
     monkeypatch.setattr(growing, "PAGE", 20)
     for number in range(70):

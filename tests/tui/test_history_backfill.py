@@ -30,6 +30,7 @@ def known(driver) -> int:
 # --- without a daemon ---
 
 
+@pytest.mark.deep
 async def test_history_fills_in_by_itself_as_far_back_as_the_configuration_wants_it(unread, monkeypatch):
     monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
     async with driving(unread.root, mode="4") as driver:

@@ -391,6 +391,7 @@ async def the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(driv
 # --- reading history, and what has none ---
 
 
+@pytest.mark.deep
 async def test_history_is_read_by_key_shows_how_far_it_is_and_can_be_stopped(fresh_story):
     reached, go = threading.Event(), threading.Event()
     engine = Engine.open(fresh_story.root)
@@ -441,6 +442,7 @@ async def test_before_the_first_commit_there_is_no_line(tmp_path):
         assert any("no commits yet" in words for words in driver.told)
 
 
+@pytest.mark.deep
 async def test_a_shallow_clone_says_where_it_ends(fresh_story, tmp_path):
     fresh_story.git("clone", "-q", "--depth", "5", f"file://{fresh_story.root}", str(tmp_path / "shallow"))
     async with driving(tmp_path / "shallow", mode="4") as driver:
@@ -462,6 +464,7 @@ async def a_commit_made_meanwhile_comes_with_the_next_index_run(driver, story):
     assert rows(driver) == [("+", "m9", "added")]
 
 
+@pytest.mark.deep
 async def test_without_colour_signs_remain(story, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     async with driving(story.root, mode="4") as driver:
@@ -504,6 +507,7 @@ async def test_the_line_its_commits_and_the_past_in_other_modes(story):
     )
 
 
+@pytest.mark.deep
 async def test_what_changes_meanwhile_is_shown(story):
     await each(
         story,

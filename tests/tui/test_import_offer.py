@@ -78,6 +78,7 @@ async def test_an_offer_that_another_client_took_imports_nothing(project: Path, 
         await driver.until(lambda: any("Nothing new to import" in told for told in driver.told))
 
 
+@pytest.mark.deep
 async def test_where_there_are_none_nothing_is_offered(project: Path):
     async with driving(project) as driver:
         await driver.press("f1", "M")

@@ -256,6 +256,7 @@ async def what_others_write_appears_without_a_key(driver, told):
     assert screen.item.title == "SQL"
 
 
+@pytest.mark.deep
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.memory.view.LOOK_AGAIN", 0.05)
     monkeypatch.setattr("cm_tui.tui.modes.memory.inventory_watch.LOOK_SHARE", 1)

@@ -109,6 +109,7 @@ def test_many_changes_of_two_applications_at_once_lose_nothing(tmp_path, cm_home
     assert both[0].selection.items == both[1].selection.items
 
 
+@pytest.mark.deep
 @pytest.mark.process
 async def test_two_applications_have_one_pack(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="P") as one:

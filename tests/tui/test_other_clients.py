@@ -116,6 +116,7 @@ async def an_owner_is_lost(driver: Driver, how: str) -> None:
     driver.app.activity_log.lines.clear()
 
 
+@pytest.mark.deep
 async def test_without_an_owner_nobody_listens_and_all_works(project):
     async with driving(project, open_engine=through_daemon(project), mode="2") as driver:
         await driver.type("load record")

@@ -121,6 +121,7 @@ async def test_a_moved_project_gets_its_memory_when_a_person_says_so(tmp_path: P
     assert links.memory_link(moved).linked
 
 
+@pytest.mark.deep
 async def test_a_copy_is_not_asked_about(project: Path, tmp_path: Path):
     copy = Path(shutil.copytree(project, tmp_path / "copy"))
     async with driving(copy) as driver:

@@ -132,6 +132,7 @@ async def preview_why_and_pack_are_of_the_best_passage_and_of_inner_ones(driver,
     assert best.symbol in driver.text
 
 
+@pytest.mark.deep
 async def test_the_choice_is_found_again_next_time(project):
     async with driving(project) as driver:
         await ask(driver)
@@ -179,6 +180,7 @@ async def help_and_palette_know_the_key(driver, project):
     assert re.search(r"w +Files +Passages, or files with their best passages", driver.text)
 
 
+@pytest.mark.deep
 async def test_what_is_remembered_stands_behind_the_files_that_the_profile_gives(project):
     record(project, "how do we count coins", session="coins", agent="codex", turn=1, answer="By hand.", at=time.time())
     with Engine.open(project) as engine:

@@ -100,6 +100,7 @@ async def code_comes_first_and_what_is_remembered_below_a_quiet_heading(driver, 
     assert screen.results.cursor == 0
 
 
+@pytest.mark.deep
 async def test_no_heading_where_nothing_is_remembered(project):
     async with driving(project) as driver:
         screen = await ask(driver)

@@ -79,6 +79,7 @@ async def test_problems_of_keys_are_on_screen_and_help_shows_the_keys_there_are(
 # --- the theme ---
 
 
+@pytest.mark.deep
 async def test_the_settings_theme_counts_over_one_that_is_remembered_from_before(project):
     save_state(project, AppState(theme="nord"))
     async with driving(project, config=Config(tui={"theme": "cm-light"})) as driver:

@@ -162,6 +162,7 @@ async def what_a_mode_and_the_application_both_offer_is_listed_once(driver, proj
     assert {"Overview", "History", "Quit"} <= set(labels)
 
 
+@pytest.mark.deep
 async def test_keys_come_from_the_configuration(project):
     config = Config(tui=TuiConfig(keys={"app.search": "g", "search.tune": "x"}))
     async with driving(project, config=config) as driver:
@@ -201,6 +202,7 @@ async def test_other_themes_draw_every_mode(project):
         assert driver.app.theme == theme
 
 
+@pytest.mark.deep
 async def test_without_colour_bars_use_characters(project, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     async with driving(project, mode="2") as driver:
@@ -229,6 +231,7 @@ def test_states_of_the_wrong_shape_are_ignored(tmp_path, content):
     assert note
 
 
+@pytest.mark.deep
 async def test_what_an_earlier_release_called_time_is_found_again_as_history(project):
     file = state_file(project)
     file.parent.mkdir(parents=True)
@@ -312,6 +315,7 @@ def test_the_guide_lists_every_key_id():
         assert f"`{command.id}`" in guide
 
 
+@pytest.mark.deep
 async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
     app = CmApp(lambda: Engine.open(project), project, Config())
     try:

@@ -43,6 +43,7 @@ sys.exit(run(open_engine, root, Config()))
 """
 
 
+@pytest.mark.deep
 def test_the_screen_is_gone_before_a_step_of_the_index_run_ends(project, tmp_path):
     begun, go = tmp_path / "begun", tmp_path / "go"
     with Terminal(APPLICATION, str(project), str(begun), str(go)) as terminal:
@@ -68,6 +69,7 @@ def test_ctrl_c_cuts_the_wait(project, tmp_path):
         assert b"Traceback" not in terminal.drawn
 
 
+@pytest.mark.deep
 def test_without_work_nothing_is_said_on_leaving(project, tmp_path):
     begun, go = tmp_path / "begun", tmp_path / "go"
     go.touch()

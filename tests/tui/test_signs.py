@@ -122,6 +122,7 @@ async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, hel
         assert "logo.py" in driver.text
 
 
+@pytest.mark.deep
 async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(project: Path):
     with Engine.open(project) as engine:
         list(engine.index())

@@ -167,6 +167,7 @@ async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: st
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory", "review", "context"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")

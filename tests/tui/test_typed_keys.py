@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from textual import events
 
 from tests.tui.mode_driver import PATIENCE, Driver, each
@@ -60,6 +61,7 @@ async def keys_while_messages_wait_for_long_are_late_and_not_lost(driver, projec
     await driver.settle()
 
 
+@pytest.mark.deep
 async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project):
     await each(
         project,

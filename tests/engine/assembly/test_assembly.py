@@ -261,6 +261,7 @@ def test_the_pack_is_a_definition_that_a_project_can_replace(engine: Engine, wri
     assert len(alone.items) <= len(whole.items)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("budget", [0, -1, 1_000_001])
 def test_budgets_that_are_none(engine: Engine, budget: int) -> None:
     with pytest.raises(UsageError):

@@ -169,6 +169,7 @@ def fits(one: Episode, where: EpisodeFilter) -> bool:
     )
 
 
+@pytest.mark.deep
 def test_filters_pages_sessions_and_totals_are_those_of_a_plain_look(tmp_path: Path):
     chance = random.Random(3)
     journal = Journal(tmp_path / "journal")

@@ -34,6 +34,7 @@ def test_a_question_that_began_before_a_change_is_answered_without_it(project: C
     assert len(shop.sites("add_tax")) == 2
 
 
+@pytest.mark.deep
 def test_old_tables_go(project: Callable) -> None:
     shop = project(SHOP)
     for number in range(5):

@@ -198,6 +198,7 @@ def test_what_could_not_be_resolved_is_counted_and_listed(project):
     assert [key.qualname for key in listed.rows[0].candidates] == ["Cart.add"]
 
 
+@pytest.mark.deep
 def test_the_count_is_the_same_when_everything_is_resolved_at_once(project, monkeypatch):
     from cm_tui.engine.graph import resolve
 

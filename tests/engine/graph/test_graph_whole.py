@@ -54,6 +54,7 @@ def test_the_first_questions_about_a_past_state_do_not_resolve_all_of_it(own_cod
         assert past._resolver._whole == (number >= resolve.PARTIAL_QUESTIONS)
 
 
+@pytest.mark.deep
 def test_callers_and_callees_mirror_each_other(own_code):
     graph = Graph(own_code)
     page = graph.callers("Database.rows")

@@ -187,6 +187,7 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
             compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
 
 
+@pytest.mark.deep
 def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
     monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
     grow(repo, 25)

@@ -173,6 +173,7 @@ def test_a_line_that_lost_its_middle_after_it_was_read_still_answers(repo, db, t
         assert {file.path for file in view.files("#2", "").rows} == {"f0.py", "f1.py"}
 
 
+@pytest.mark.deep
 def test_a_partial_clone(repo, db, tmp_path):
     grow(repo, 6)
     repo.git("config", "uploadpack.allowFilter", "true")
@@ -266,6 +267,7 @@ def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkey
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
 
 
+@pytest.mark.deep
 def test_in_the_middle_of_a_rebase(repo, db, tmp_path):
     grow(repo, 4)
     repo.git("checkout", "-q", "-b", "side", "HEAD~2")

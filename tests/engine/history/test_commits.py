@@ -231,6 +231,7 @@ def test_a_detached_head_has_a_line(repo, db, tmp_path):
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
 
+@pytest.mark.deep
 def test_a_linked_worktree_has_the_line_of_its_own_head(repo, db, tmp_path):
     commits(repo, 3)
     repo.git("worktree", "add", "-q", "-b", "linked", str(tmp_path / "linked"), "HEAD~1")
@@ -272,6 +273,7 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
 
 
+@pytest.mark.deep
 def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
     for number in range(12):
         repo.write(f"f{number % 4}.py", f"def f{number}():\n    return f{number - 1}()\n")

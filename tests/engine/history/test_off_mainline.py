@@ -152,6 +152,7 @@ def test_whatever_is_known_of_the_mainline(released, db, tmp_path, how):
         compare_any_with_fresh(db, released.root, sha, tmp_path / str(number), config)
 
 
+@pytest.mark.deep
 def test_the_base_may_leave_the_mainline_and_come_back(released, db, tmp_path):
     read(db, released.root)
     sha = released.git("rev-parse", "v2^{commit}")
@@ -167,6 +168,7 @@ def test_the_base_may_leave_the_mainline_and_come_back(released, db, tmp_path):
         compare_any_with_fresh(db, released.root, sha, tmp_path / f"b{number}")
 
 
+@pytest.mark.deep
 def test_a_full_run_parses_anew_and_loses_nothing(released, db, tmp_path):
     view = read(db, released.root)
     names(view, "v2")
@@ -176,6 +178,7 @@ def test_a_full_run_parses_anew_and_loses_nothing(released, db, tmp_path):
     compare_any_with_fresh(db, released.root, released.git("rev-parse", "v2^{commit}"), tmp_path / "v2")
 
 
+@pytest.mark.deep
 def test_a_shallow_clone_says_what_is_missing(released, db, tmp_path):
     clone = Repo(tmp_path / "clone", init=False)
     url = f"file://{released.root}"
@@ -268,6 +271,7 @@ def test_what_was_used_longest_ago_goes_first(released, db, monkeypatch):
     assert db.value("SELECT count(*) FROM blob") == before + 3
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("history", [True, False])
 def test_pruning_all_drops_them(released, db, history):
     index(db, released.root)

@@ -188,6 +188,7 @@ def test_where_someone_last_looked_is_remembered(story, db):
     assert drift_of(db, story.root, "#6").changes.total == 3
 
 
+@pytest.mark.deep
 def test_pruning_counts_first_and_says_what_it_removed(story, db, tmp_path):
     view = read(db, story.root)
     blobs = db.value("SELECT count(*) FROM blob")
@@ -211,6 +212,7 @@ def test_pruning_counts_first_and_says_what_it_removed(story, db, tmp_path):
     compare_with_fresh(db, story.root, 2, tmp_path / "c")
 
 
+@pytest.mark.deep
 def test_pruning_everything_keeps_now(story, db, tmp_path):
     view = read(db, story.root)
     view.prune(before=None, older_than=None, everything=True, dry_run=False)
@@ -245,6 +247,7 @@ def test_source_and_files_of_the_past(story, db):
         view.source("#1", "b.py", 1, None)
 
 
+@pytest.mark.deep
 def test_two_revisions_and_now_are_asked_in_turn(story, db):
     view = read(db, story.root)
     for _ in range(2):
@@ -253,6 +256,7 @@ def test_two_revisions_and_now_are_asked_in_turn(story, db):
             assert [edge.qualname for edge in view.graph_at(ordinal).callers("g").rows] == ["f"]
 
 
+@pytest.mark.deep
 def test_lines_of_call_sites_are_the_same_now_and_then(repo, db):
     text = "def f():\r\n\treturn 1\r\n\r\n\r\ndef g():\r\n\tf()\r\n"
     repo.write("a.py", text)

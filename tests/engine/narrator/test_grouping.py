@@ -139,6 +139,7 @@ def test_slices_come_to_the_same_as_all_at_once(tmp_path: Path, engine: Engine, 
     assert state(engine) == whole
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(3, 4))
 def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed)
@@ -149,6 +150,7 @@ def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: En
     assert state(engine) == anew(tmp_path / "whole", said)
 
 
+@pytest.mark.deep
 def test_an_older_wording_that_comes_to_light_leads(tmp_path: Path, engine: Engine) -> None:
     later = [(2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[8]))]
     put(engine.root, later)
@@ -193,6 +195,7 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
     assert state(engine) == anew(tmp_path / "whole", [said[0], said[2]])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("is_first", [True, False])
 def test_what_was_kept_back_for_another_fact_counts_when_that_is_forgotten(
     tmp_path: Path, engine: Engine, is_first: bool
@@ -225,6 +228,7 @@ def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_of
     assert [one.text for one in proposed(engine)] == [again]
 
 
+@pytest.mark.deep
 def test_nothing_is_opposed_any_more_when_what_said_otherwise_is_forgotten(tmp_path: Path, engine: Engine) -> None:
     always, never, _, again = SAYINGS[:4]
     said = [(1, turn(20, never)), (2, turn(19, always)), (3, turn(18, again)), (4, turn(17, f"{never}!"))]
@@ -258,6 +262,7 @@ def test_slices_come_to_the_same_without_a_model(
     assert state(engine) == anew(tmp_path / "whole", said)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("rest", "occasions"), [("", 3), (("why is the export of this customer empty? " * 8).strip(), 1)]
 )

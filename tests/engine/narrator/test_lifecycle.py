@@ -145,6 +145,7 @@ def test_what_compressing_does_not_bring_below_the_cap_is_split(project: Project
     assert [one.action for one in found(project)] == ["compress"]
 
 
+@pytest.mark.deep
 def test_the_next_cap_is_another_proposal(project: Project):
     project.topic("big", sections(8, 5 * KB))
     (first,) = found(project)

@@ -66,6 +66,7 @@ def test_one_session_shows_no_habit(engine: Engine) -> None:
     assert texts(engine) == []
 
 
+@pytest.mark.deep
 def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: Engine) -> None:
     (engine.root / "Makefile").write_text("gen fmt:\n\ttrue\n")
     done(engine, 0, 5, bash("make gen"), bash("make fmt"), files=("a", "b"))

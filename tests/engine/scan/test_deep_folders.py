@@ -72,6 +72,7 @@ def test_folders_come_from_the_outermost_in():
     assert folders_to("", {}) == []
 
 
+@pytest.mark.deep
 def test_a_commit_with_them_is_indexed(deep: Repo):
     deep.git("add", "-A")
     deep.git("commit", "-q", "-m", "deep")

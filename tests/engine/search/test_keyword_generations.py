@@ -81,6 +81,7 @@ def test_what_is_in_memory_equals_a_fresh_index_after_any_edits(steps: list[dict
     with_project(check)
 
 
+@pytest.mark.deep
 @settings(max_examples=examples(6, few=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(edits, min_size=4, max_size=10))
 def test_answers_given_while_passages_change_are_those_of_their_generation(steps: list[dict[str, str | None]]) -> None:

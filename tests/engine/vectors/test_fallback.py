@@ -99,6 +99,7 @@ def test_it_takes_over_questions_and_passages_and_says_why(shop: Repo, endpoint:
     assert not any(KEY.encode() in data for data in stored)
 
 
+@pytest.mark.deep
 def test_it_gives_way_when_the_first_choice_answers_again(shop: Repo, endpoint: Endpoint, settings: Write):
     settings()
     run(shop.root)
@@ -251,6 +252,7 @@ def test_doctor_says_what_is_used_and_since_when(shop: Repo, endpoint: Endpoint,
     assert prose_model.NAME not in checks["embedding"].message
 
 
+@pytest.mark.deep
 async def test_agents_and_the_application_are_told(shop: Repo, endpoint: Endpoint, settings: Write):
     settings()
     refuse(endpoint)

@@ -210,6 +210,7 @@ list(VectorIndex(Database(folder), folder, Mortal()).fill())
 """
 
 
+@pytest.mark.deep
 def test_searches_run_while_it_fills(passages, opened, provider):
     passages.add(*(f"text {n}" for n in range(120)))
     index = opened()
