@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.embed import prose_process
-from cm_tui.engine.narrator import processes
-from cm_tui.engine.parse import pool
-from cm_tui.engine.store import generations
+from cm_tui.engine.code.parse import pool
+from cm_tui.engine.memory.narrator import processes
+from cm_tui.engine.platform.store import generations
+from cm_tui.engine.search.embed import prose_process
 from tests import empty_stores, shared_models, tiers
 
 tiers.register_profiles()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cm_tui.engine.journal import event
+from cm_tui.engine.platform.journal import event
 
 
 @contextmanager

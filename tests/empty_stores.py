@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cm_tui.engine.store import connection, database, schema
+from cm_tui.engine.platform.store import connection, database, schema
 from cm_tui.errors import StoreError
 from cm_tui.paths import private_dir
 

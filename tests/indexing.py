@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.config import Config, EmbeddingConfig, IndexConfig
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import IndexSummary
 
 QUIET = EmbeddingConfig(provider="none")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.embed import bundled, prose
+from cm_tui.engine.search.embed import bundled, prose
 
 LOADERS = {bundled: ("read_table", "_tokenizer"), prose: ("_session", "_tokenizer")}
 

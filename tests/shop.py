@@ -7,10 +7,10 @@ from typing import Any
 
 from arro3.core import DataType
 
-from cm_tui.engine.search import passages
-from cm_tui.engine.search.code_source import CodeSource
-from cm_tui.engine.search.source import SourceContext
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking import passages
+from cm_tui.engine.search.ranking.code_source import CodeSource
+from cm_tui.engine.search.ranking.source import SourceContext
 
 INT, TEXT, BOOL = DataType.int32(), DataType.string(), DataType.bool()
 

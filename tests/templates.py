@@ -12,9 +12,9 @@ from pathlib import Path
 from unittest import mock
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.git import checkout_links
-from cm_tui.engine.git.identity import claimed
-from cm_tui.engine.notes import known_scan
+from cm_tui.engine.memory.notes import known_scan
+from cm_tui.engine.platform.git import checkout_links
+from cm_tui.engine.platform.git.identity import claimed
 
 Fill = Callable[[Engine], None]
 """Puts into a new project what the template holds."""

@@ -19,7 +19,7 @@ THINGS = (
 PRINTED = re.compile(rf" (?:{'|'.join(THINGS)})(?:e?s|\(s\))\b")
 ALWAYS_MANY = {
     # Said of more than one alone, or of a bound that is no count.
-    "cm_tui/model/secrets.py", "cm_tui/engine/erasure/erase.py", "cm_tui/cli/history.py:hint",
+    "cm_tui/model/secrets.py", "cm_tui/engine/memory/erasure/erase.py", "cm_tui/cli/history.py:hint",
 }  # fmt: skip
 
 

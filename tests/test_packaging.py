@@ -20,9 +20,9 @@ def test_wheel_is_complete(tmp_path: Path):
         names = set(wheel.namelist())
     for folder, pattern in (
         ("styles", "*.tcss"),
-        ("cm_tui/engine/parse/queries", "*.scm"),
-        ("cm_tui/engine/graph/sql", "*.sql"),
-        ("cm_tui/engine/store/migrations", "*.sql"),
+        ("cm_tui/engine/code/parse/queries", "*.scm"),
+        ("cm_tui/engine/code/graph/sql", "*.sql"),
+        ("cm_tui/engine/platform/store/migrations", "*.sql"),
         ("cm_tui/docs", "*.md"),
         ("cm_tui/data/models/code-static-256", "*"),
     ):

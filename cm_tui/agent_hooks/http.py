@@ -14,9 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cm_tui.agent_hooks.prompt_context import Answers, Assemble
+from cm_tui.agent_hooks.prompt_context import Answers, Assemble, fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS
-from cm_tui.agent_hooks.start_context import fitting_start
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cm_tui.agent_hooks.reply import CHARACTERS, quote_block
+from cm_tui.agent_hooks.reply import AT_START, CHARACTERS, quote_block
+from cm_tui.engine.api.at_start import AtStart, memory_at_start
 from cm_tui.engine.api.prompts import FindNames, Recent, classify
-from cm_tui.model import Assembly, Pack
+from cm_tui.model import Assembly, Injection, NoteText, Pack, WorkState
 
 MARKS_TOKENS = 120
 """What preamble and marks take of the budget."""
 _LONGEST_QUESTION = 2_000
-
 AskPack = Callable[[Path, str, int], Pack | None]
 """A pack for a question about a root within a budget; None where there is no index."""
-
 Assemble = Callable[[int, bool], Assembly]
 """An assembly for a prompt within a budget, of which a snapshot is kept or not."""
 
@@ -112,3 +111,25 @@ def _assembled(assemble: Assemble, budget: int, is_late: Callable[[], bool]) -> 
             return (again, kept) if len(again) <= CHARACTERS else (text, made)
         budget = budget * CHARACTERS // len(text) * 9 // 10
     return "", None
+
+
+def fitting_start(
+    inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int, work: WorkState | None = None
+) -> AtStart:
+    """Return memory for a session that begins, which also fits into what agents take from a hook.
+
+    Args:
+        inject: gives entries within a budget of tokens.
+        day_logs: of yesterday and today, the older one first.
+        budget: tokens.
+        work: where the last session stopped; None: that is not known.
+    """
+    for _ in range(3):
+        found = memory_at_start(inject, day_logs, max(0, budget - MARKS_TOKENS), work or WorkState())
+        if not found.text:
+            return found
+        text = quote_block(found.text, AT_START)
+        if len(text) <= CHARACTERS:
+            return AtStart(text, found.paths)
+        budget = budget * CHARACTERS // len(text) * 9 // 10
+    return AtStart("")

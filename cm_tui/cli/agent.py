@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cm_tui.cli.options import Json, Project, add_family, project_of
+from cm_tui.cli.output import narrate, print_json, write, write_text
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.integrations.agents.agent_files import InstallTarget, Scope, What
@@ -53,8 +55,6 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Put the memory's MCP server and hooks into an agent's configuration. Running it again changes nothing."""
-    from cm_tui.errors import UsageError
-
     if tools is not None:
         if no_mcp:
             raise UsageError("--tools says what the MCP server shows: it does not go with --no-mcp.")
@@ -83,8 +83,6 @@ def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
     Raises:
         UsageError: none is left.
     """
-    from cm_tui.errors import UsageError
-
     if no_hooks and no_mcp:
         raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
     parts: dict[What, bool] = {"mcp": not no_mcp, "hooks": not no_hooks}
@@ -92,7 +90,6 @@ def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
 
 
 def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool, dry_run: bool, as_json: bool) -> None:
-    from cm_tui.cli.output import print_json
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agent = named(name)
@@ -117,7 +114,6 @@ def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool,
 
 
 def _show_changes(changes: Sequence[Change], notes: Sequence[str], *, dry_run: bool) -> None:
-    from cm_tui.cli.output import narrate, write_text
     from cm_tui.integrations.agents.project_entry import shown
 
     if dry_run:
@@ -140,7 +136,6 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show which agents are wired, in which files."""
-    from cm_tui.cli.output import print_json, write
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agents = [named(agent)] if agent else list(AGENTS.values())
@@ -172,8 +167,6 @@ def _checked(tools: str) -> str:
 
 
 def _is_known(tools: str) -> bool:
-    from cm_tui.errors import UsageError
-
     try:
         return bool(_checked(tools))
     except UsageError:
@@ -182,7 +175,6 @@ def _is_known(tools: str) -> bool:
 
 def _target(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
     from cm_tui.engine.api.project_lookup import root_around
-    from cm_tui.errors import NotFoundError, RefusedError
     from cm_tui.integrations.agents.agent_files import target_of
 
     folder = (project_of(project) or Path.cwd()).expanduser().resolve()

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import DryRun, Json, Project, Yes, ask, project_of, root_here
+from cm_tui.cli.output import narrate, narrate_notes, print_json, telling, write
 from cm_tui.counts import count
-from cm_tui.errors import CmError, RefusedError, UsageError
+from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model import RestoredProject, RestoreReport
+
+_HINT = "Add --yes to do it all the same."
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.command("backup")(backup)
     app.command("restore")(restore)
-
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
 
 
 def backup(
@@ -38,15 +36,14 @@ def backup(
 
     Not in it: settings, trust, links, and the index, which `cm index` makes again.
     """
-    from cm_tui.cli.output import narrate, print_json, telling, write
     from cm_tui.engine.api.backup import back_up
 
-    root = None if everywhere else _root(project, needed=True)
+    root = None if everywhere else root_here(project, needed=True)
     file = file.expanduser().absolute()
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not (dry_run or yes):
-        _ask(f"{file} exists. Replace it?", f"{file} exists.")
+        ask(f"{file} exists. Replace it?", f"{file} exists.", _HINT)
     with telling(as_json=as_json) as tell:
         found = back_up(file, root, dry_run=dry_run, tell=tell)
     if as_json:
@@ -84,18 +81,17 @@ def restore(
 
     A project goes where its remote or first commit says; the first checkout that has it then is linked with `cm link`.
     """
-    from cm_tui.cli.output import narrate, print_json, telling
     from cm_tui.engine.api.backup import look_at_backup, restore_backup
 
     file = file.expanduser().absolute()
-    root = _root(project, needed=into_here)
+    root = root_here(project, needed=into_here or project_of(project) is not None)
     with telling(as_json=as_json) as tell:
         report = look_at_backup(file, root, into_here=into_here, everything=everything, tell=tell)
     is_new = any(one.changes_something for one in report.projects)
     if not dry_run and is_new:
         if not yes:
             _show(report)
-            _ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.")
+            ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.", _HINT)
         with telling(as_json=as_json) as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _tell_daemon(root)
@@ -106,13 +102,10 @@ def restore(
         _show(report)
     if report.dry_run:
         narrate("nothing was changed")
-    for note in report.notes:
-        narrate(f"note: {note}")
+    narrate_notes(report.notes)
 
 
 def _show(report: RestoreReport) -> None:
-    from cm_tui.cli.output import narrate, write
-
     for one in report.projects:
         write(_line(one))
     if not report.projects:
@@ -133,24 +126,6 @@ def _line(one: RestoredProject) -> str:
 def _called(name: str, identity: str) -> str:
     """Return a project's name, and what it is known by wherever it lies."""
     return f"{name} ({identity})" if identity else name
-
-
-def _ask(question: str, refusal: str) -> None:
-    if not sys.stdin.isatty():
-        raise RefusedError(refusal, hint="Add --yes to do it all the same.")
-    typer.confirm(question, abort=True, err=True)
-
-
-def _root(project: Path | None, *, needed: bool) -> Path | None:
-    """Return the root of the project; None when it is optional and missing."""
-    from cm_tui.engine.api import projects
-
-    try:
-        return projects.locate(project_of(project), around=project_of(project) is None)[0]
-    except CmError:
-        if needed or project_of(project) is not None:
-            raise
-        return None
 
 
 def _tell_daemon(root: Path | None) -> None:

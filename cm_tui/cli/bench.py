@@ -22,6 +22,9 @@ import typer
 
 import cm_tui
 from cm_tui.cli.options import Json, Project
+from cm_tui.cli.output import follow, narrate, print_json, write
+from cm_tui.counts import count
+from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -42,10 +45,7 @@ def bench(
 
     A scratch store is used: nothing of the project is changed. Those behind the figures in the guides need a checkout: just bench NAME.
     """
-    from cm_tui.cli.output import narrate, print_json, write
-    from cm_tui.counts import count
     from cm_tui.engine.api import projects
-    from cm_tui.errors import UsageError
 
     if name is not None:
         hint = f"The measurements behind the figures in the guides run in a checkout of cm: just bench {name}"
@@ -129,7 +129,6 @@ def files_with(answer: str, sources: Mapping[str, str]) -> set[str]:
 @contextmanager
 def _indexed(folder: Path) -> Iterator[tuple[Engine, float]]:
     """Have a folder in a store of its own, without a daemon; also seconds that its index took."""
-    from cm_tui.cli.output import follow
     from cm_tui.daemon.open_engine import open_engine
 
     before = dict(os.environ)

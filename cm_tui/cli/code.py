@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from cm_tui.cli.ensure_history import ensure_history
-from cm_tui.cli.options import At, Depth, Json, Project, open_fresh_engine
-from cm_tui.cli.rows import symbol_line, symbol_row
+from cm_tui.cli.options import At, Depth, Json, Project, ensure_history, open_fresh_engine
+from cm_tui.cli.output import narrate, plain, print_page
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Edge, ImportEdge, Page
+    from cm_tui.model import Edge, ImportEdge, Page, Symbol
 
 T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
@@ -39,8 +38,6 @@ def symbols(
     as_json: Json = False,
 ) -> None:
     """List symbols by file, kind or fuzzy name."""
-    from cm_tui.cli.output import print_page
-
     with open_fresh_engine(project) as engine:
         page = engine.symbols(file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
@@ -48,8 +45,6 @@ def symbols(
 
 def definitions(name: Name, at: At = None, project: Project = None, as_json: Json = False) -> None:
     """Show where a name is defined."""
-    from cm_tui.cli.output import print_page
-
     page = _asked(project, at, lambda engine: engine.definitions(name, at=at))
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
@@ -65,8 +60,6 @@ def callers(
     as_json: Json = False,
 ) -> None:
     """Show who calls a symbol: one row a call site, and how it was resolved."""
-    from cm_tui.cli.output import narrate, print_page
-
     page = _asked(project, at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
     print_page(page, _edge_line, as_json=as_json, more={"unresolved": page.unresolved})
     if page.unresolved and not unresolved:
@@ -75,8 +68,6 @@ def callers(
 
 def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
-    from cm_tui.cli.output import print_page
-
     page = _asked(project, at, lambda engine: engine.callees(name, depth=depth, at=at))
     print_page(page, _edge_line, as_json=as_json)
 
@@ -88,8 +79,6 @@ def dependencies(
     as_json: Json = False,
 ) -> None:
     """Show what a file imports."""
-    from cm_tui.cli.output import print_page
-
     page = _asked(project, at, lambda engine: engine.dependencies(path, at=at))
     print_page(page, _import_line, as_json=as_json)
 
@@ -101,8 +90,6 @@ def importers(
     as_json: Json = False,
 ) -> None:
     """Show who imports a module or a file."""
-    from cm_tui.cli.output import print_page
-
     page = _asked(project, at, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line, as_json=as_json)
 
@@ -132,3 +119,13 @@ def _among(edge: Edge) -> str:
 
 def _import_line(edge: ImportEdge) -> str:
     return f"{edge.path}:{edge.line}  {edge.qualname} → {edge.target or 'outside the project'}"
+
+
+def symbol_row(symbol: Symbol) -> dict[str, Any]:
+    """Return a symbol as a row of JSON."""
+    return {**plain(symbol), "line": symbol.line}
+
+
+def symbol_line(symbol: Symbol) -> str:
+    """Return a symbol as a line for people."""
+    return f"{symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}  {symbol.signature}"

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cm_tui.cli import context_rows
 from cm_tui.cli.options import Json, Limit, Project, open_engine, open_fresh_engine, refuse_empty
+from cm_tui.cli.output import narrate, plain, print_json, print_page, write, write_text
 from cm_tui.errors import NotIndexedError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -17,17 +20,17 @@ if TYPE_CHECKING:
 
 HELP = """What is handed over to agents: assembled by files of the project, explained, kept, compared."""
 _LISTED = 50
-
 Budget = Annotated[int | None, typer.Option("--budget", min=1, help="Tokens at most; default: context.budget.")]
 Session = Annotated[str, typer.Option("--session", help="An agent's session: its working memory and its turns count.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say on stderr how it came to be.")]
 Snapshot = Annotated[str, typer.Argument(help="Its id, a beginning of it, or last, last~1 and so on.")]
+Reference = Annotated[str, typer.Argument(help="Such as kv://release, markdown://NAME, graph://callers?name=main.")]
+OfSession = Annotated[str, typer.Option("--session", help="An agent's session, for working:// and episodic://.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     from cm_tui.cli.context_files import definitions, lint, new
-    from cm_tui.cli.context_memory import get, put
 
     family = typer.Typer(no_args_is_help=True, help=HELP)
     family.command("assemble")(assemble)
@@ -103,9 +106,6 @@ def listing(
     as_json: Json = False,
 ) -> None:
     """List the snapshots of assemblies, the newest first."""
-    from cm_tui.cli import context_rows
-    from cm_tui.cli.output import narrate, print_page
-
     with open_engine(project) as engine:
         page = engine.assemblies(match=match, session=session, limit=limit or _LISTED)
     print_page(page, context_rows.head_line, as_json=as_json)
@@ -127,9 +127,6 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Show what differs between two snapshots: sources, tokens, rules, warnings."""
-    from cm_tui.cli import context_rows
-    from cm_tui.cli.output import narrate, print_json, write, write_text
-
     with open_engine(project) as engine:
         found = engine.compare_assemblies(first, second)
     if as_json:
@@ -152,8 +149,6 @@ def diff(
 @contextmanager
 def _open_for_assembly(project: Project) -> Iterator[Engine]:
     """Open the engine with a current index; without one, assemble only what needs no index."""
-    from cm_tui.cli.output import narrate
-
     with ExitStack() as stack:
         try:
             engine = stack.enter_context(open_fresh_engine(project))
@@ -165,9 +160,6 @@ def _open_for_assembly(project: Project) -> Iterator[Engine]:
 
 def _give(result: Assembly, *, explain: bool, as_json: bool) -> None:
     """Print an assembly: its text on stdout, and about it on stderr."""
-    from cm_tui.cli import context_rows
-    from cm_tui.cli.output import narrate, print_json, write_text
-
     if as_json:
         print_json(result)
         return
@@ -177,3 +169,41 @@ def _give(result: Assembly, *, explain: bool, as_json: bool) -> None:
         narrate(line)
     for line in context_rows.summary(result):
         narrate(line)
+
+
+def get(reference: Reference, session: OfSession = "", project: Project = None, as_json: Json = False) -> None:
+    """Read what a memory reference leads to, as it would be handed over."""
+    with open_engine(project) as engine:
+        found = engine.read_memory(reference, session=session)
+    if as_json:
+        print_json({"id": reference, **plain(found)})
+        return
+    if found.text.strip():
+        write_text(found.text.rstrip("\n"))
+    else:
+        narrate(f"{reference} has nothing")
+    if found.expires is not None:
+        narrate(_until(found.expires))
+
+
+def put(
+    reference: Annotated[str, typer.Argument(help="kv://KEY, json://NAME[/path], or working://KEY of a session.")],
+    value: Annotated[str, typer.Argument(help="JSON, else text; an empty one removes it.")],
+    ttl: Annotated[float | None, typer.Option("--ttl", min=0.001, help="Seconds that it lives.")] = None,
+    session: OfSession = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Write one value of a layer that keeps values."""
+    with open_engine(project) as engine:
+        kept = engine.write_memory(reference, value, ttl=ttl, session=session)
+    if as_json:
+        print_json({"id": reference, **plain(kept)})
+        return
+    write(f"{reference} {'is kept' if value else 'is removed'}", bold=reference)
+    if kept.expires is not None and value:
+        narrate(_until(kept.expires))
+
+
+def _until(expires: float) -> str:
+    return f"until {local_minute(expires)}"

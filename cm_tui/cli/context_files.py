@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.output import narrate, plain, print_json, write
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import DefinitionKind
@@ -26,8 +27,6 @@ def lint(
     as_json: Json = False,
 ) -> None:
     """Check the files of definitions, rules and pipelines; ends with 1 where one has an error."""
-    from cm_tui.cli.output import narrate, plain, print_json, write
-
     with open_engine(project) as engine:
         wanted = [_inside(engine.root, path) for path in paths or ()]
         found = engine.context_definitions()
@@ -88,8 +87,6 @@ def new(
     as_json: Json = False,
 ) -> None:
     """Write a commented definition for you to change; its path is printed."""
-    from cm_tui.cli.output import narrate, print_json, write
-
     if kind not in _KINDS:
         near = get_close_matches(kind, _KINDS, 1)
         raise UsageError(
@@ -110,8 +107,6 @@ def _id(kind: str, name: str) -> str:
 
 def definitions(project: Project = None, as_json: Json = False) -> None:
     """List definitions, rules and pipelines: whether each counts, where it stands, and what it asks for."""
-    from cm_tui.cli.output import narrate, print_json, write
-
     with open_engine(project) as engine:
         found = engine.context_definitions()
     if as_json:

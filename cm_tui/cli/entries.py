@@ -7,8 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.entry_options import Category, Id, Keywords, Limit, OfScope, Title, scope_of, text_of
+from cm_tui.cli.entry_care import (
+    Category,
+    Id,
+    Keywords,
+    Limit,
+    OfScope,
+    OptionalId,
+    Title,
+    approve,
+    duplicates,
+    merge,
+    move,
+    promote,
+    publish,
+    scope_of,
+    text_of,
+)  # fmt: skip
+from cm_tui.cli.entry_rows import entry_line, entry_row, show_entry, show_injection, tell_changed, tell_written
 from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.output import narrate, plain, print_json, print_page, write
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,8 +36,6 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    from cm_tui.cli.entry_care import approve, duplicates, merge, move, promote, publish
-
     family = typer.Typer(no_args_is_help=True, help="What you and agents wrote down to be remembered.")
     family.command("list")(listing)
     for command in (add, update, delete, search, show, inject, approve, move, merge, duplicates, promote, publish):
@@ -37,8 +53,6 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Write an entry; what stands there word for word is not written twice."""
-    from cm_tui.cli.entry_rows import tell_written
-
     with open_engine(project) as engine:
         entry = engine.remember(
             text_of(content),
@@ -65,7 +79,6 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Change an entry of either scope."""
-    from cm_tui.cli.entry_rows import tell_changed
     from cm_tui.model import EntryEdit
 
     words = None if keywords is None else tuple(keywords.split("|"))
@@ -79,8 +92,6 @@ def update(
 
 def delete(name: Id, scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
     """Forget an entry of either scope; `cm undo` and `cm forget --undo` bring it back."""
-    from cm_tui.cli.output import narrate, print_json
-
     with open_engine(project) as engine:
         entry = engine.entry(name, scope=scope)
         done = engine.forget_memory(f"entry/{entry.id}", scope=scope or ("" if entry.forgotten else entry.scope))
@@ -113,11 +124,10 @@ def listing(
     _list("", category, scope, limit, project, as_json=as_json)
 
 
-def show(name: Id, scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
+def show(name: OptionalId = "", scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
     """Show an entry whole, who wrote it, and how often it was recalled; of an id in both scopes both."""
-    from cm_tui.cli.entry_rows import entry_row, show_entry
-    from cm_tui.cli.output import print_json, write
-
+    if not name.strip():
+        raise UsageError("No entry is named.", hint="`cm entries show ID`; `cm entries list` lists the ids.")
     with open_engine(project) as engine:
         found = _in_both(engine, name) if not scope else ()
         entries = found or (engine.entry(name, scope=scope),)
@@ -145,9 +155,6 @@ def inject(
     as_json: Json = False,
 ) -> None:
     """Print entries as an agent is given them: the most valuable within a budget, by scope and category."""
-    from cm_tui.cli.entry_rows import show_injection
-    from cm_tui.cli.output import plain, print_json
-
     paths = tuple(str(path) for path in file or ())
     with open_engine(project) as engine:
         found = engine.inject(budget=budget, scope=scope, category=category, prompt=prompt, files=paths)
@@ -162,9 +169,6 @@ def inject(
 
 
 def _list(query: str, category: str, scope: str, limit: int, project: Path | None, *, as_json: bool) -> None:
-    from cm_tui.cli.entry_rows import entry_line, entry_row
-    from cm_tui.cli.output import print_page
-
     with open_engine(project) as engine:
         page = engine.entries(match=query, category=category, scope=scope, limit=limit)
     print_page(page, entry_line, as_json=as_json, row=entry_row)

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cm_tui.cli.entry_options import Category, Id, Keywords, Limit, OfScope, Title, scope_of, text_of
-from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.entry_rows import pair_lines, tell_changed, tell_written, where
+from cm_tui.cli.options import Json, Project, Yes, need_terminal, open_engine
+from cm_tui.cli.output import narrate, print_json, print_page, write_text
 from cm_tui.counts import count
-from cm_tui.errors import RefusedError
+from cm_tui.errors import UsageError
+from cm_tui.model.layout import author
 
 if TYPE_CHECKING:
-    from cm_tui.model import Entry
+    from cm_tui.model import Entry, Scope
+
+Id = Annotated[str, typer.Argument(help="The entry's id, or a beginning of it.")]
+OptionalId = Annotated[str, typer.Argument(metavar="ID", help="The entry's id, or a beginning of it.")]
+Category = Annotated[str | None, typer.Option("--category", help="Knowledge, Rule or Experience.")]
+Title = Annotated[str | None, typer.Option("--title", help="What it is called.")]
+Keywords = Annotated[str | None, typer.Option("--keywords", help="Words that it is found by, with | between them.")]
+OfScope = Annotated[str, typer.Option("--scope", help="Only those of user or project.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")]
 
 
 def approve(name: Id, scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
     """Approve a Rule that you did not write, after reading it: from then on agents are given it. Asked at a terminal only."""
-    from cm_tui.cli.entry_rows import tell_changed
-    from cm_tui.cli.output import narrate
-
     with open_engine(project) as engine:
         entry = engine.entry(name, scope=scope)
         if entry.category == "Rule" and entry.unapproved:
-            _need_terminal()
+            need_terminal(
+                "A Rule is a person's to approve: there is no terminal to ask at.",
+                "Run `cm entries approve ID` yourself, in a terminal.",
+            )
             _show_rule(entry)
             if not typer.confirm("Give this Rule to agents?", default=False, err=True):
                 narrate("Not approved: search finds it, but agents do not receive it.")
@@ -39,8 +49,6 @@ def move(
     as_json: Json = False,
 ) -> None:
     """Move an entry to the other scope; it keeps its id and who wrote it."""
-    from cm_tui.cli.entry_rows import tell_changed
-
     with open_engine(project) as engine:
         tell_changed(engine.move_entry(name, scope_of(scope)), as_json=as_json)
 
@@ -52,17 +60,12 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Make one entry of several: the first takes the texts of the others along, which are forgotten."""
-    from cm_tui.cli.entry_rows import tell_changed
-
     with open_engine(project) as engine:
         tell_changed(engine.merge_entries(names, scope=scope), as_json=as_json)
 
 
 def duplicates(limit: Limit = 50, project: Project = None, as_json: Json = False) -> None:
     """List pairs of entries that say nearly the same, with the words that differ."""
-    from cm_tui.cli.entry_rows import pair_lines
-    from cm_tui.cli.output import narrate, print_page
-
     with open_engine(project) as engine:
         page = engine.duplicate_entries(limit=limit)
     print_page(page, pair_lines, as_json=as_json)
@@ -83,8 +86,6 @@ def promote(
     as_json: Json = False,
 ) -> None:
     """Write down what an episode taught; the entry says which episode, session and commit it comes from."""
-    from cm_tui.cli.entry_rows import tell_written
-
     with open_engine(project) as engine:
         entry = engine.promote_episode(
             episode,
@@ -97,20 +98,10 @@ def promote(
     tell_written(entry, as_json=as_json)
 
 
-def _need_terminal() -> None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise RefusedError(
-            "A Rule is a person's to approve: there is no terminal to ask at.",
-            hint="Run `cm entries approve ID` yourself, in a terminal.",
-        )
-
-
 def _show_rule(entry: Entry) -> None:
-    from cm_tui.cli.entry_rows import where
-    from cm_tui.cli.output import narrate
-
-    by = f"{entry.actor} {entry.agent}".strip()
-    narrate(f"{entry.id}, by {by}{f', session {entry.session}' if entry.session else ''}, for {where(entry)}:")
+    narrate(
+        f"{entry.id}, by {author(entry)}{f', session {entry.session}' if entry.session else ''}, for {where(entry)}:"
+    )
     for line in (entry.title, *entry.content.splitlines()):
         narrate(f"  {line}")
 
@@ -119,13 +110,11 @@ def publish(
     file: Annotated[str, typer.Argument(help="A file that agents read, such as AGENTS.md or claude:CLAUDE.md.")],
     remove: Annotated[bool, typer.Option("--remove", help="Take the rules out again, without a trace.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; do nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Write the approved rules into a marked block of a file of instructions, after showing what changes."""
-    from cm_tui.cli.output import narrate, print_json, write_text
-
     with open_engine(project) as engine:
         block = engine.publish_rules(file, remove=remove, dry_run=True)
         if not as_json:
@@ -145,3 +134,19 @@ def publish(
         narrate(
             f"skipped: {count(block.left_out, 'unapproved rule')} from agents; approve with `cm entries approve ID`"
         )
+
+
+def text_of(text: str) -> str:
+    """Return what an option says; `-` is what stands on stdin."""
+    return sys.stdin.read() if text == "-" else text
+
+
+def scope_of(text: str) -> Scope:
+    """Return the scope of a name.
+
+    Raises:
+        UsageError: unknown scope.
+    """
+    if text not in {"user", "project"}:
+        raise UsageError(f"There is no scope {text!r}.", hint="Use `user` or `project`.")
+    return cast("Scope", text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.cli.output import narrate, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
+from cm_tui.model.layout import author, entry_marks, forgotten, last_change
 from cm_tui.model.text import one_line
 
 if TYPE_CHECKING:
@@ -21,21 +22,10 @@ def entry_line(entry: Entry) -> str:
     by = entry.agent or entry.actor
     if entry.changed_by:
         by += f", changed by {entry.changed_agent or entry.changed_by}"
-    marked = f" ({', '.join(marks)})" if (marks := _marks(entry)) else ""
+    marked = f" ({', '.join(marks)})" if (marks := entry_marks(entry)) else ""
     said = " ".join(entry.content.split())
     title = "" if said.startswith(entry.title.rstrip("…")) else f"{entry.title[:_TITLE]}: "
     return f"{entry.id}  {local_minute(entry.timestamp / 1000)}  {entry.category}  {by}{marked}  {title}{said}"
-
-
-def _marks(entry: Entry) -> list[str]:
-    marks = (
-        ("pinned", entry.pinned),
-        ("never recalled", entry.never_recall),
-        ("held", entry.held),
-        ("not approved", entry.unapproved),
-        ("user", entry.scope == "user"),
-    )
-    return [mark for mark, is_so in marks if is_so]
 
 
 def entry_row(entry: Entry, recalls: Recalls | None = None) -> dict[str, Any]:
@@ -46,15 +36,13 @@ def entry_row(entry: Entry, recalls: Recalls | None = None) -> dict[str, Any]:
 
 def show_entry(entry: Entry, recalls: Recalls | None = None) -> None:
     """Print an entry whole, with who wrote it, and how often it was recalled where that is known."""
-    from cm_tui.cli.episode_rows import forgotten
-
     write(f"{entry.category} {entry.id}  {entry.title}", bold=entry.id)
-    by = f"{entry.actor} {entry.agent}".strip()
-    last = f", changed by {entry.changed_by} {entry.changed_agent}".rstrip() if entry.changed_by else ""
     at = f", at {entry.commit[:10]}" if entry.commit else ""
     session = f", session {entry.session}" if entry.session else ""
     pinned = ", pinned" if entry.pinned else ""
-    write(f"by {by}{last}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{pinned}")
+    write(
+        f"by {author(entry)}{last_change(entry)}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{pinned}"
+    )
     if entry.made_from:
         write(f"made from {', '.join(entry.made_from)}")
     if recalls is not None:
@@ -121,14 +109,12 @@ def show_injection(found: Injection, *, explain: bool) -> None:
     out = ", ".join(f"{number:,} {why}" for why, number in kept if number)
     if out:
         narrate(f"not among them: {out}")
-    for note in found.notes:
-        narrate(f"note: {note}")
+    narrate_notes(found.notes)
 
 
 def tell_written(entry: Entry, *, as_json: bool) -> None:
     """Print an entry that was written, and its notes."""
-    for note in entry.notes:
-        narrate(f"note: {note}")
+    narrate_notes(entry.notes)
     if as_json:
         print_json(entry)
         return

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.cli.rows import commit_line
+from cm_tui.cli.output import plain
 from cm_tui.counts import count
+from cm_tui.model.dates import local_minute
+from cm_tui.model.layout import commit_line, forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cm_tui.model import Episode, EpisodeStats, Facet, Forgetting, Session, Step
+    from cm_tui.model import Episode, EpisodeStats, Facet, Session, Step
 
 ID_LETTERS = 16
 """As much of an id as tells episodes apart that were not recorded in the same nanosecond: an import writes many at once."""
@@ -23,16 +25,12 @@ _TOLD = 8
 
 def row(one: Episode) -> dict[str, Any]:
     """Return an episode as a row of JSON."""
-    from cm_tui.cli.output import plain
-
     found: dict[str, Any] = plain(one)
     return {name: value for name, value in found.items() if name not in _ONE_BY_ONE}
 
 
 def line(one: Episode) -> str:
     """Return an episode as a line for people."""
-    from cm_tui.model.dates import local_minute
-
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
     marks = [one.outcome if one.outcome != "ok" else "", "pinned" if one.pinned else ""]
@@ -46,22 +44,11 @@ def line(one: Episode) -> str:
 
 def session_line(one: Session) -> str:
     """Return a session as a line for people."""
-    from cm_tui.model.dates import local_minute
-
     title = " ".join(one.title.split()) or "(no prompt)"
     parts = [one.id or "no session", local_minute(one.ended), one.agent or "you", count(one.episodes, "episode")]
     parts.append(f"{one.failed:,} failed" if one.failed else "")
     parts += [f"below {one.parent}" if one.parent else "", title]
     return "  ".join(part for part in parts if part)
-
-
-def forgotten(by: Forgetting) -> str:
-    """Say who forgot something, when and why."""
-    from cm_tui.model.dates import local_minute
-
-    who = {"person": "you", "import": "the import"}.get(by.actor) or f"{by.actor} {by.agent}".rstrip()
-    when = f" at {local_minute(by.time)}" if by.time else ""
-    return f"forgotten by {who}{when}{f': {by.reason}' if by.reason else ''}"
 
 
 def shown(one: Episode) -> str:
@@ -70,8 +57,6 @@ def shown(one: Episode) -> str:
 
 
 def _whole(one: Episode) -> Iterator[str]:
-    from cm_tui.model.dates import local_minute
-
     yield f"episode {one.id}  {local_minute(one.time)}"
     if one.forgotten is not None:
         yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"

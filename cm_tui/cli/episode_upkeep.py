@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.options import Json, Project, Yes, ask, open_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, write
 from cm_tui.counts import count, noun
-from cm_tui.errors import RefusedError
+from cm_tui.model.dates import day
 
 if TYPE_CHECKING:
     from cm_tui.model import RetentionReport
 
 Older = Annotated[float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All that is older.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+_REFUSAL = "This needs a confirmation, and there is no terminal to ask in."
 
 
 def retention(
@@ -26,15 +26,14 @@ def retention(
     as_json: Json = False,
 ) -> None:
     """Say what leaves the journal by its age; --apply moves it to the archive, which is searched with --state archived."""
-    from cm_tui.cli.output import print_json
-
     with open_engine(project) as engine:
         report = engine.retention(older_than=older_than)
         if apply:
             if report.archived:
                 if not as_json:
                     _show_rows(report)
-                _ask(f"Move {count(report.archived, 'episode')} to the archive?", yes=yes)
+                if not yes:
+                    ask(f"Move {count(report.archived, 'episode')} to the archive?", _REFUSAL, "Pass --yes.")
             # Also where nothing is old enough: a process that was killed may have left something half moved.
             report = engine.retention(apply=True, older_than=older_than)
     if as_json:
@@ -54,34 +53,21 @@ def purge(
     as_json: Json = False,
 ) -> None:
     """Delete episodes from the archive, for good."""
-    from cm_tui.cli.output import narrate, print_json
-
     with open_engine(project) as engine:
         report = engine.purge(ids or (), older_than=older_than, dry_run=True)
         if report.ids and not dry_run:
-            _ask(f"Delete {count(len(report.ids), 'episode')} for good?", yes=yes)
+            if not yes:
+                ask(f"Delete {count(len(report.ids), 'episode')} for good?", _REFUSAL, "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
     if as_json:
         print_json(report)
         return
     done = "would be deleted" if report.dry_run else "deleted"
     narrate(f"{count(len(report.ids), 'episode')} {done}, {report.bytes:,} bytes")
-    for note in report.notes:
-        narrate(f"note: {note}")
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise RefusedError("This needs a confirmation, and there is no terminal to ask in.", hint="Pass --yes.")
-    typer.confirm(question, abort=True, err=True)
+    narrate_notes(report.notes)
 
 
 def _show_rows(report: RetentionReport) -> None:
-    from cm_tui.cli.output import narrate, write
-    from cm_tui.model.dates import day
-
     for row in report.rows:
         write(f"{row.id}  {day(row.time)}  {row.bytes:,} bytes  {row.reason}  {' '.join(row.title.split())}")
     if len(report.rows) < report.archived:
@@ -89,8 +75,6 @@ def _show_rows(report: RetentionReport) -> None:
 
 
 def _show_totals(report: RetentionReport) -> None:
-    from cm_tui.cli.output import narrate
-
     would = "would go" if report.dry_run else "went"
     narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
     if report.waiting:
@@ -98,5 +82,4 @@ def _show_totals(report: RetentionReport) -> None:
     halved = ", over it: all ages are halved" if report.halved else ""
     narrate(f"journal: {report.journal_bytes:,} of {report.cap_bytes:,} bytes{halved}")
     narrate(f"archive: {count(report.in_archive, 'episode')}, {report.archive_bytes:,} bytes")
-    for note in report.notes:
-        narrate(f"note: {note}")
+    narrate_notes(report.notes)

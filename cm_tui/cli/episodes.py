@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from cm_tui.cli import episode_rows
 from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write, write_text
 from cm_tui.errors import UsageError
+from cm_tui.model.dates import instant
 
 if TYPE_CHECKING:
-    from cm_tui.model import EpisodeFilter
+    from cm_tui.model import EpisodeEdit, EpisodeFilter
 
 OUTCOMES = ("ok", "failed", "interrupted", "unanswered")
 TYPES = ("task", "command", "query", "response", "tool_call", "error", "note")
-
 Match = Annotated[
     str, typer.Option("--match", help="Words of prompt, answer, title, agent, session, paths, day, sha or #17.")
 ]
@@ -40,6 +42,7 @@ Rated = Annotated[
     int | None, typer.Option("--rated", min=-1, max=1, help="Only rated so: 1 useful, -1 misleading, 0 not.")
 ]
 State = Annotated[str, typer.Option("--state", help="shown, forgotten or archived.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
 
 
 class _Family(TyperGroup):
@@ -53,7 +56,6 @@ class _Family(TyperGroup):
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    from cm_tui.cli.episode_edits import forget, pin, rate, tag
     from cm_tui.cli.episode_upkeep import purge, retention
 
     family = typer.Typer(cls=_Family, invoke_without_command=True, help=episodes.__doc__)
@@ -112,7 +114,6 @@ def listing(
 ) -> None:
     """List what agents' sessions and people recorded, newest first; of several values of an option one is enough."""
     from cm_tui.model import EpisodeFilter
-    from cm_tui.model.dates import instant
 
     if sessions and stats:
         raise UsageError("Choose one of --sessions and --stats.")
@@ -134,8 +135,6 @@ def listing(
 
 
 def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
-    from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import narrate, print_page
     from cm_tui.model import EpisodeFilter
 
     with open_fresh_engine(project, of_memory=True) as engine:
@@ -146,18 +145,12 @@ def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project
 
 
 def _sessions(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
-    from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import print_page
-
     with open_engine(project) as engine:
         page = engine.sessions(where=where, before=before, limit=limit)
     print_page(page, episode_rows.session_line, as_json=as_json)
 
 
 def _totals(where: EpisodeFilter, project: Project, *, as_json: bool) -> None:
-    from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import narrate, print_json, write
-
     with open_engine(project) as engine:
         found = engine.episode_stats(where=where)
     if found.note:
@@ -175,17 +168,13 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one episode whole, one that was forgotten too; `cm --episode ID` opens the application at what it saw."""
-    from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import narrate, print_json, write_text
-
     with open_fresh_engine(project, of_memory=True) as engine:
         one = engine.episode(name)
     if as_json:
         print_json(one)
         return
     write_text(episode_rows.shown(one))
-    for note in episode_rows.notes_of(one):
-        narrate(f"note: {note}")
+    narrate_notes(episode_rows.notes_of(one))
 
 
 def record(
@@ -201,9 +190,6 @@ def record(
     as_json: Json = False,
 ) -> None:
     """Record an episode by hand; `cm undo` undoes it."""
-    from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import narrate, print_json
-
     made = _one_of("--type", kind, ("note", "command", "query", "response", "error"))
     came = _one_of("--outcome", outcome, ("", *OUTCOMES))
     said = _stdin() if text == "-" else text
@@ -232,3 +218,64 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:
         shown = ", ".join(one for one in known if one)
         raise UsageError(f"{option}: there is no {value[:40]!r}.", hint=f"Use one of {shown}.")
     return value
+
+
+def tag(
+    ids: Ids,
+    add: Annotated[list[str] | None, typer.Option("--add", "-t", help="A tag that they get.")] = None,
+    remove: Annotated[list[str] | None, typer.Option("--remove", "-r", help="A tag that they lose.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Tag episodes, or take tags from them."""
+    from cm_tui.model import EpisodeEdit
+
+    if not add and not remove:
+        raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
+    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())), project, as_json=as_json)
+
+
+def pin(
+    ids: Ids,
+    undo: Annotated[bool, typer.Option("--undo", help="Pin them no longer.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Pin episodes: they are kept longest, and no agent changes them."""
+    from cm_tui.model import EpisodeEdit
+
+    _edit(ids, EpisodeEdit(pinned=not undo), project, as_json=as_json)
+
+
+def rate(
+    ids: Ids,
+    useful: Annotated[bool, typer.Option("--useful", help="They were useful.")] = False,
+    misleading: Annotated[bool, typer.Option("--misleading", help="They misled.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the rating.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether episodes were useful."""
+    from cm_tui.model import EpisodeEdit
+
+    if useful + misleading + clear != 1:
+        raise UsageError("Choose one of --useful, --misleading and --clear.")
+    _edit(ids, EpisodeEdit(rating=useful - misleading), project, as_json=as_json)
+
+
+def forget(
+    ids: Ids,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring them back.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Forget episodes, as `cm forget` does: lists, search and agents have them no more; --undo brings them back."""
+    from cm_tui.model import EpisodeEdit
+
+    _edit(ids, EpisodeEdit(forgotten=not undo), project, as_json=as_json)
+
+
+def _edit(ids: list[str], edit: EpisodeEdit, project: Project, *, as_json: bool) -> None:
+    with open_engine(project) as engine:
+        edited = engine.edit_episodes(ids, edit)
+    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` undoes it")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Project, add_family, open_engine
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model.dates import local_minute, minute
 
 if TYPE_CHECKING:
     from cm_tui.model import ErasureReport, MemoryChange, Page, Proposal, SecretFinding, SecretsReport
@@ -34,7 +36,6 @@ def scan(
 
     The secrets themselves are never shown.
     """
-    from cm_tui.cli.output import print_json
     from cm_tui.daemon.open_engine import secrets_of_all
 
     if everywhere:
@@ -43,8 +44,6 @@ def scan(
         with open_engine(project) as engine:
             report = engine.secrets()
     if as_json:
-        from cm_tui.cli.output import plain
-
         print_json({**plain(report), "secrets": report.secrets})
     else:
         _show_found(report)
@@ -102,8 +101,6 @@ def forget(
         raise UsageError("Nothing is named to be erased.", hint="Give ids, or --found for all that the scan finds.")
     if not dry_run and not sys.stdin.isatty():
         _check_confirmed([*asked, *([FOUND] if found else [])], confirm or [])
-    from cm_tui.cli.output import print_json
-
     with open_engine(project) as engine:
         if not dry_run and sys.stdin.isatty():
             _ask_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
@@ -122,8 +119,6 @@ def _check_reason(reason: str) -> None:
 
 
 def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
-
     if not names:
         raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
     done: list[str] = []
@@ -143,8 +138,6 @@ def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_j
 
 
 def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
-
     if not names:
         if not accept:
             raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
@@ -165,14 +158,10 @@ def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) 
 
 
 def _tell_notes(change: MemoryChange) -> None:
-    from cm_tui.cli.output import narrate
-
-    for note in change.entry.notes if change.entry else ():
-        narrate(f"note: {note}")
+    narrate_notes(change.entry.notes if change.entry else ())
 
 
 def _list_proposals(project: Project, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_page
     from cm_tui.cli.proposal_rows import wish_lines
 
     with open_engine(project) as engine:
@@ -202,14 +191,11 @@ def _ask_twice(report: ErasureReport) -> None:
 
 
 def _show_found(report: SecretsReport) -> None:
-    from cm_tui.cli.output import narrate, write
-
     for one in report.findings:
         write(_found_line(one))
     if report.in_source:
         narrate(f"{report.in_source:,} more in passages of source files, as the files have them: on this machine only")
-    for note in report.notes:
-        narrate(f"note: {note}")
+    narrate_notes(report.notes)
     if report.interrupted:
         narrate("an erasure was interrupted: `cm forget --erase --found` finishes it")
     if report.findings:
@@ -220,8 +206,6 @@ def _show_found(report: SecretsReport) -> None:
 
 
 def _found_line(one: SecretFinding) -> str:
-    from cm_tui.model.dates import minute
-
     what = f"{one.count:,} × {one.kind}"
     if one.place != "journal":
         return f"{one.place:<7}  {what}  {one.where}"
@@ -230,9 +214,7 @@ def _found_line(one: SecretFinding) -> str:
 
 
 def _show_erased(report: ErasureReport) -> None:
-    from cm_tui.cli.output import narrate, write
     from cm_tui.model import told_of_neighbours
-    from cm_tui.model.dates import local_minute
 
     would = "would go" if report.dry_run else "erased"
     for event in report.events[:_SHOWN]:
@@ -250,5 +232,4 @@ def _show_erased(report: ErasureReport) -> None:
         narrate(f"note: {told_of_neighbours(report.neighbours)}")
     if not report.events and not report.lines:
         narrate("no event is to be erased" if report.dry_run else "no event was to be erased")
-    for note in report.notes:
-        narrate(f"note: {note}")
+    narrate_notes(report.notes)

@@ -1,4 +1,4 @@
-"""`cm git-hooks install|uninstall|status`."""
+"""`cm git-hooks` and `cm hook`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Project, add_family, project_of, under_old_name
+from cm_tui.cli.output import narrate, narrate_notes, print_json, write
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
@@ -16,6 +17,8 @@ Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
+    hook_settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command("hook", context_settings=hook_settings)(hook)
     help_text = "Git hooks that keep the index fresh: install, uninstall, status."
     commands = (install, uninstall, status)
     add_family(app, "git-hooks", help_text, *commands)
@@ -45,13 +48,25 @@ def status(project: Project = None, as_json: Json = False) -> None:
 
 
 def _show(hooks: GitHooks, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
-
     if as_json:
         print_json(hooks)
         return
     for hook in hooks.hooks:
         write(f"{hook.name:<16} {hook.state:<10} {hook.note}".rstrip())
     narrate(f"in {hooks.folder}")
-    for note in hooks.notes:
-        narrate(f"note: {note}")
+    narrate_notes(hooks.notes)
+
+
+def hook(
+    context: typer.Context,
+    event: Annotated[
+        str,
+        typer.Argument(
+            help="prompt, edit, session-start, session-end or stop, with the agent's JSON on stdin; git with its hook."
+        ),
+    ],
+) -> None:
+    """Tell the memory what happened; called by agents and by git, not by people. Always ends with 0."""
+    from cm_tui.agent_hooks.command import main
+
+    raise typer.Exit(main([event, *context.args]))

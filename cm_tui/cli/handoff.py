@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, write, write_text
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -43,9 +47,7 @@ def handoff(
     as_json: Json = False,
 ) -> None:
     """Write where a session stopped as one text for another agent: request, decisions, plan, files, what fails, the pack."""
-    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.engine.api.outgoing import note_on_marks, without_secrets
-    from cm_tui.errors import NotFoundError, RefusedError, UsageError
     from cm_tui.integrations.agents import named
 
     title = named(to).title if to else ""
@@ -60,6 +62,7 @@ def handoff(
                 "No session of the last 7 days is recorded here.",
                 hint="`cm episodes list --sessions` lists earlier ones: `cm handoff SESSION`.",
             )
+        state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
     text = without_secrets(_text(state, title, pack))
     if as_json:
@@ -69,14 +72,18 @@ def handoff(
     if out is not None:
         _write(out, text, force=force)
         narrate(f"written to {out}")
-    for note in (*note_on_marks(text), *(pack.notes if pack else ())):
-        narrate(f"note: {note}")
+    narrate_notes((*note_on_marks(text), *(pack.notes if pack else ())))
+
+
+def _title(engine: Engine, session: str) -> str:
+    """Return what a session without a title is called in lists: its first request."""
+    from cm_tui.model import EpisodeFilter
+
+    return next((one.title for one in engine.sessions(where=EpisodeFilter(session=session), limit=1).rows), "")
 
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:
     """Return the pack that was collected in the application; None: it is empty, or cannot be made."""
-    from cm_tui.cli.output import narrate
-    from cm_tui.errors import CmError
     from cm_tui.tui.state.pack_file import PackFile
 
     items = PackFile(engine.root).read()
@@ -90,8 +97,6 @@ def _current_pack(engine: Engine, budget: int) -> Pack | None:
 
 
 def _text(state: WorkState, title: str, pack: Pack | None) -> str:
-    from cm_tui.model.dates import local_minute
-
     who = title or "an agent"
     parts = [
         f"# Handoff: {_line(state.title or state.session)}",
@@ -126,7 +131,6 @@ def _quoted(text: str) -> str:
 
 
 def _write(file: Path, text: str, *, force: bool) -> None:
-    from cm_tui.errors import CmError
     from cm_tui.files import PRIVATE, permissions_of, write_atomically
 
     try:
@@ -149,8 +153,6 @@ def resume_session(name: str, project: Path | None, *, show: bool, as_json: bool
     """
     import shlex
 
-    from cm_tui.cli.output import print_json, write
-    from cm_tui.errors import CmError
     from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
 
     with open_engine(project) as engine:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.ensure_history import ensure_history
-from cm_tui.cli.options import Json, Project, add_family, open_engine, open_fresh_engine, under_old_name
-from cm_tui.cli.rows import commit_line, symbol_line, symbol_row
+from cm_tui.cli.code import symbol_line, symbol_row
+from cm_tui.cli.options import Json, Project, add_family, ensure_history, open_engine, open_fresh_engine, under_old_name
+from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json, print_page, write
 from cm_tui.counts import count
+from cm_tui.errors import UsageError
+from cm_tui.model.layout import commit_line
 
 if TYPE_CHECKING:
     from cm_tui.model import (
@@ -63,9 +65,6 @@ def at(
     as_json: Json = False,
 ) -> None:
     """List the symbols or files that were there at a revision."""
-    from cm_tui.cli.output import print_page
-    from cm_tui.errors import UsageError
-
     if what is What.files and (file or kind or match):
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
     if what is What.symbols and folder:
@@ -88,7 +87,6 @@ def life(
     as_json: Json = False,
 ) -> None:
     """Tell the life of a symbol: when it came, each change, when it left, whether it came back."""
-    from cm_tui.cli.output import narrate, plain, print_page
 
     def row(one: SymbolHistory) -> dict[str, Any]:
         return {
@@ -117,8 +115,6 @@ def drift(
     as_json: Json = False,
 ) -> None:
     """Show where the index and the checkout differ, symbol by symbol; what is shown is not brought up to date."""
-    from cm_tui.cli.output import plain, print_json
-
     with open_engine(project) as engine:
         if since is not None and since != "last":
             ensure_history(engine, since)
@@ -141,8 +137,6 @@ def prune(
     as_json: Json = False,
 ) -> None:
     """Drop indexed history that is no longer needed; `cm history backfill` reads it from git again."""
-    from cm_tui.cli.output import print_json
-
     with open_fresh_engine(project) as engine:
         report = engine.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
     print_json(report) if as_json else _show_pruned(report)
@@ -150,8 +144,6 @@ def prune(
 
 def status(project: Project = None, as_json: Json = False) -> None:
     """Say how far back the history is known."""
-    from cm_tui.cli.output import print_json
-
     with open_fresh_engine(project) as engine:
         state = engine.history()
     print_json(state) if as_json else _show_history(state)
@@ -164,8 +156,6 @@ def backfill(
     as_json: Json = False,
 ) -> None:
     """Read the history from git; a later call goes on where this one was stopped."""
-    from cm_tui.cli.output import follow, narrate, print_json
-
     with open_fresh_engine(project) as engine:
         place = engine.resolve(since) if since is not None else None
         if place is not None and (place.moment.ahead or not place.exact):
@@ -183,8 +173,6 @@ def line(
     as_json: Json = False,
 ) -> None:
     """List the commits of HEAD's first-parent line, newest first."""
-    from cm_tui.cli.output import print_page
-
     with open_fresh_engine(project) as engine:
         page = engine.mainline(match=match, before=before, limit=limit)
     print_page(page, commit_line, as_json=as_json)
@@ -223,8 +211,6 @@ def _drift_line(row: DriftRow) -> str:
 
 
 def _show_drift(found: Drift) -> None:
-    from cm_tui.cli.output import narrate, write
-
     for row in found.rows:
         write(_drift_line(row))
     if found.changes is not None and found.since is not None:
@@ -242,13 +228,10 @@ def _show_drift(found: Drift) -> None:
     )
     if not found.current:
         narrate("`cm index` mends all of it, `cm index PATH` one file")
-    for note in found.notes:
-        narrate(f"note: {note}")
+    narrate_notes(found.notes)
 
 
 def _show_pruned(report: PruneReport) -> None:
-    from cm_tui.cli.output import narrate, write
-
     would = "would drop" if report.dry_run else "dropped"
     write(
         f"{would} {count(report.commits, 'commit')}: {count(report.spans, 'span')}, {count(report.blobs, 'file version')} "
@@ -259,8 +242,6 @@ def _show_pruned(report: PruneReport) -> None:
 
 
 def _show_history(state: HistoryStatus) -> None:
-    from cm_tui.cli.output import narrate, write
-
     write(state.text)
     if state.blobs:
         write(f"kept for the past alone: {count(state.blobs, 'file version')}")
@@ -268,5 +249,4 @@ def _show_history(state: HistoryStatus) -> None:
         write(state.vacuumed)
     if state.running:
         narrate("history is being read")
-    for note in state.notes:
-        narrate(f"note: {note}")
+    narrate_notes(state.notes)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from cm_tui.cli.output import narrate, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
-from cm_tui.model.score_text import DIGITS, printed, sign_of
+from cm_tui.model.score_text import DIGITS, part_texts
 
 if TYPE_CHECKING:
     from cm_tui.model import By, FileHits, Hit, SearchResult
@@ -17,6 +17,7 @@ RESULT_FIELDS = (
     "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "filters", "suggestions",
 )  # fmt: skip
 """Fields of a result that are printed as JSON, in this order."""
+_RECALLED_FIELDS = ("query", "mode", "took_ms", "total", "notes", "generation")
 _CODE_LINES = 8
 _SHOWN_LINES = 12
 
@@ -38,8 +39,21 @@ def show_result(result: SearchResult, by: By = "passage", *, explain: bool = Fal
     narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
     if result.filters:
         narrate(f"filters: {' '.join(result.filters)}")
-    for note in result.notes:
-        narrate(f"note: {note}")
+    narrate_notes(result.notes)
+
+
+def show_recalled(result: SearchResult, *, explain: bool, as_json: bool) -> None:
+    """Print what is remembered of a question."""
+    if as_json:
+        from cm_tui.model.ids import plain_id
+
+        hits = [{"id": plain_id(hit.path), **plain(hit)} for hit in result.hits]
+        print_json({**{name: getattr(result, name) for name in _RECALLED_FIELDS}, "hits": hits})
+        return
+    for hit in result.hits:
+        show_remembered(hit, explain=explain)
+    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    narrate_notes(result.notes)
 
 
 def show_code(hit: Hit, *, explain: bool) -> None:
@@ -92,12 +106,10 @@ def show_remembered(hit: Hit, *, explain: bool) -> None:
 
 
 def _show_parts(hit: Hit) -> None:
-    """How a hit's score came to be, a line a part."""
-    contributions, total = printed(hit.parts, hit.score)
-    for part, adds in zip(hit.parts, contributions, strict=True):
-        value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
-        sign = sign_of(part, value, weight, adds)
-        write(f"     {adds:+.{DIGITS}f}  {part.name:<22} {sign} {value} × {weight}  {part.detail}")
-    write(f"     {total:+.{DIGITS}f}  = sum")
+    """Print how a hit's score came to be, a line for each part."""
+    texts, total = part_texts(hit)
+    for part in texts:
+        write(f"     {part.adds}  {part.name:<22} {part.product}  {part.detail}")
+    write(f"     {total}  = sum")
     if hit.relevance is not None:
         write(f"     relevance: {hit.relevance:.0%} of such hits are right")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cm_tui.cli.options import open_engine, project_of
+from cm_tui.cli.import_report import looked_at, sentence
+from cm_tui.cli.options import ask, open_engine, project_of
+from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, write
 from cm_tui.counts import count
-from cm_tui.errors import CmError, RefusedError
+from cm_tui.errors import CmError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.model import AllImports, ProjectSessions, UnknownRecord
@@ -27,7 +27,6 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
         RefusedError: no terminal to ask in.
         CmError: the first reason why a project could not be imported into, once the others are.
     """
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.engine.api.past_sessions import all_projects
 
     found = all_projects(agents, environment)
@@ -41,12 +40,9 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
             narrate("nothing was done; without --dry-run they are recorded")
         return
     if not yes:
-        if not sys.stdin.isatty():
-            raise RefusedError(
-                "This needs a confirmation, and there is no terminal to ask in.",
-                hint="Pass --yes; --dry-run lists them.",
-            )
-        typer.confirm(f"Import into {count(len(wanted), 'project')}?", abort=True, err=True)
+        question = f"Import into {count(len(wanted), 'project')}?"
+        refusal = "This needs a confirmation, and there is no terminal to ask in."
+        ask(question, refusal, "Pass --yes; --dry-run lists them.")
     done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment}, found.notes)
     if as_json:
         print_json({"plan": found, "imported": done})
@@ -57,15 +53,12 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
 def _into_each(
     wanted: Sequence[ProjectSessions], given: dict[str, Any], shown: Sequence[str]
 ) -> tuple[list[dict[str, Any]], CmError | None]:
-    from cm_tui.cli.import_report import sentence
-    from cm_tui.cli.output import follow_import, narrate, plain
-
     done: list[dict[str, Any]] = []
     failed: CmError | None = None
     for one in wanted:
         try:
             with open_engine(Path(one.root)) as engine:
-                summary = follow_import(engine.import_sessions(**given))
+                summary = follow_to(engine.import_sessions(**given), lambda step: step.imported)
         except CmError as error:
             failed = failed or error
             narrate(f"{one.root}: {error}")
@@ -81,9 +74,6 @@ def _into_each(
 
 
 def _show(found: AllImports) -> None:
-    from cm_tui.cli.import_report import looked_at
-    from cm_tui.cli.output import narrate, write
-
     for one in found.projects:
         size = f", {one.bytes / 1e6:,.1f} MB to read" if one.bytes else ""
         write(
@@ -98,8 +88,7 @@ def _show(found: AllImports) -> None:
         )
     if found.never:
         narrate(f"{count(found.never, 'transcript')} of folders that are never recorded")
-    for note in found.notes:
-        narrate(f"note: {note}")
+    narrate_notes(found.notes)
 
 
 def show_unknown(project: Path | None, *, as_json: bool) -> None:
@@ -112,7 +101,6 @@ def show_unknown(project: Path | None, *, as_json: bool) -> None:
     Raises:
         CmError: there is no project here, or its journal cannot be read.
     """
-    from cm_tui.cli.output import print_page
     from cm_tui.engine.api import projects
     from cm_tui.engine.api.past_sessions import unknown_records
 
@@ -121,8 +109,6 @@ def show_unknown(project: Path | None, *, as_json: bool) -> None:
 
 
 def _lines(one: UnknownRecord) -> list[str]:
-    from cm_tui.model.dates import local_minute
-
     when = local_minute(one.time) if one.time is not None else "(no time)"
     more = len(one.raw) + one.cut - _SHOWN
     rest = f" … {more:,} characters more: --json" if more > 0 else ""

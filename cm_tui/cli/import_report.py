@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cm_tui.cli.output import narrate, narrate_notes, write
 from cm_tui.counts import count
+from cm_tui.model.dates import day
 
 if TYPE_CHECKING:
     from cm_tui.model import ImportPlan, ImportSource, ImportSummary, TranscriptCounts
@@ -15,8 +17,6 @@ _SHOWN = 8
 
 def show_plan(plan: ImportPlan) -> None:
     """Print what an import would read."""
-    from cm_tui.cli.output import narrate, write
-
     for source in plan.sources:
         write(_source_line(source))
         for folder in source.folders[:_SHOWN]:
@@ -34,15 +34,12 @@ def show_plan(plan: ImportPlan) -> None:
             narrate(f"  in {folder}")
         if len(plan.elsewhere) > _SHOWN:
             narrate("  … and others: --json names them")
-    for note in (*plan.notes, *map(unheld, plan.unheld)):
-        narrate(f"note: {note}")
+    narrate_notes((*plan.notes, *map(unheld, plan.unheld)))
     if plan.new:
         narrate("nothing was done; `cm import` records them")
 
 
 def _source_line(source: ImportSource) -> str:
-    from cm_tui.model.dates import day
-
     when = (
         f"  {day(source.first)} to {day(source.last)}" if source.first is not None and source.last is not None else ""
     )
@@ -52,8 +49,6 @@ def _source_line(source: ImportSource) -> str:
 
 def show_summary(summary: ImportSummary) -> None:
     """Print what an import did."""
-    from cm_tui.cli.output import narrate
-
     narrate(sentence(summary))
     narrate(looked_at(summary.looked_at))
     for what, counts in (
@@ -64,8 +59,7 @@ def show_summary(summary: ImportSummary) -> None:
             most = sorted(counts.items(), key=lambda item: -item[1])
             told = ", ".join(f"{number:,} × {kind}" for kind, number in most[:_SHOWN])
             narrate(f"{what}: {told}{', …' if len(most) > _SHOWN else ''}")
-    for note in summary.notes:
-        narrate(f"note: {note}")
+    narrate_notes(summary.notes)
 
 
 def sentence(summary: ImportSummary) -> str:

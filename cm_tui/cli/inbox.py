@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from cm_tui.cli.proposal_options import AGENT, ALL_STATES, KINDS, STATES
-from cm_tui.errors import UsageError
-from cm_tui.model import NarratedChange, NarratedFilter, NarratedState, Page, Proposal
-from cm_tui.model.ids import plain_id
+import typer
+
+from cm_tui.errors import CmError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import NarratedDecision, NarratedProposal
-
-Wish = Proposal
-"""What an agent proposes to do with an entry or an episode."""
+    from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState, Page
+    from cm_tui.model import Proposal as Wish
 
 MOST = 10_000
 """Rows that are asked for where all are meant."""
 _LONGEST_ID = 64
 _LETTER = "p"
 """With it begin the ids of what agents propose about entries and episodes; those of the narrator begin with another."""
+KINDS = (
+    "command", "workflow", "fix", "statement", "decision", "rejected", "correction", "cochange", "convention", "stale",
+    "topic", "size",
+)  # fmt: skip
+"""Kinds of what the narrator proposes; written down here, so that `cm --help` imports no records."""
+AGENT = "agent"
+"""Stands among the kinds for whatever agents propose."""
+STATES = ("waiting", "deferred", "approved", "rejected")
+ALL_STATES = "all"
+Id = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id, or a beginning of it.")]
+Ids = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ID]...", help="Ids, or beginnings of them; ID@DIGEST decides only on what was shown."),
+]
+KIND_HELP = f"Only of this kind: {', '.join(KINDS)}, or {AGENT}."
+Kind = Annotated[str, typer.Option("--kind", help=KIND_HELP)]
+Every = Annotated[bool, typer.Option("--all", help="With --kind: all of that kind that wait.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --all: do not ask.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it is remembered.")]
 
 
 def filter_of(
@@ -32,6 +48,8 @@ def filter_of(
     Raises:
         UsageError: there is no such state or kind.
     """
+    from cm_tui.model import NarratedFilter
+
     for what, said, known in (("state", states, (*STATES, ALL_STATES)), ("kind", kinds, (*KINDS, AGENT))):
         for one in said:
             if one not in known:
@@ -48,6 +66,8 @@ def filter_of(
 
 def is_wish(name: str) -> bool:
     """Return whether a name is that of what an agent proposes about an entry or an episode."""
+    from cm_tui.model.ids import plain_id
+
     return plain_id(name).lower().startswith(_LETTER)
 
 
@@ -57,6 +77,8 @@ def checked(names: Sequence[str]) -> list[str]:
     Raises:
         UsageError: one of them can be no id.
     """
+    from cm_tui.model.ids import plain_id
+
     found = [plain_id(name) for name in names]
     for name in found:
         if not name or len(name) > _LONGEST_ID or not name.isprintable():
@@ -74,6 +96,8 @@ def listed(engine: Engine, where: NarratedFilter, limit: int, *, agents: bool) -
         limit: how many at most.
         agents: only what agents propose.
     """
+    from cm_tui.model import Page
+
     wishes = _wishes(engine, where) if not where.policy and (agents or not where.kinds) else []
     if agents:
         # A filter has no word for who proposed it.
@@ -92,6 +116,8 @@ def waiting(engine: Engine) -> int:
     Raises:
         CmError: they cannot be read.
     """
+    from cm_tui.model import NarratedFilter
+
     return engine.narrated(NarratedFilter(), limit=1).total + engine.proposals().total
 
 
@@ -138,7 +164,7 @@ def check_wishes(names: Sequence[str], options: Sequence[str]) -> None:
 
 
 def _decide_wish(engine: Engine, name: str, decision: NarratedDecision, named: int) -> NarratedChange:
-    from cm_tui.errors import CmError
+    from cm_tui.model import NarratedChange
 
     try:
         found = _wish(engine, name)
@@ -156,8 +182,6 @@ def _decide_wish(engine: Engine, name: str, decision: NarratedDecision, named: i
 
 
 def _wish(engine: Engine, name: str) -> Wish:
-    from cm_tui.errors import NotFoundError
-
     wanted = name.partition("@")[0].lower()
     waiting = engine.proposals().rows
     found = [one for one in waiting if one.id == wanted] or [one for one in waiting if one.id.startswith(wanted)]

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Force, Json, Project, open_engine, open_fresh_engine, project_of
+from cm_tui.cli.options import DryRun, Force, Json, Project, open_engine, open_fresh_engine, project_of
+from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_page, write
+from cm_tui.cli.pause import recording_lines, recording_row
 from cm_tui.counts import count, noun
+from cm_tui.errors import CmError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -43,15 +46,12 @@ def index(
             "--since", help="Say what differs from this commit; what is read again is always exactly what changed."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")] = False,
+    dry_run: DryRun = False,
     force: Force = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Bring the index up to the working tree: only what changed is read again."""
-    from cm_tui.cli.output import follow, print_json
-    from cm_tui.errors import NotFoundError
-
     where, single = _target(path, project_of(project), force=force)
     with open_engine(where, force=force) as engine:
         if dry_run:
@@ -75,8 +75,6 @@ def _target(path: Path | None, project: Path | None, *, force: bool) -> tuple[Pa
         NotFoundError: nothing is there, nor was.
         RefusedError: it is in another project than the one that was named, or in none that has an index.
     """
-    from cm_tui.errors import NotFoundError
-
     if path is None:
         return project, []
     absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - `..` goes before links are looked at, as in a shell
@@ -93,7 +91,6 @@ def _target(path: Path | None, project: Path | None, *, force: bool) -> tuple[Pa
 
 def _refuse_outside(path: Path, project: Path, *, force: bool) -> None:
     from cm_tui.engine.api import projects
-    from cm_tui.errors import RefusedError
 
     root = projects.locate(project, force=force)[0]
     # The folder is resolved, the name is not: a link is a name of the project like any other.
@@ -104,7 +101,6 @@ def _refuse_outside(path: Path, project: Path, *, force: bool) -> None:
 def _refuse_unindexed(file: Path, where: Path, *, force: bool) -> None:
     """Stop before a single file is looked at that belongs neither to the project here nor to another one with an index."""
     from cm_tui.engine.api import projects
-    from cm_tui.errors import CmError, RefusedError
 
     root, store = projects.locate(where, force=force)
     if projects.has_store(store):
@@ -127,7 +123,6 @@ def rebuild(
 ) -> None:
     """Rebuild the index, even a damaged one; the journal and marks are kept."""
     from cm_tui.cli.options import project_of
-    from cm_tui.cli.output import follow, narrate, print_json
     from cm_tui.daemon.open_engine import rebuild as rebuild_project
 
     where = project_of(project)
@@ -140,7 +135,6 @@ def rebuild(
 
 def _ask_where_long(project: Path | None) -> None:
     """Ask before a long rebuild; without a terminal, only print the estimate."""
-    from cm_tui.cli.output import narrate
     from cm_tui.engine.api import projects
 
     plan = projects.plan_rebuild(project)
@@ -164,21 +158,18 @@ def _span(seconds: float) -> str:
 
 def status(project: Project = None, as_json: Json = False) -> None:
     """Show the project and its index at a glance."""
-    from cm_tui.cli import recording_status
-    from cm_tui.cli.output import print_json, write
-
     with open_engine(project) as engine:
         state = engine.status()
         fresh = engine.freshness() if state.indexed else None
         waiting = _waiting(engine) if state.indexed else None
     if as_json:
-        recording = recording_status.as_json(Path(state.root))
+        recording = recording_row(Path(state.root))
         print_json({**asdict(state), "proposals": waiting, "freshness": fresh, "recording": recording})
         return
     _show_status(state)
     if waiting:
         write(f"{'proposals':<9} {waiting:,} {noun(waiting, 'waits', 'wait')} for you: `cm proposals`")
-    for text in recording_status.lines(Path(state.root)):
+    for text in recording_lines(Path(state.root)):
         write(f"{'recording':<9} {text}")
     if fresh is not None:
         _show_freshness(fresh)
@@ -187,7 +178,6 @@ def status(project: Project = None, as_json: Json = False) -> None:
 def _waiting(engine: Engine) -> int | None:
     """Return how many proposals wait for a person; None where they cannot be read, which says so where they are listed."""
     from cm_tui.cli.inbox import waiting
-    from cm_tui.errors import CmError
 
     try:
         return waiting(engine)
@@ -204,7 +194,6 @@ def skipped(
     as_json: Json = False,
 ) -> None:
     """List skipped files and the reasons; or indexed files that were not read in full."""
-    from cm_tui.cli.output import print_page
     from cm_tui.model import Page, SkippedFile
 
     with open_fresh_engine(project) as engine:
@@ -217,11 +206,8 @@ def skipped(
 
 
 def _show_summary(summary: IndexSummary) -> None:
-    from cm_tui.cli.output import narrate
-
     narrate(_sentence(summary))
-    for note in summary.notes:
-        narrate(f"note: {note}")
+    narrate_notes(summary.notes)
 
 
 def _sentence(summary: IndexSummary) -> str:
@@ -234,21 +220,16 @@ def _sentence(summary: IndexSummary) -> str:
 
 
 def _show_plan(plan: IndexPlan) -> None:
-    from cm_tui.cli.output import narrate, write
-
     for name, paths in (("add", plan.added), ("update", plan.modified), ("remove", plan.removed)):
         for path in paths:
             write(f"{name:<8} {path}")
     for old, new in plan.renamed:
         write(f"{'rename':<8} {old} → {new}")
     narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; nothing was done")
-    for note in plan.notes:
-        narrate(f"note: {note}")
+    narrate_notes(plan.notes)
 
 
 def _show_freshness(state: Freshness) -> None:
-    from cm_tui.cli.output import write
-
     write(f"{'fresh':<9} {f'behind: {state.why}' if state.behind else 'yes'}")
     if state.ran_at and state.did:
         write(f"{'last run':<9} {state.did}, {_ago(state.ran_at)}")
@@ -268,8 +249,6 @@ def _ago(at: float) -> str:
 
 
 def _show_status(state: ProjectStatus) -> None:
-    from cm_tui.cli.output import write
-
     languages = ", ".join(f"{name} {count:,}" for name, count in list(state.languages.items())[:6])
     rows = [
         ("project", f"{state.name}  ({state.identity})"),

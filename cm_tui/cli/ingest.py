@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Limit, Project, open_engine
+from cm_tui.cli.output import narrate, print_json, write
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model.dates import local_minute
+from cm_tui.model.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.model import IngestOutcome, IngestRun
@@ -40,30 +44,21 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a pipeline over a text now; what it had before is not ingested again."""
-    from cm_tui.cli.output import plain, print_json
-
     given = _values(values or ())
     text = _read(source)
     if source != "-":
         given.setdefault("path", source)
     with open_engine(project) as engine:
         found = engine.ingest(pipeline, text, values=given)
-    if as_json:
-        print_json(plain(found))
-    else:
-        _tell(found)
-    if found.outcome == "failed":
-        raise typer.Exit(1)
+    _end(found, as_json=as_json)
 
 
 def pending(project: Project = None, as_json: Json = False) -> None:
     """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
-    from cm_tui.cli.output import narrate, plain, print_json
-
     with open_engine(project) as engine:
         found = engine.ingest_pending()
     if as_json:
-        print_json({"rows": [plain(one) for one in found], "total": len(found)})
+        print_json({"rows": found, "total": len(found)})
         return
     for one in found:
         _tell(one)
@@ -79,13 +74,11 @@ def listing(
     as_json: Json = False,
 ) -> None:
     """List runs, the newest first."""
-    from cm_tui.cli.output import narrate, plain, print_json
-
     outcome: IngestOutcome | None = "failed" if failed else None
     with open_engine(project) as engine:
         found = engine.ingest_runs(pipeline=pipeline, outcome=outcome, limit=limit or _LISTED)
     if as_json:
-        print_json({"rows": [plain(one) for one in found.rows], "total": found.total})
+        print_json({"rows": found.rows, "total": found.total})
         return
     for one in found.rows:
         _tell(one)
@@ -97,16 +90,9 @@ def listing(
 
 def again(run: Run, project: Project = None, as_json: Json = False) -> None:
     """Run what failed again from the step that failed, with the input that was kept."""
-    from cm_tui.cli.output import plain, print_json
-
     with open_engine(project) as engine:
         found = engine.ingest_again(run)
-    if as_json:
-        print_json(plain(found))
-    else:
-        _tell(found)
-    if found.outcome == "failed":
-        raise typer.Exit(1)
+    _end(found, as_json=as_json)
 
 
 def tail(
@@ -114,8 +100,6 @@ def tail(
     project: Project = None,
 ) -> None:
     """Follow the runs of pipelines as they happen, until Ctrl+C."""
-    from cm_tui.cli.output import narrate
-
     with open_engine(project) as engine:
         shown: dict[tuple[str, int], None] = {}
         found = engine.ingest_runs(limit=1_000).rows
@@ -135,11 +119,14 @@ def tail(
             return
 
 
-def _tell(one: IngestRun) -> None:
-    from cm_tui.cli.output import write
-    from cm_tui.model.dates import local_minute
-    from cm_tui.model.text import one_line
+def _end(found: IngestRun, *, as_json: bool) -> None:
+    """Print a run; exit with 1 when it failed."""
+    print_json(found) if as_json else _tell(found)
+    if found.outcome == "failed":
+        raise typer.Exit(1)
 
+
+def _tell(one: IngestRun) -> None:
     into = ", ".join(f"{row.destination} ×{row.items}" for row in one.written)
     write(
         one_line(
@@ -152,8 +139,6 @@ def _tell(one: IngestRun) -> None:
 
 
 def _values(given: Sequence[str]) -> dict[str, str]:
-    from cm_tui.errors import UsageError
-
     found = {}
     for one in given:
         key, sign, value = one.partition("=")
@@ -166,7 +151,6 @@ def _values(given: Sequence[str]) -> dict[str, str]:
 def _read(source: str) -> str:
     import sys
 
-    from cm_tui.errors import NotFoundError, UsageError
     from cm_tui.files import read_bounded
 
     try:

@@ -1,4 +1,4 @@
-"""`cm link`."""
+"""`cm link` and `cm projects`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, need_terminal, project_of
+from cm_tui.cli.output import narrate, print_json, print_page, write
+from cm_tui.counts import count
+from cm_tui.errors import UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import EarlierMemory, MemoryLink
+    from cm_tui.model import KnownProject
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.command("link")(link)
+    app.command("projects")(projects)
 
 
 def link(
@@ -33,10 +39,8 @@ def link(
     A fork, a copy or a second clone has a memory of its own until then, and so has a repository that was moved. Worktrees
     share their repository's. With --json it shows what --show does, and asks nothing.
     """
-    from cm_tui.cli.output import narrate
     from cm_tui.daemon.open_engine import remove as remove_store
     from cm_tui.engine.api import links, projects
-    from cm_tui.errors import UsageError
 
     if show and remove:
         raise UsageError("Choose one of --show and --remove.")
@@ -62,8 +66,6 @@ def link(
 
 
 def _show(found: MemoryLink, *, as_json: bool) -> None:
-    from cm_tui.cli.output import print_json, write
-
     if as_json:
         print_json(found)
         return
@@ -83,8 +85,6 @@ def _show(found: MemoryLink, *, as_json: bool) -> None:
 
 
 def _described(earlier: EarlierMemory) -> str:
-    from cm_tui.counts import count
-
     counts = (
         count(earlier.entries, "entry", "entries"), count(earlier.notes, "note"), count(earlier.episodes, "episode")
     )  # fmt: skip
@@ -93,8 +93,6 @@ def _described(earlier: EarlierMemory) -> str:
 
 
 def _agreed_to_earlier(found: MemoryLink, earlier: EarlierMemory) -> bool:
-    from cm_tui.cli.output import narrate
-
     _refuse_without_terminal()
     narrate(f"Another memory was made in {found.root}:")
     narrate(f"  {_described(earlier)}")
@@ -103,15 +101,10 @@ def _agreed_to_earlier(found: MemoryLink, earlier: EarlierMemory) -> bool:
 
 
 def _refuse_without_terminal() -> None:
-    import sys
-
-    from cm_tui.errors import RefusedError
-
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise RefusedError(
-            "Linking is a person's decision: there is no terminal to ask at.",
-            hint="Run `cm link` yourself, in a terminal; `cm link --show` says what it is about.",
-        )
+    need_terminal(
+        "Linking is a person's decision: there is no terminal to ask at.",
+        "Run `cm link` yourself, in a terminal; `cm link --show` says what it is about.",
+    )
 
 
 def _with_note(folder: str, found: MemoryLink) -> str:
@@ -121,8 +114,6 @@ def _with_note(folder: str, found: MemoryLink) -> str:
 
 
 def _agreed(found: MemoryLink) -> bool:
-    from cm_tui.cli.output import narrate
-
     _refuse_without_terminal()
     narrate(f"{found.root} says that it is {found.claims}.")
     narrate("There is memory of that, made in")
@@ -132,3 +123,23 @@ def _agreed(found: MemoryLink) -> bool:
         narrate("If you moved it here, or cloned it again, link it: the memory moves with it.")
     narrate("Linked, agents in this checkout receive the memory kept there, and their work is recorded in it.")
     return typer.confirm("Link this checkout to that memory?", default=False, err=True)
+
+
+def projects(
+    match: Annotated[str, typer.Option("--match", help="Part of a name, an identity or a folder.")] = "",
+    as_json: Json = False,
+) -> None:
+    """List the projects that there is an index or a journal of, the one that was used last first."""
+    from cm_tui.engine.api.known_projects import known_projects
+
+    print_page(known_projects(match=match), _lines, as_json=as_json)
+
+
+def _lines(one: KnownProject) -> list[str]:
+    has = ", ".join(word for word, there in (("index", one.indexed), ("journal", one.recorded)) if there)
+    lines = [f"{one.id}  {local_minute(one.last)}  {one.identity or one.name}  ({has or 'empty'})"]
+    lines += [f"  {folder}" for folder in one.roots]
+    lines += [
+        f"  {folder} (no longer there; where it was moved, `cm link` takes its memory along)" for folder in one.gone
+    ]
+    return lines

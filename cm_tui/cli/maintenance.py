@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, Yes, project_of
+from cm_tui.cli.output import narrate, print_json, write
 from cm_tui.counts import count
+from cm_tui.errors import StoreError
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +28,6 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check what cm stands on, read the whole store, and say how to mend each."""
-    from cm_tui.cli.output import print_json, write
     from cm_tui.daemon.checkup import examine
 
     checks = examine(project_of(project), full=full)
@@ -52,7 +53,7 @@ def reset(
             help="What agents' sessions recorded: drop it too, for good, or keep it (unless told otherwise).",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -60,7 +61,6 @@ def reset(
 
     The code itself is never touched, and an index can be made again.
     """
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.daemon.open_engine import remove
     from cm_tui.engine.api import projects
 
@@ -88,7 +88,6 @@ def reset(
 def _episodes_of(name: str, *, sure: bool) -> int:
     """How many episodes a project has; 0 for a journal that cannot be read, unless they are to go."""
     from cm_tui.engine.api import projects
-    from cm_tui.errors import StoreError
 
     try:
         return projects.episodes_of(name)

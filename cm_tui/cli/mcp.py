@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cm_tui.cli.options import Project, project_of
+from cm_tui.cli.output import write
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +35,6 @@ def mcp(
     Answers for the project, its worktrees, and what is given besides; anything else is refused.
     """
     if token:
-        from cm_tui.cli.output import write
         from cm_tui.daemon.port_token import port_token
 
         write(port_token())

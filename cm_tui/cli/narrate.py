@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cm_tui.cli import output
 from cm_tui.cli.options import Json, Project, open_engine
 from cm_tui.counts import count, noun
+from cm_tui.model.dates import instant
 
 if TYPE_CHECKING:
     from cm_tui.model import ModelCost, NarratorReport
@@ -27,14 +29,11 @@ def narrate(
     as_json: Json = False,
 ) -> None:
     """Look at the episodes that are new, and propose what they teach; nothing is written before you approve it."""
-    from cm_tui.cli import output
-    from cm_tui.model.dates import instant
-
     start = instant(since, "--since") if since else None
     with open_engine(project) as engine:
         if (cost := engine.narrator_cost()).model:
             output.narrate(_before(cost, dry_run=dry_run))
-        report = output.follow_narrator(engine.narrate(since=start, dry_run=dry_run))
+        report = output.follow_to(engine.narrate(since=start, dry_run=dry_run), lambda step: step.narrated)
     if report is None:
         return
     if as_json:
@@ -54,7 +53,6 @@ def _before(cost: ModelCost, *, dry_run: bool) -> str:
 
 
 def _show(report: NarratorReport) -> None:
-    from cm_tui.cli import output
     from cm_tui.cli.proposal_rows import narrated_line
 
     new = "would be new" if report.dry_run else "new"

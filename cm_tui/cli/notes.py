@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from cm_tui.cli.options import Json, Project, add_family, open_engine, refuse_empty
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, write, write_text
 from cm_tui.counts import count
-from cm_tui.errors import CmError, UsageError
+from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -55,21 +57,12 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search notes: passages with path, lines and score."""
-    from cm_tui.cli.hits import show_remembered
-    from cm_tui.cli.output import narrate, print_json
-    from cm_tui.cli.recall import result_object
+    from cm_tui.cli.hits import show_recalled
 
     refuse_empty(text, 'cm notes search "which port does the router use"')
     with open_engine(project) as engine:
         result = engine.search_notes(text, limit=max_results, min_score=min_score)
-    if as_json:
-        print_json(result_object(result))
-        return
-    for hit in result.hits:
-        show_remembered(hit, explain=explain)
-    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
-    for note in result.notes:
-        narrate(f"note: {note}")
+    show_recalled(result, explain=explain, as_json=as_json)
 
 
 def get(
@@ -80,8 +73,6 @@ def get(
     as_json: Json = False,
 ) -> None:
     """Print a note, without what looks like a secret."""
-    from cm_tui.cli.output import narrate, plain, print_json, write_text
-
     with open_engine(project) as engine:
         found = engine.note(name, start=start, lines=lines)
     if as_json:
@@ -105,8 +96,6 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List notes, those that were changed last first."""
-    from cm_tui.cli.output import narrate, print_page
-
     with open_engine(project) as engine:
         page = engine.notes(match=match, kind=kind, scope=scope, limit=limit)
     print_page(page, line_of, as_json=as_json)
@@ -163,8 +152,6 @@ def delete(name: Name, project: Project = None, as_json: Json = False) -> None:
 
 def conflicts(project: Project = None, as_json: Json = False) -> None:
     """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
-    from cm_tui.cli.output import narrate, plain, print_json, write, write_text
-
     with open_engine(project) as engine:
         found = engine.note_conflicts()
     if as_json:
@@ -182,8 +169,6 @@ def conflicts(project: Project = None, as_json: Json = False) -> None:
 
 def line_of(note: Note) -> str:
     """Return a note as a line of a list."""
-    from cm_tui.model.dates import local_minute
-
     marks = [mark for mark, is_so in (("from git", note.came_along), (note.problem, note.problem)) if is_so]
     marked = f" ({'; '.join(map(str, marks))})" if marks else ""
     title = f"  {note.title[:_TITLE]}" if note.title else ""
@@ -192,8 +177,6 @@ def line_of(note: Note) -> str:
 
 def _text_of(engine: Engine, name: str) -> str | None:
     """Return the full text of a note; None when it does not exist."""
-    from cm_tui.errors import NotFoundError
-
     parts: list[str] = []
     start: int | None = 1
     try:
@@ -243,21 +226,11 @@ def _conflict(change: NoteChange) -> CmError:
 
 
 def _show_change(change: NoteChange, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
-
     if as_json:
-        print_json(_object(change))
+        print_json(change)
         return
     write(change.id)
-    for note in change.notes:
-        narrate(f"note: {note}")
+    narrate_notes(change.notes)
     if change.redacted:
         narrate(f"note: taken out of it: {count(change.redacted, 'secret')}")
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
-
-
-def _object(change: NoteChange) -> dict[str, Any]:
-    from cm_tui.cli.output import plain
-
-    found: dict[str, Any] = plain(change)
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
@@ -11,17 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cm_tui.cli.output import follow, narrate
+from cm_tui.errors import CmError, RefusedError, UsageError
+
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 """What `cm --project PATH command` said before the command."""
-
 Project = Annotated[
     Path | None,
     typer.Option("--project", "-p", help="Folder of the project; default: the repository around the current folder."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, typer.Option("--force", help="Insist on a root that is refused as unsafe.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 At = Annotated[
@@ -46,8 +51,6 @@ def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable
 
     @functools.wraps(command)
     def renamed(*args: Any, **kwargs: Any) -> None:
-        from cm_tui.cli.output import narrate
-
         narrate(f"`cm {old}` is called `cm {new}` now.")
         command(*args, **kwargs)
 
@@ -74,7 +77,6 @@ def open_engine(project: Path | None, *, force: bool = False) -> Iterator[Engine
     Raises:
         CmError: the project or its store cannot be opened.
     """
-    from cm_tui.cli.output import narrate
     from cm_tui.daemon import open_engine as engines
 
     with closing(engines.open_engine(project_of(project), force=force, say=narrate)) as engine:
@@ -92,7 +94,6 @@ def open_fresh_engine(project: Path | None, *, of_memory: bool = False) -> Itera
     Raises:
         NotIndexedError: the project has no index yet.
     """
-    from cm_tui.cli.output import narrate
     from cm_tui.daemon import open_engine as engines
 
     with closing(engines.open_fresh_engine(project_of(project), of_memory=of_memory, say=narrate)) as engine:
@@ -109,7 +110,58 @@ def refuse_empty(query: str, example: str) -> None:
     Raises:
         UsageError: the query is empty.
     """
-    from cm_tui.errors import UsageError
-
     if not query.strip():
         raise UsageError("The query is empty.", hint=f"For example: {example}")
+
+
+def ensure_history(engine: Engine, revision: str) -> None:
+    """Have the history read back to a revision, unless it is known or was pruned on purpose.
+
+    The files of a commit off the mainline are read by the question itself: that is said.
+
+    Raises:
+        NotFoundError: there is no such revision.
+    """
+    found = engine.resolve(revision)
+    if found.moment.ahead and not found.known:
+        narrate(f"reading the files of {revision}: it is {found.moment.place}")
+        return
+    if found.known or not found.sha or engine.history().vacuumed:
+        return
+    narrate(f"reading history back to #{found.moment.ordinal} {found.moment.sha[:10]}")
+    follow(engine.backfill(since=f"#{found.moment.ordinal}"))
+
+
+def ask(question: str, refusal: str, hint: str) -> None:
+    """Ask for a confirmation.
+
+    Raises:
+        RefusedError: there is no terminal to ask in; with the refusal and the hint.
+        Abort: the user declines.
+    """
+    if not sys.stdin.isatty():
+        raise RefusedError(refusal, hint=hint)
+    typer.confirm(question, abort=True, err=True)
+
+
+def need_terminal(refusal: str, hint: str) -> None:
+    """Refuse what only a person decides when there is no terminal.
+
+    Raises:
+        RefusedError: with the refusal and the hint.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError(refusal, hint=hint)
+
+
+def root_here(project: Path | None, *, needed: bool) -> Path | None:
+    """Return the root of the project; None when it is optional and missing."""
+    from cm_tui.engine.api import projects
+
+    folder = project_of(project)
+    try:
+        return projects.locate(folder, around=folder is None)[0]
+    except CmError:
+        if needed:
+            raise
+        return None

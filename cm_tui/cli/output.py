@@ -15,13 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cm_tui.model.text import CONTROLS, cut_names, harmless, one_line
 
 if TYPE_CHECKING:
-    from cm_tui.model import ImportSummary, IndexSummary, NarratorReport, Page, Progress, RescueSummary
+    from cm_tui.model import IndexSummary, Page, Progress
 
+T = TypeVar("T")
 _SILENCE = 5.0
 """Seconds after which long work says how far it is, where no bar can be drawn."""
 _LATE = 2.0
@@ -84,6 +85,12 @@ def narrate(text: str) -> None:
     _tell(one_line(cut_names(text)) + "\n")
 
 
+def narrate_notes(notes: Iterable[str]) -> None:
+    """Narrate warnings, each on a line."""
+    for note in notes:
+        narrate(f"note: {note}")
+
+
 def _tell(text: str) -> None:
     """Write to stderr, best effort: a closed pipe or a full disk does not stop the work."""
     with suppress(OSError):
@@ -127,35 +134,16 @@ def print_page(
 
 
 def follow(steps: Iterable[Progress]) -> IndexSummary | None:
-    """Show progress on stderr until the work is done; gives its summary."""
-    summary = None
+    """Show progress on stderr until the index run ends; return its summary."""
+    return follow_to(steps, lambda step: step.summary)
+
+
+def follow_to(steps: Iterable[Progress], result: Callable[[Progress], T | None]) -> T | None:
+    """Show progress on stderr until the work ends; return the last result that a step carries."""
+    found = None
     for step in _told(steps):
-        summary = step.summary or summary
-    return summary
-
-
-def follow_import(steps: Iterable[Progress]) -> ImportSummary | None:
-    """Show progress on stderr until sessions are imported; gives what was done."""
-    summary = None
-    for step in _told(steps):
-        summary = step.imported or summary
-    return summary
-
-
-def follow_rescue(steps: Iterable[Progress]) -> RescueSummary | None:
-    """Show progress on stderr until transcripts are copied; gives what was done."""
-    summary = None
-    for step in _told(steps):
-        summary = step.rescued or summary
-    return summary
-
-
-def follow_narrator(steps: Iterable[Progress]) -> NarratorReport | None:
-    """Show progress on stderr until the narrator has looked at what is new; gives what was done."""
-    report = None
-    for step in _told(steps):
-        report = step.narrated or report
-    return report
+        found = result(step) or found
+    return found
 
 
 @contextmanager
@@ -205,6 +193,9 @@ def _shown(steps: Iterable[Progress], waiting: threading.Timer, *, live: bool) -
 
 
 def _bar(step: Progress) -> None:
+    if step.stage == "wait":
+        _tell(f"\r\x1b[K{one_line(step.message)}")
+        return
     share = step.done / step.total if step.total else 1.0
     filled = round(share * 24)
     counts = f"{step.done:,}/{step.total:,}" if step.total else ""

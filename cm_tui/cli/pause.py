@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, root_here
+from cm_tui.cli.output import narrate, plain, print_json, write
+from cm_tui.counts import count, noun
+from cm_tui.errors import CmError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.model import RecordingState
+
+_BY = {"paused": "person", "never": "settings", "off": "settings", "on": ""}
+"""Who stopped it: no agent can."""
+_SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +56,6 @@ def pause(
     the files that were changed meanwhile. Questions are answered all the same.
     """
     from cm_tui.engine.api import recording
-    from cm_tui.errors import UsageError
 
     if show and (time or session):
         raise UsageError("--show changes nothing: it goes without a time and without --session.")
@@ -55,7 +63,7 @@ def pause(
         raise UsageError("--unknown goes with --session.")
     if session and (time or everywhere):
         raise UsageError("A session is never recorded from now on, in no project.", hint="Leave out the rest.")
-    root = None if everywhere else _root(project, needed=not session)
+    root = None if everywhere else root_here(project, needed=not session)
     if session:
         _marked(recording.never_record(root, session, unknown=unknown), root, never=True, as_json=as_json)
         return
@@ -81,7 +89,6 @@ def resume(
 ) -> None:
     """Record again what agents do in this project; with a session or an episode, open its agent there."""
     from cm_tui.engine.api import recording
-    from cm_tui.errors import UsageError
 
     if name:
         from cm_tui.cli.handoff import resume_session
@@ -94,28 +101,14 @@ def resume(
         raise UsageError("--print goes with EPISODE_OR_SESSION.", hint="`cm episodes` lists them.")
     if session and everywhere:
         raise UsageError("A session is the same in every project.", hint="Leave out --everywhere.")
-    here = _root(project, needed=not (everywhere or session))
+    here = root_here(project, needed=not (everywhere or session))
     if session:
         _marked(recording.never_record(here, session, never=False), here, never=False, as_json=as_json)
         return
     _tell(recording.resume(None, here=here) if everywhere else recording.resume(here), as_json=as_json)
 
 
-def _root(project: Path | None, *, needed: bool) -> Path | None:
-    """Return the root of the project; None when it is optional and missing."""
-    from cm_tui.engine.api import projects
-    from cm_tui.errors import CmError
-
-    try:
-        return projects.locate(project_of(project), around=project_of(project) is None)[0]
-    except CmError:
-        if needed:
-            raise
-        return None
-
-
 def _marked(session: str, root: Path | None, *, never: bool, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.engine.api import recording
 
     if as_json:
@@ -127,8 +120,6 @@ def _marked(session: str, root: Path | None, *, never: bool, as_json: bool) -> N
 
 
 def _tell(found: RecordingState, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
-
     if as_json:
         print_json(found)
         return
@@ -141,8 +132,6 @@ def _tell(found: RecordingState, *, as_json: bool) -> None:
 
 def sentence(found: RecordingState) -> str:
     """Say in a sentence whether anything is recorded."""
-    from cm_tui.model.dates import local_minute
-
     if found.state == "never":
         return "Nothing is ever recorded in this folder: memory.never_record of your settings names it."
     if found.state == "off":
@@ -152,3 +141,40 @@ def sentence(found: RecordingState) -> str:
         end = "until `cm resume`" if found.until is None else f"until {local_minute(found.until)}"
         return f"Recording is paused: nothing is recorded {where} {end}."
     return "What agents do is recorded."
+
+
+def recording_row(root: Path) -> dict[str, Any]:
+    """Return the state of recording as JSON; `held_back` is null where too many files are to be told apart."""
+    try:
+        state, held = _found(root)
+    except CmError as error:
+        return {"state": "unknown", "error": error.message}
+    fields: dict[str, Any] = plain(state)
+    return {**fields, "by": _BY[state.state], "held_back": held if held is None else list(held)}
+
+
+def recording_lines(root: Path) -> Iterator[str]:
+    """Yield the state of recording in sentences."""
+    try:
+        state, held = _found(root)
+    except CmError as error:
+        yield f"nothing is recorded: {error.message}"
+        return
+    yield sentence(state)
+    if state.state == "paused":
+        end = "`cm resume --everywhere`" if state.everywhere else "`cm resume`"
+        since = f" since {local_minute(state.since)}" if state.since is not None else ""
+        yield f"paused by a person{since}; {end} ends it"
+    if state.sessions:
+        yield f"{count(len(state.sessions), 'session')} {noun(len(state.sessions), 'is', 'are')} never recorded"
+    if held is None:
+        yield "held back: the patches of what was changed in a pause, which is too much to tell apart, until it is committed"
+    elif held:
+        more = f" and {len(held) - _SHOWN:,} more" if len(held) > _SHOWN else ""
+        yield f"held back from patches, for they were changed in a pause: {', '.join(held[:_SHOWN])}{more}"
+
+
+def _found(root: Path) -> tuple[RecordingState, tuple[str, ...] | None]:
+    from cm_tui.engine.api import recording
+
+    return recording.recording_state(root), recording.held_back(root)

@@ -10,10 +10,11 @@ from cm_tui.cli.output import narrate, plain, write, write_text
 from cm_tui.counts import count
 from cm_tui.model import NarratedProposal
 from cm_tui.model.dates import age, local_day, local_minute
+from cm_tui.model.layout import proposal_fields
 
 if TYPE_CHECKING:
-    from cm_tui.cli.inbox import Wish
     from cm_tui.model import Entry, NarratedChange
+    from cm_tui.model import Proposal as Wish
 
 TEXT = 100
 _RELATIONS = {
@@ -31,16 +32,7 @@ def row(one: NarratedProposal | Wish) -> dict[str, Any]:
     record: dict[str, Any] = plain(one)
     if isinstance(one, NarratedProposal):
         return {"of": "note", **record}
-    return {
-        **record,
-        "action": one.kind,
-        "text": one.after.content if one.after is not None else one.words,
-        "why": one.reason,
-        "scope": one.after.scope if one.after is not None else "project",
-        "state": "waiting",
-        "confidence": None,
-        "proposed_by": one.agent or "an agent",
-    }
+    return {**record, **proposal_fields(one)}
 
 
 def change_row(one: NarratedChange) -> dict[str, Any]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_engine, pass_on
-from cm_tui.cli.proposal_options import AGENT, ALL_STATES, KIND_HELP, STATES, Id
-from cm_tui.errors import UsageError
+from cm_tui.cli import inbox
+from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
+from cm_tui.cli.options import Json, Project, ask, need_terminal, open_engine, pass_on
+from cm_tui.cli.output import narrate, print_json, print_page, write
+from cm_tui.counts import count, noun
+from cm_tui.errors import CmError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import NarratedProposal
+    from cm_tui.engine.api.engine import Engine
+    from cm_tui.model import NarratedChange, NarratedDecision, NarratedProposal, Verdict
+
+_REASON_CHARACTERS = 500
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    from cm_tui.cli.proposal_decisions import approve, defer, edit, reject
-
     family = typer.Typer(invoke_without_command=True, help=proposals.__doc__)
     family.callback()(proposals)
     family.command("list")(listing)
@@ -47,8 +52,7 @@ def listing(
     as_json: Json = False,
 ) -> None:
     """List proposals: the surest first, then what agents wish about entries; those that were decided, the last decision first."""
-    from cm_tui.cli import inbox, proposal_rows
-    from cm_tui.cli.output import narrate, print_page
+    from cm_tui.cli import proposal_rows
 
     where = inbox.filter_of(states or [], kinds or [], match, by_policy=by_policy)
     with open_engine(project) as engine:
@@ -64,8 +68,7 @@ def listing(
 
 def show(name: Id, project: Project = None, as_json: Json = False) -> None:
     """Show a proposal: what it would write, why, its evidence, how sure it is, and what is known already."""
-    from cm_tui.cli import inbox, proposal_rows
-    from cm_tui.cli.output import print_json, write
+    from cm_tui.cli import proposal_rows
 
     with open_engine(project) as engine:
         one = inbox.one_of(engine, name)
@@ -82,8 +85,7 @@ def show(name: Id, project: Project = None, as_json: Json = False) -> None:
 
 def undo(name: Id, project: Project = None, as_json: Json = False) -> None:
     """Take back what was decided on a proposal, also days later: what was written goes, and it waits again."""
-    from cm_tui.cli import inbox, proposal_rows
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli import proposal_rows
 
     (wanted,) = inbox.checked([name])
     if inbox.is_wish(wanted):
@@ -97,4 +99,203 @@ def undo(name: Id, project: Project = None, as_json: Json = False) -> None:
     else:
         narrate(f"{done.id}: {done.problem or done.words}; nothing was undone")
     if not done.done:
+        raise typer.Exit(1)
+
+
+def approve(
+    names: Ids = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="What is to be written instead, one line (-: stdin).")
+    ] = None,
+    as_rule: Annotated[
+        bool, typer.Option("--as-rule", help="Write it as a Rule, which agents are given; asked at a terminal only.")
+    ] = False,
+    to: Annotated[str | None, typer.Option("--to", help="Another note, such as topics/router.md.")] = None,
+    reason: Reason = "",
+    kind: Kind = "",
+    every: Every = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Approve proposals and write them; `cm proposals undo` undoes it at any time."""
+    from cm_tui.model import NarratedDecision
+
+    if every and (text is not None or to is not None or as_rule):
+        raise UsageError(
+            "--all goes without --text, --to and --as-rule.", hint="Name the proposals that these are for."
+        )
+    if to is not None and not to.strip():
+        raise UsageError("--to names no note.", hint="Give one, such as topics/router.md, or leave --to out.")
+    given = [
+        option for option, said in (("--text", text), ("--to", to), ("--as-rule", as_rule or None)) if said is not None
+    ]
+    inbox.check_wishes(names or [], given)
+    decision = NarratedDecision("approve", _checked_reason(reason), _line(text), as_rule, to)
+    with open_engine(project) as engine:
+        wanted = _named(engine, names or [], kind, "approve", every=every, yes=yes)
+        if as_rule:
+            _ask_rules(engine, wanted, decision)
+        changes = _decided(engine, wanted, decision)
+    _tell(changes, as_json=as_json)
+
+
+def edit(
+    name: Id,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Open a proposal's text in your editor, and approve what you make of it."""
+    from cm_tui.model import NarratedDecision
+
+    inbox.check_wishes([name], ["edit"])
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "There is no terminal for an editor.", hint="`cm proposals approve ID --text TEXT` needs none."
+        )
+    import click
+
+    with open_engine(project) as engine:
+        (wanted,) = inbox.checked([name])
+        one = engine.narrated_proposal(wanted)
+        edited = click.edit(f"{one.text}\n", extension=".md")
+        if edited is None or not edited.strip():
+            raise CmError("The editor saved nothing: the proposal waits as before.")
+        # Only on what was shown: another client may decide or write while the editor is open.
+        shown = f"{one.id}@{one.digest}" if one.digest else one.id
+        changes = _decided(engine, [shown], NarratedDecision("approve", text=" ".join(edited.split())))
+    _tell(changes, as_json=as_json)
+
+
+def reject(
+    names: Ids = None,
+    reason: Reason = "",
+    kind: Kind = "",
+    every: Every = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Reject proposals; the same is not proposed again. `cm proposals undo` undoes it."""
+    _decide_on(names, "reject", reason, kind, project, every=every, yes=yes, as_json=as_json)
+
+
+def defer(
+    names: Ids = None,
+    reason: Reason = "",
+    kind: Kind = "",
+    every: Every = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Put proposals off: they are listed with --state deferred, and wait again once something new speaks for them."""
+    _decide_on(names, "defer", reason, kind, project, every=every, yes=yes, as_json=as_json)
+
+
+def _line(text: str | None) -> str | None:
+    return sys.stdin.read().strip() if text == "-" else text
+
+
+def _checked_reason(reason: str) -> str:
+    if len(reason) > _REASON_CHARACTERS:
+        raise UsageError(
+            f"--reason takes at most {_REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
+            hint="Say the rest with `cm remember`.",
+        )
+    return reason
+
+
+def _decide_on(
+    names: list[str] | None, verdict: Verdict, reason: str, kind: str, project: Project, *, every: bool, yes: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    from cm_tui.model import NarratedDecision
+
+    decision = NarratedDecision(verdict, _checked_reason(reason))
+    with open_engine(project) as engine:
+        wanted = _named(engine, names or [], kind, verdict, every=every, yes=yes)
+        changes = _decided(engine, wanted, decision)
+    _tell(changes, as_json=as_json)
+
+
+def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, every: bool, yes: bool) -> list[str]:
+    """Return the ids that are meant: those that are named, or all of a kind once a person said so.
+
+    Raises:
+        UsageError: nothing is meant, or both.
+        RefusedError: all of a kind are meant, and there is no terminal to ask in.
+    """
+    if every != bool(kind):
+        raise UsageError("--kind and --all go together.", hint=f"cm proposals {verdict} --kind command --all")
+    if every == bool(names):
+        said = "Name proposals, or all of a kind; not both." if names else "No proposal is named."
+        raise UsageError(said, hint="`cm proposals` lists them; --kind KIND --all means all of a kind.")
+    if not every:
+        return names
+    found = _all_of(engine, kind, verdict)
+    if not found or yes:
+        return found
+    question = f"{verdict.capitalize()} {noun(len(found), 'it', f'these {len(found):,}')}?"
+    to_do = f"To {verdict} {count(len(found), 'proposal')}"
+    ask(question, f"{to_do} needs a confirmation, and there is no terminal to ask in.", "Pass --yes, or name each.")
+    return found
+
+
+def _all_of(engine: Engine, kind: str, verdict: Verdict) -> list[str]:
+    """Return all of a kind that wait, told on stderr; of what is approved only what stands against nothing."""
+    from cm_tui.cli import proposal_rows
+    from cm_tui.model import NarratedProposal
+
+    page = inbox.listed(engine, inbox.filter_of(kinds=[kind]), inbox.MOST, agents=kind == AGENT)
+    found, left = [], 0
+    for one in page.rows:
+        if (
+            verdict == "approve"
+            and isinstance(one, NarratedProposal)
+            and (one.problem or one.relation == "contradicts")
+        ):
+            left += 1
+            continue
+        for line in proposal_rows.lines(one):
+            narrate(line)
+        found.append(f"{one.id}@{one.digest}" if isinstance(one, NarratedProposal) and one.digest else one.id)
+    if left:
+        narrate(f"skipped: {count(left, 'proposal')} with a problem or a contradiction; decide on each by its id")
+    if not found:
+        narrate(f"no proposal of the kind {kind} waits")
+    return found
+
+
+def _ask_rules(engine: Engine, names: list[str], decision: NarratedDecision) -> None:
+    """Let a person see what agents will be told before it becomes a Rule.
+
+    Raises:
+        RefusedError: there is no terminal.
+        Abort: they do not want it.
+    """
+    need_terminal(
+        "A Rule is a person's to approve: there is no terminal to ask at.",
+        "Run it yourself, in a terminal; without --as-rule it becomes a line of a note.",
+    )
+    for name in inbox.checked(names):
+        one = engine.narrated_proposal(name)
+        narrate(f"{one.id}: {decision.text if decision.text is not None else one.text}")
+    typer.confirm(f"Give {noun(len(names), 'this Rule', 'these Rules')} to agents?", abort=True, err=True)
+
+
+def _decided(engine: Engine, names: list[str], decision: NarratedDecision) -> list[NarratedChange]:
+
+    return inbox.decide(engine, names, decision) if names else []
+
+
+def _tell(changes: list[NarratedChange], *, as_json: bool) -> None:
+    from cm_tui.cli import proposal_rows
+
+    if as_json:
+        rows = [proposal_rows.change_row(one) for one in changes]
+        print_json({"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)})
+    else:
+        proposal_rows.tell_changes(changes)
+    if not all(one.done for one in changes):
         raise typer.Exit(1)

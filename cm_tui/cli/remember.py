@@ -1,4 +1,4 @@
-"""`cm remember`."""
+"""`cm remember` and `cm undo`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from cm_tui.cli.entry_rows import entry_line, show_entry, tell_changed, tell_written
 from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
+    app.command("undo")(undo)
     app.command("remember")(remember)
 
 
@@ -86,8 +89,6 @@ def _write(
     *,
     as_json: bool,
 ) -> None:
-    from cm_tui.cli.entry_rows import tell_written
-
     if scope not in {None, "user", "project"}:
         raise UsageError(f"There is no scope {scope!r}.", hint="Use `user` or `project`.")
     entry = engine.remember(
@@ -102,8 +103,6 @@ def _write(
 
 def _change(engine: Engine, name: str, edit: EntryEdit, *, as_json: bool) -> None:
     """Change an entry; show it where nothing is to change."""
-    from cm_tui.cli.entry_rows import show_entry, tell_changed
-    from cm_tui.cli.output import print_json
     from cm_tui.model import EntryEdit
 
     if edit == EntryEdit():
@@ -114,9 +113,6 @@ def _change(engine: Engine, name: str, edit: EntryEdit, *, as_json: bool) -> Non
 
 
 def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool, as_json: bool) -> None:
-    from cm_tui.cli.entry_rows import entry_line
-    from cm_tui.cli.output import narrate, print_page
-
     page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
     print_page(page, entry_line, as_json=as_json)
     if as_json:
@@ -129,3 +125,29 @@ def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, 
     if waiting := engine.proposals().total:
         wait = f"{count(waiting, 'proposal')} of agents {noun(waiting, 'waits', 'wait')}"
         narrate(f"{wait} for you: `cm forget --proposed` lists {noun(waiting, 'it', 'them')}")
+
+
+def undo(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be undone; change nothing.")] = False,
+    theirs_too: Annotated[bool, typer.Option("--theirs-too", help="Also when the text was changed since.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Undo your last change in this project, of any kind; exits with 1 if the same text was changed since."""
+    with open_engine(project) as engine:
+        undone = engine.undo(dry_run=dry_run, theirs_too=theirs_too)
+    if as_json:
+        print_json(undone)
+    else:
+        narrate_notes(undone.notes)
+        narrate(f"would be {undone.words}" if dry_run else undone.words)
+        for one in undone.conflicts:
+            write(f"{one.id}  {one.title}")
+            by = f", by {one.changed_by}" if one.changed_by else ""
+            for name, text in (("before your change", one.before), ("yours", one.yours), (f"now{by}", one.now)):
+                parts = text.splitlines() or ["(nothing)"]
+                write_text("\n".join([f"  {name}:", *(f"    {part}" for part in parts)]))
+        if undone.conflicts and not theirs_too:
+            narrate("changed since: `cm undo --theirs-too` puts it back all the same")
+    if undone.conflicts and not theirs_too:
+        raise typer.Exit(1)

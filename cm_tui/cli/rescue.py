@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import DryRun, Json, Project, Yes, ask, project_of
+from cm_tui.cli.output import follow_to, narrate, narrate_notes, print_json, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DAYS = 3_650
 """What `--keep-longer` sets unless `--days` says otherwise: ten years."""
+
+_REFUSAL = "Nothing was written: the question cannot be asked without a terminal."
 
 
 def register(app: typer.Typer) -> None:
@@ -35,8 +37,8 @@ def rescue(
         int | None,
         typer.Option("--days", min=1, max=99_999, help=f"With --keep-longer: for how many days; default: {DAYS:,}."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +64,6 @@ def _root(project: Path | None) -> Path | None:
 
 
 def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.engine.api.rescue import rescue_plan
     from cm_tui.engine.api.transcripts import environment
 
@@ -78,7 +79,7 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> No
             narrate("nothing was done; without --dry-run they are copied")
         return
     if not yes:
-        _ask(f"Keep private copies of them in {plan.folder}?")
+        ask(f"Keep private copies of them in {plan.folder}?", _REFUSAL, "Add --yes.")
     summary = _run(where, root)
     if as_json:
         print_json({"plan": plan, "rescued": summary})
@@ -87,22 +88,13 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> No
 
 
 def _run(where: dict[str, str], root: Path | None) -> RescueSummary | None:
-    from cm_tui.cli.output import follow_rescue
     from cm_tui.engine.api.rescue import rescue as steps
     from cm_tui.model import Cancel
 
-    return follow_rescue(steps(where, root, Cancel()))
-
-
-def _ask(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise RefusedError("Nothing was written: the question cannot be asked without a terminal.", hint="Add --yes.")
-    typer.confirm(question, abort=True, err=True)
+    return follow_to(steps(where, root, Cancel()), lambda step: step.rescued)
 
 
 def _show(plan: RescuePlan) -> None:
-    from cm_tui.cli.output import narrate, write
-
     for source in plan.sources:
         write(_line(source))
     if not any(source.files for source in plan.sources):
@@ -128,8 +120,6 @@ def _line(source: RescueSource) -> str:
 
 
 def _show_summary(summary: RescueSummary) -> None:
-    from cm_tui.cli.output import narrate
-
     sizes = f"{summary.bytes / 1e6:,.1f} MB, {summary.stored / 1e6:,.1f} MB compressed"
     narrate(
         f"{count(summary.copied, 'transcript')} copied ({sizes}) in {summary.seconds:.1f} s; "
@@ -139,8 +129,7 @@ def _show_summary(summary: RescueSummary) -> None:
         narrate(f"prompts of {count(summary.prompts, 'session')} copied whose transcripts were deleted already")
     for reason, number in summary.withheld.items():
         narrate(f"not copied: {count(number, 'transcript')}: {reason}")
-    for note in summary.notes:
-        narrate(f"note: {note}")
+    narrate_notes(summary.notes)
     narrate(f"the copies are in {summary.folder}; `cm import --all-projects` records what is in them")
 
 
@@ -148,7 +137,6 @@ def _show_summary(summary: RescueSummary) -> None:
 
 
 def _keep_longer(days: int, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.integrations.agents import installer
 
     changes = _changes(days)
@@ -157,7 +145,7 @@ def _keep_longer(days: int, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         write_text("".join(change.diff for change in wanted).rstrip("\n"))
     if wanted and not dry_run:
         if not yes:
-            _ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?")
+            ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?", _REFUSAL, "Add --yes.")
         for change in wanted:
             installer.apply_setting(change)
     if as_json:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine, refuse_empty
+from cm_tui.cli.output import plain, print_json, print_json_line
+from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model import By, Mode, SearchResult
@@ -54,10 +56,8 @@ def search(
 ) -> None:
     """Ask the code: keyword and meaning together, each result with its score's parts."""
     from cm_tui.cli.hits import show_result
-    from cm_tui.cli.output import print_json, print_json_line
     from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
-    from cm_tui.errors import UsageError
     from cm_tui.model import CODE
 
     if mode not in ("hybrid", "keyword", "vector"):
@@ -100,8 +100,6 @@ def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str)
     Raises:
         UsageError: these are no two ranks, or options go against each other.
     """
-    from cm_tui.errors import UsageError
-
     if (compare is not None or why_not is not None) and batch is not None:
         raise UsageError("--why-not and --compare are about one question.", hint="Leave --batch out.")
     if (compare is not None or why_not is not None) and by == "file":
@@ -123,8 +121,6 @@ def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str)
 
 def _lines(batch: str) -> list[str]:
     """The queries of a file; only a line feed ends one, so that each line in gives one line out."""
-    from cm_tui.errors import NotFoundError, UsageError
-
     try:
         data = sys.stdin.buffer.read() if batch == "-" else Path(batch).read_bytes()
     except FileNotFoundError as error:
@@ -140,7 +136,6 @@ def _lines(batch: str) -> list[str]:
 def _object(result: SearchResult, by: By) -> dict[str, Any]:
     """The contract's result object, with the notes besides; it has `files` instead of `hits` where files were asked for."""
     from cm_tui.cli.hits import RESULT_FIELDS
-    from cm_tui.cli.output import plain
 
     names = [*RESULT_FIELDS]
     if by == "file":

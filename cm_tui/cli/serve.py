@@ -1,17 +1,29 @@
-"""`cm serve`."""
+"""`cm serve` and `cm autostart`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json
+from cm_tui.cli.options import DryRun, Json, add_family
+from cm_tui.cli.output import narrate, narrate_notes, print_json, write, write_text
+from cm_tui.errors import UsageError
+from cm_tui.model.dates import local_minute
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from cm_tui.daemon.dispatcher import Dispatcher
+    from cm_tui.daemon.extensions import Extensions
+    from cm_tui.model.freshness import Autostart
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.command("serve")(serve)
+    help_text = "Start `cm serve` with your session: install, uninstall, status."
+    add_family(app, "autostart", help_text, install, uninstall, status)
 
 
 def serve(
@@ -24,7 +36,6 @@ def serve(
 ) -> None:
     """Own all stores for every other `cm` of this user; started by the first command that needs it."""
     from cm_tui.daemon import bootstrap
-    from cm_tui.errors import UsageError
 
     if background + stop + status > 1:
         raise UsageError("Choose one of --background, --stop and --status.")
@@ -33,7 +44,6 @@ def serve(
     elif status:
         _show(bootstrap.health(), as_json=as_json)
     else:
-        from cm_tui.cli.daemon_extensions import extensions
         from cm_tui.daemon.process import serve as own
 
         done = own(extensions, background=background)
@@ -42,15 +52,10 @@ def serve(
 
 
 def _say(record: dict[str, bool], yes: str, no: str, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
-
     print_json(record) if as_json else narrate(yes if all(record.values()) else no)
 
 
 def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
-    from cm_tui.cli.output import print_json, write
-    from cm_tui.model.dates import local_minute
-
     if as_json:
         print_json({"running": report is not None, **(report or {})})
         return
@@ -69,3 +74,65 @@ def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
         write(
             f"{'job':<9} {job['id']} {job['name']} {job['project']}: {job['state']} {step['stage']} {step['done']:,}/{step['total']:,}"
         )
+
+
+def install(dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Let the daemon of all projects begin with your session, so that indexes are fresh before the first question."""
+    from cm_tui.integrations import autostart
+
+    _show_autostart(autostart.install(dry_run=dry_run), as_json=as_json, whole=dry_run)
+
+
+def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Take that back; a daemon that runs goes on."""
+    from cm_tui.integrations import autostart
+
+    _show_autostart(autostart.uninstall(dry_run=dry_run), as_json=as_json)
+
+
+def status(as_json: Json = False) -> None:
+    """Show whether it is installed, where, and whether it would be written the same today."""
+    from cm_tui.integrations import autostart
+
+    _show_autostart(autostart.status(), as_json=as_json)
+
+
+def _show_autostart(autostart: Autostart, *, as_json: bool, whole: bool = False) -> None:
+    if as_json:
+        print_json(autostart)
+        return
+    if whole:
+        write_text(autostart.text)
+    write(f"{autostart.system:<16} {autostart.state:<12} {autostart.path}".rstrip())
+    narrate_notes(autostart.notes)
+
+
+def extensions(dispatcher: Dispatcher) -> Extensions:
+    """Return everything that joins the daemon. This is the place to add to.
+
+    Args:
+        dispatcher: the way to the projects, jobs and events.
+    """
+    from cm_tui.agent_hooks.http import prompts
+    from cm_tui.daemon.extensions import Extensions
+    from cm_tui.daemon.ingestion_runner import IngestionRunner
+    from cm_tui.daemon.journal_work import JournalWork
+    from cm_tui.daemon.lazy_app import Lazy
+    from cm_tui.daemon.narrator_runner import NarratorRunner
+    from cm_tui.daemon.note_follower import NoteFollower
+    from cm_tui.daemon.transcript_follower import TranscriptFollower
+    from cm_tui.daemon.warm_up import WarmUp
+
+    journals = JournalWork()
+    return Extensions(
+        mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
+        background=(journals, TranscriptFollower(), NoteFollower(), NarratorRunner(), IngestionRunner(), WarmUp()),
+    )
+
+
+def _mcp() -> Starlette:
+    from cm_tui.mcp import http_app
+    from cm_tui.mcp.access import Access
+    from cm_tui.mcp.engine_pool import EnginePool
+
+    return http_app(EnginePool(None, Access.of_indexed()), path="/")

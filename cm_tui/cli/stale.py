@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, plain, print_json, print_page, write
 from cm_tui.counts import count
+from cm_tui.model.layout import commit_line
 
 if TYPE_CHECKING:
     from cm_tui.model import MemoryChange, Mention, StaleItem
@@ -38,8 +40,6 @@ def stale(
     as_json: Json = False,
 ) -> None:
     """List what is remembered and names code that is gone or renamed, with the commit that did it, the worst first."""
-    from cm_tui.cli.output import narrate, print_page
-
     if context.invoked_subcommand is not None:
         return
     with open_fresh_engine(project) as engine:
@@ -53,9 +53,6 @@ def stale(
 
 def show(name: Name, project: Project = None, as_json: Json = False) -> None:
     """Show every name of the project that one item says, and what became of it."""
-    from cm_tui.cli.output import narrate, print_json, write
-    from cm_tui.cli.rows import commit_line
-
     with open_fresh_engine(project) as engine:
         item = engine.mentions_of(name)
     if as_json:
@@ -96,8 +93,6 @@ def archive(name: Name, project: Project = None, as_json: Json = False) -> None:
 
 
 def _tell(done: MemoryChange, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
-
     if as_json:
         print_json(done)
         return
@@ -107,8 +102,6 @@ def _tell(done: MemoryChange, *, as_json: bool) -> None:
 
 
 def _row(item: StaleItem) -> dict[str, object]:
-    from cm_tui.cli.output import plain
-
     mentions = [{**plain(one), "words": one.words} for one in item.mentions]
     return {**plain(item), "mentions": mentions, "words": item.words}
 

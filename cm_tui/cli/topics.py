@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Json, Project, open_engine, pass_on
+from cm_tui.cli.output import narrate, print_json, write
 from cm_tui.counts import count
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.model import Topic, TopicAction
@@ -39,8 +41,6 @@ def topics(context: typer.Context, project: Project = None, as_json: Json = Fals
 
 def listing(retired: Retired = False, project: Project = None, as_json: Json = False) -> None:
     """List topics, those that were changed last first: size and its cap, tags, overlap, and what would do them good."""
-    from cm_tui.cli.output import narrate, print_json, write
-
     with open_engine(project) as engine:
         found = engine.topics(retired=retired)
     if as_json:
@@ -95,8 +95,6 @@ def restore(names: Names, project: Project = None, as_json: Json = False) -> Non
 def _change(
     action: TopicAction, names: list[str], title: str, tags: list[str] | None, project: Project, *, as_json: bool
 ) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
-
     with open_engine(project) as engine:
         done = engine.change_topics(action, names, title=title, tags=tuple(tags or ()))
     if as_json:
@@ -111,8 +109,6 @@ def _change(
 
 
 def _lines(one: Topic) -> list[str]:
-    from cm_tui.model.dates import local_minute
-
     share = (
         f"{one.bytes / one.cap_bytes:.0%} of {one.cap_bytes // 1024:,} KB" if one.cap_bytes else f"{one.bytes:,} bytes"
     )

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, need_terminal, project_of
+from cm_tui.cli.output import narrate, print_json, write
 from cm_tui.counts import count, noun
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.config.held import RepositoryTrust
@@ -33,8 +36,6 @@ def trust(
 
     With --json it shows what --show does, and asks nothing.
     """
-    from cm_tui.errors import UsageError
-
     if show + revoke + listing > 1:
         raise UsageError("Choose one of --show, --revoke and --list.")
     if listing:
@@ -69,9 +70,7 @@ def _root(folder: Path | None) -> Path:
 
 
 def _list(*, as_json: bool) -> None:
-    from cm_tui.cli.output import print_json, write
     from cm_tui.config.trust import decisions
-    from cm_tui.model.dates import local_minute
 
     found = decisions()
     if as_json:
@@ -84,7 +83,6 @@ def _list(*, as_json: bool) -> None:
 
 
 def _revoke(root: Path, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.config import grant
     from cm_tui.engine.api import definition_trust, entry_trust
 
@@ -98,8 +96,6 @@ def _revoke(root: Path, *, as_json: bool) -> None:
 
 
 def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, ...], *, as_json: bool) -> None:
-    from cm_tui.cli.output import print_json, write
-
     if as_json:
         record = {
             name: getattr(found, name)
@@ -130,7 +126,6 @@ def _file_lines(files: tuple[HeldFile, ...]) -> list[str]:
 
 
 def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
-    from cm_tui.cli.output import narrate
     from cm_tui.engine.api import definition_trust
 
     _need_terminal()
@@ -174,19 +169,13 @@ def description(found: RepositoryTrust) -> list[str]:
 
 
 def _need_terminal() -> None:
-    import sys
-
-    from cm_tui.errors import RefusedError
-
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise RefusedError(
-            "Trust is a person's to give: there is no terminal to ask at.",
-            hint="Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
-        )
+    need_terminal(
+        "Trust is a person's to give: there is no terminal to ask at.",
+        "Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
+    )
 
 
 def _ask_about_entries(held: HeldEntries) -> None:
-    from cm_tui.cli.output import narrate
     from cm_tui.engine.api import entry_trust
 
     _need_terminal()
@@ -199,9 +188,7 @@ def _ask_about_entries(held: HeldEntries) -> None:
 
 
 def _ask(found: RepositoryTrust) -> None:
-    from cm_tui.cli.output import narrate
     from cm_tui.config import grant
-    from cm_tui.errors import RefusedError
 
     _need_terminal()
     narrate(f"{found.file}:")

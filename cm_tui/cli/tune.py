@@ -8,7 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write
 from cm_tui.counts import count
+from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model import Page
@@ -76,8 +78,6 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark a result right or wrong for a question, in .cm/marks.json of the project."""
-    from cm_tui.cli.output import narrate, print_json, write
-    from cm_tui.errors import NotFoundError, UsageError
     from cm_tui.model.tuning import mark_of
 
     if right == wrong:
@@ -104,8 +104,6 @@ def mark(
 
 def marks(project: Project = None, as_json: Json = False) -> None:
     """List what is marked, by question."""
-    from cm_tui.cli.output import narrate, print_page, write
-
     with open_engine(project) as engine:
         page = engine.marks()
     if as_json or not page.rows:
@@ -132,8 +130,6 @@ def unmark(
     as_json: Json = False,
 ) -> None:
     """Take marks of a question back."""
-    from cm_tui.cli.output import narrate, print_json
-
     with open_engine(project) as engine:
         gone = _meant(engine.marks(), question, name)
         notes = [note for one in gone if (note := engine.remove_mark(one))]
@@ -142,8 +138,7 @@ def unmark(
         return
     for one in gone:
         narrate(f"took back {_words(one)}: {one.place}  {one.symbol or ''}".rstrip())
-    for note in notes:
-        narrate(f"note: {note}")
+    narrate_notes(notes)
 
 
 def _meant(page: Page[Mark], question: str, name: str | None) -> list[Mark]:
@@ -152,7 +147,6 @@ def _meant(page: Page[Mark], question: str, name: str | None) -> list[Mark]:
     Raises:
         NotFoundError: there are none.
     """
-    from cm_tui.errors import NotFoundError
     from cm_tui.model.tuning import normal
 
     own = [one for one in page.rows if one.question == normal(question)]
@@ -175,7 +169,6 @@ def _is_called(one: Mark, name: str) -> bool:
 
 
 def _reset(name: str, project: Any, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
     from cm_tui.config import load_config
 
     with open_engine(project) as engine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.cli.output import narrate, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
 from cm_tui.errors import NotFoundError
 from cm_tui.model.comparison import SCALE, side_by_side
 
@@ -38,8 +38,7 @@ def show_standing(standing: Standing, *, as_json: bool) -> None:
             write("What would lift it:")
         for sentence in standing.lifts:
             write(f"  {sentence}")
-        for note in standing.notes:
-            narrate(f"note: {note}")
+        narrate_notes(standing.notes)
         narrate(f"{standing.profile}, {standing.mode}, {standing.took_ms:.0f} ms")
     if standing.state == "unknown":
         near = (
@@ -82,8 +81,7 @@ def show_pair(result: SearchResult, ranks: tuple[int, int], *, as_json: bool) ->
             write_text(f"     {number:>5}  {line}".removesuffix("\r"))
     write("")
     _table(hits)
-    for note in result.notes:
-        narrate(f"note: {note}")
+    narrate_notes(result.notes)
 
 
 def _columns(hits: dict[str, Hit]) -> list[dict[str, Any]]:

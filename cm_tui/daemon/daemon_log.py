@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.engine.redaction.redact import redact
+from cm_tui.engine.platform.redaction.redact import redact
 
 
 class _PrivateLog(logging.handlers.RotatingFileHandler):

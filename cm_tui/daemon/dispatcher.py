@@ -22,9 +22,9 @@ from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
-from cm_tui.engine.freshness import policy
-from cm_tui.engine.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.index.summary import IndexOutcome
+from cm_tui.engine.code.freshness import policy
+from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
+from cm_tui.engine.code.index.summary import IndexOutcome
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Freshness
@@ -184,9 +184,9 @@ class Dispatcher:
             other = self._work.reflected(store) or root
             if other != root:
                 found = replace(found, behind=True, why=other_checkout_note(str(other)))
-            return with_external_layers(found, root)
+            return with_external_layers(self._work.with_last_run(store, found), root)
         with self.pool.acquire(where, create=False) as project:
-            state = project.engine.freshness()
+            state = self._work.with_last_run(store, project.engine.freshness())
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return with_external_layers(replace(state, layers=tuple(layers)), root)
 

@@ -10,11 +10,11 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.definitions.library import load
-from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.context.definitions.library import load
+from cm_tui.engine.platform.journal.journal import START, Journal
 
 if TYPE_CHECKING:
-    from cm_tui.engine.journal.event import Position
+    from cm_tui.engine.platform.journal.event import Position
 
 INTERVAL_S = 3.0
 """Between two looks at whether something happened."""

@@ -14,9 +14,11 @@ from typing import Any, Literal
 from cm_tui.daemon.events import HEARTBEAT_S, Events, Notifier
 from cm_tui.errors import CancelledError, CmError, NotFoundError
 from cm_tui.model import Cancel, IndexSummary, Progress
+from cm_tui.model.progress import WAIT
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Steps = Callable[[Cancel], Iterator[Progress]]
+Waits = Callable[["Job"], str]
 
 STEP_S = 0.05
 """Of the steps between a stage's first and last, one is kept in this time."""
@@ -147,7 +149,9 @@ class Jobs:
         self._ids = count(1)
         self._closing = False
 
-    def submit(self, store: Path, project: Path, name: str, work: Steps, *, lane: str = "") -> Job:
+    def submit(
+        self, store: Path, project: Path, name: str, work: Steps, *, lane: str = "", waits: Waits | None = None
+    ) -> Job:
         """Put work at the end of a store's queue.
 
         Args:
@@ -156,6 +160,7 @@ class Jobs:
             name: what it is called.
             work: gives its steps.
             lane: another queue of that store, whose jobs run beside those of the first.
+            waits: says what it waits for, given the job that runs; None: nothing is said.
 
         Raises:
             CmError: the daemon is ending.
@@ -168,6 +173,8 @@ class Jobs:
             self._forget()
             queue = self._queues.get(key)
             if queue is not None:
+                if waits is not None:
+                    job.add(Progress(WAIT, 0, 0, waits(queue[0])))
                 queue.append(job)
                 return job
             self._queues[key] = deque([job])

@@ -13,7 +13,7 @@ from cm_tui.errors import CmError
 
 if TYPE_CHECKING:
     from cm_tui.daemon.dispatcher import Dispatcher
-    from cm_tui.engine.memory.journal_consumer import JournalConsumer, Source
+    from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer, Source
 
 _LEAVE_S = 5.0
 """How long the end waits for what is being passed on."""
@@ -52,8 +52,8 @@ class JournalWork:
 
     def start(self, dispatcher: Dispatcher) -> None:
         """Begin: the daemon answers from now on."""
-        from cm_tui.engine.importers.details import with_details
-        from cm_tui.engine.memory.journal_consumer import JournalConsumer
+        from cm_tui.engine.memory.importers.details import with_details
+        from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 
         self._dispatcher = dispatcher
         self._consumer = JournalConsumer(self._add, with_details)

@@ -7,12 +7,13 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
+from cm_tui.counts import count
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Job, Jobs
@@ -21,10 +22,11 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.slices import Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
-from cm_tui.engine.index.summary import IndexOutcome
-from cm_tui.engine.store import memory
+from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
-from cm_tui.model import Cancel, Progress
+from cm_tui.model import Cancel, IndexSummary, Progress
+from cm_tui.model.freshness import Freshness
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -72,6 +74,12 @@ def _after_all_others() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
+def _words(name: str, summary: IndexSummary) -> str:
+    """Return what an index run did, for people."""
+    did = "rebuilt the index" if name == "rebuild" else "indexed"
+    return f"{did}: {count(summary.blobs, 'file')} parsed in {sum(summary.seconds.values()):.1f} s"
+
+
 @dataclass(frozen=True)
 class IndexRun:
     """An index run that is to be made."""
@@ -111,10 +119,22 @@ class LongWork:
         """Which checkout a store was last brought to, as far as that happened here."""
         self._embedded: set[Path] = set()
         """Stores that were looked at once."""
+        self._last_runs: dict[Path, tuple[float, str]] = {}
+        """When the last requested index run ended, and what it did."""
+        self._history_lock = threading.Lock()
+        self._history_jobs: dict[tuple[Path, Path], Job] = {}
+        """Which job reads the history of a checkout as far as the configuration wants it."""
+        self._history_again: set[tuple[Path, Path]] = set()
+        """Where it was asked for once more meanwhile, as HEAD may have moved."""
 
     def reflected(self, store: Path) -> Path | None:
         """Return the checkout that a store was last brought to, as far as that is known."""
         return self._reflected.get(store)
+
+    def with_last_run(self, store: Path, state: Freshness) -> Freshness:
+        """Return the freshness of an index; a requested run is the last one where it ended later."""
+        ran_at, did = self._last_runs.get(store, (0.0, ""))
+        return replace(state, ran_at=ran_at, did=did) if ran_at > (state.ran_at or 0.0) else state
 
     def own_jobs(self, root: Path, store: Path) -> list[Job]:
         """Return the index runs of a checkout that are not over, in their order."""
@@ -156,7 +176,10 @@ class LongWork:
         with self._pool.acquire(run.where, run=True) as project:
             due = run.name != REFRESH or bool(project.engine.stale_reason())
             if due:
-                run.on_end((yield from project.engine.run_index(**arguments, cancel=cancel, with_prose=run.asked_for)))
+                outcome = yield from project.engine.run_index(**arguments, cancel=cancel, with_prose=run.asked_for)
+                run.on_end(outcome)
+                if run.asked_for:
+                    self._last_runs[store] = self._clock.now(), _words(run.name, outcome.summary)
             wants_history = due and project.engine.wants_history()
             remembers = due and not run.asked_for and project.engine.remembers()
             self.waiters.await_waiters(project.root)
@@ -198,7 +221,11 @@ class LongWork:
                     self.embed_recorded(where)
                 yield step
 
-        return self._jobs.submit(store, root, "import", work, lane=IMPORT)
+        def waits(ahead: Job) -> str:
+            seconds = max(0, round(self._clock.now() - ahead.started))
+            return f"another import of this project began {count(seconds, 'second')} ago; this one begins when that has ended"
+
+        return self._jobs.submit(store, root, "import", work, lane=IMPORT, waits=waits)
 
     # --- the narrator ---
 
@@ -263,25 +290,45 @@ class LongWork:
 
     def submit_history(self, where: ProjectRef, arguments: Mapping[str, Any] | None) -> Job:
         """Read the history as someone asked, or (no arguments) as far as the configuration wants it."""
+        if arguments is None:
+            return self._catch_up(where)
         root, store = self._pool.locate(where)
-        is_question = arguments is not None and any(value is not None for value in arguments.values())
+        is_question = any(value is not None for value in arguments.values())
 
         def work(cancel: Cancel) -> Iterator[Progress]:
             return self._read(where, arguments, cancel.with_pauses(Slices(self._turns)), None if is_question else store)
 
-        name, lane = "history" if arguments is None else "backfill", QUESTION if is_question else HISTORY
-        return self._jobs.submit(store, root, name, work, lane=lane)
+        return self._jobs.submit(store, root, "backfill", work, lane=QUESTION if is_question else HISTORY)
 
     def catch_up(self, where: ProjectRef) -> None:
-        """Have the history read in the background, unless that is waiting to be done already."""
-        _, store = self._pool.locate(where)
-        if any(job.state == "queued" for job in self._jobs.of(store, lane=HISTORY)):
-            return
-        try:
-            self.submit_history(where, None)
-        except CmError:
+        """Have the history read in the background; a job that does so already goes on with what is new."""
+        with suppress(CmError):
             # The daemon is ending: the next one continues.
-            return
+            self._catch_up(where)
+
+    def _catch_up(self, where: ProjectRef) -> Job:
+        """Return the job that reads a checkout's history as far as the configuration wants it: one at a time."""
+        root, store = key = self._pool.locate(where)
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            more = True
+            while more:
+                yield from self._read(where, None, cancel.with_pauses(Slices(self._turns)), store)
+                with self._history_lock:
+                    more = key in self._history_again
+                    self._history_again.discard(key)
+                    if not more:
+                        self._history_jobs.pop(key, None)
+
+        with self._history_lock:
+            job = self._history_jobs.get(key)
+            if job is not None and not job.is_over and not job.cancel.is_set:
+                if job.state == "running":
+                    self._history_again.add(key)
+                return job
+            self._history_again.discard(key)
+            job = self._history_jobs[key] = self._jobs.submit(store, root, "history", work, lane=HISTORY)
+            return job
 
     def end_history(self, store: Path) -> None:
         """Stop what reads a store's history or looks at its episodes, and wait until it has."""

@@ -15,7 +15,7 @@ from cm_tui.engine.api import projects
 from cm_tui.errors import CmError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.journal.event import Position
+    from cm_tui.engine.platform.journal.event import Position
 
 QUIET_S = 60.0
 """How long a project must have had no request, and its journal no event."""
@@ -54,8 +54,8 @@ class NarratorRunner(ProjectFollower):
 
     def _due(self, root: Path) -> Position | None:
         """Return how far a journal goes that is to be looked at now; None: nothing is due."""
-        from cm_tui.engine.journal.journal import START, Journal
-        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.memory.recording.gate import why_not
+        from cm_tui.engine.platform.journal.journal import START, Journal
 
         if not root.is_dir():
             return None

@@ -49,7 +49,7 @@ class NoteFollower(ProjectFollower):
 
     def roots(self) -> list[Path]:
         """Return the open projects."""
-        from cm_tui.engine.notes import known_scan
+        from cm_tui.engine.memory.notes import known_scan
 
         roots = {project.root for project in self.dispatcher.pool.opened()}
         for root in self._seen.keys() - roots:
@@ -77,7 +77,7 @@ class NoteFollower(ProjectFollower):
             self._read(root)
 
     def _follow(self) -> None:
-        from cm_tui.engine.notes.overwritten import remove_last_texts
+        from cm_tui.engine.memory.notes.overwritten import remove_last_texts
 
         with suppress(CmError):
             remove_last_texts()
@@ -91,7 +91,7 @@ class NoteFollower(ProjectFollower):
 
 
 def _sign(root: Path) -> str:
-    from cm_tui.engine.entries.entries import Entries
-    from cm_tui.engine.notes.known_scan import known_notes, places_of
+    from cm_tui.engine.memory.entries.entries import Entries
+    from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
 
     return f"{known_notes(places_of(root)).sign} {Entries(root).stamp()}"

@@ -65,7 +65,7 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
         NotIndexedError: there is no index, nor anything that is remembered where that is asked.
         CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
     """
-    from cm_tui.engine.freshness import policy
+    from cm_tui.engine.code.freshness import policy
 
     engine = open_engine(folder, create=of_memory and projects.has_memory(folder), say=say)
     try:

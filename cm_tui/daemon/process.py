@@ -27,7 +27,7 @@ from cm_tui.daemon.http_api import service
 from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
-from cm_tui.engine.embed.choice import let_go_if_unused
+from cm_tui.engine.search.embed.choice import let_go_if_unused
 from cm_tui.errors import DaemonError, RefusedError
 
 GRACE_SECONDS = 10

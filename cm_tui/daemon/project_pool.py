@@ -17,7 +17,7 @@ from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.store import memory
+from cm_tui.engine.platform.store import memory
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Candidates
@@ -112,7 +112,9 @@ class ProjectPool:
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
         root, store = projects.locate(folder, force=where.force, around=where.around)
-        self._located.put(where, (now, root, store))
+        if projects.has_store(store):
+            # Without a store, the project may just be getting its first commit or remote, and with it another store.
+            self._located.put(where, (now, root, store))
         return root, store
 
     @contextmanager

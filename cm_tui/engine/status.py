@@ -6,16 +6,16 @@ from pathlib import Path
 
 from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
-from cm_tui.engine.embed.provider import Provider
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.git.identity import Identity, earlier_memories, identify
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.journal import integrity as journal
-from cm_tui.engine.mentions.report import count_stale
-from cm_tui.engine.notes import overwritten
-from cm_tui.engine.store import seal
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors.by_source import ProjectVectors
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.mentions.report import count_stale
+from cm_tui.engine.memory.notes import overwritten
+from cm_tui.engine.platform.git.identity import Identity, earlier_memories, identify
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.journal import integrity as journal
+from cm_tui.engine.platform.store import seal
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.embed.provider import Provider
+from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 

@@ -13,10 +13,10 @@ from pydantic import Field
 from cm_tui.counts import count
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.mcp import assembly_records, records
+from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
-from cm_tui.mcp.safe_text import footer, joined, lines_fitting, remembered_text, result
+from cm_tui.mcp.safe_text import footer, joined, lines_fitting, record_of, remembered_text, result
 from cm_tui.model import Assembly, AssemblySource
 from cm_tui.model.text import one_line
 
@@ -45,7 +45,7 @@ def assemble(
     files: Annotated[list[PathArgument] | None, Field(max_length=200)] = None,
     without: Annotated[list[Reference] | None, Field(max_length=200)] = None,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, assembly_records.Assembled]:
+) -> Annotated[CallToolResult, records.Assembled]:
     """Assemble the context for a task: code that answers the question, its callers, and what the project hands over for it.
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
@@ -65,36 +65,30 @@ def assemble(
     return result(joined(f"{head}{kept}", marked, _cut_lines(made), footer(None, notes), between="\n\n"), record)
 
 
-def assembled(made: Assembly, notes: list[str]) -> assembly_records.Assembled:
+def assembled(made: Assembly, notes: list[str]) -> records.Assembled:
     """Return an assembly with its trace, as it is returned."""
-    return assembly_records.Assembled(
+    names = ("rule", "file", "reference", "action")
+    return record_of(
+        records.Assembled,
+        made,
         about=ABOUT,
         markdown=remembered_text(made.text).strip(),
-        tokens=made.tokens,
-        budget=made.budget,
         items=[piece for source in made.sources for piece in _pieces(source)],
         sources=[_source(one) for one in made.sources],
         rules=[
-            assembly_records.RuleApplied(
-                rule=one_line(one.rule), file=one_line(one.file), reference=one_line(one.reference),
-                action=one_line(one.action), counted=one.counted,
-            )
+            records.RuleApplied(**{name: one_line(getattr(one, name)) for name in names}, counted=one.counted)
             for one in made.rules
         ],
         warnings=[one_line(text) for text in made.warnings],
         notes=notes,
         snapshot=made.id,
         ms=round(made.ms, 1),
-        generation=made.generation,
-    )  # fmt: skip
+    )
 
 
-def _source(one: AssemblySource) -> assembly_records.AssembledSource:
-    return assembly_records.AssembledSource(
-        id=one_line(one.id), kind=one.kind, title=one_line(one.title), section=one.section, tokens=one.tokens,
-        found_tokens=one.found_tokens, cut=one.cut, why_cut=one_line(one.why_cut), rules=[one_line(x) for x in one.rules],
-        file=one_line(one.file), ms=round(one.ms, 1),
-    )  # fmt: skip
+def _source(one: AssemblySource) -> records.AssembledSource:
+    texts = {name: one_line(getattr(one, name)) for name in ("id", "title", "why_cut", "file")}
+    return record_of(records.AssembledSource, one, **texts, rules=[*map(one_line, one.rules)], ms=round(one.ms, 1))
 
 
 def _pieces(source: AssemblySource) -> Iterator[records.PackedItem]:
@@ -144,7 +138,7 @@ def working_memory(
     value: Annotated[Annotated[str, Field(max_length=20_000), Text] | None, Field(description="put: the text.")] = None,
     ttl: Annotated[int, Field(ge=1, le=3600, description="Seconds.")] = 3600,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, assembly_records.Working]:
+) -> Annotated[CallToolResult, records.Working]:
     """Keep notes for the turn you are in: in memory alone, gone when it ends; context_assemble hands them over last."""
     _ = project, ctx
     engine = where.engine()
@@ -164,8 +158,8 @@ def working_memory(
     return result(shown, _kept(session, told))
 
 
-def _kept(session: str, text: str) -> assembly_records.Working:
-    return assembly_records.Working(session=session, text=text, about=ABOUT_WORKING)
+def _kept(session: str, text: str) -> records.Working:
+    return records.Working(session=session, text=text, about=ABOUT_WORKING)
 
 
 def _working(key: str, *, pattern: bool = False) -> str:

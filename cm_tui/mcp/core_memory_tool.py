@@ -14,8 +14,9 @@ from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.memory_tools import DATA, Content, Id, Short, changed, remembered_now
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
-from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, remembered_text, result
+from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Category, Entry, EntryEdit, Scope
+from cm_tui.model.layout import author
 from cm_tui.model.text import one_line
 
 _MOST = 200
@@ -97,15 +98,13 @@ def _found(engine: Engine, query: str, category: str, scope: str, agent: str, ma
 
 
 def _row(entry: Entry) -> memory_records.CoreEntry:
-    return memory_records.CoreEntry(
-        id=entry.id,
-        category=entry.category,
+    return record_of(
+        memory_records.CoreEntry,
+        entry,
         title=remembered_text(entry.title),
         content=remembered_text(entry.content),
         keywords=remembered_text("|".join(entry.keywords)),
-        scope=entry.scope,
-        timestamp=entry.timestamp,
-        by=one_line(f"{entry.actor} {entry.agent}".strip()),
+        by=one_line(author(entry)),
         approved=not entry.unapproved,
     )
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument
-from cm_tui.mcp.safe_text import MaxChars, Offset, View, joined, listed, short
+from cm_tui.mcp.safe_text import MaxChars, Offset, View, joined, listed, record_of, short
 from cm_tui.model import Edge, ImportEdge, Symbol
 
 Name = Annotated[
@@ -22,28 +22,18 @@ Unresolved = Annotated[bool, Field(description="Instead: calls by that name that
 
 
 def definitions(
-    symbol: Name,
-    where: Where,
-    limit: Limit = 50,
-    offset: Offset = 0,
-    max_chars: MaxChars = 8000,
+    symbol: Name, where: Where, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Symbols]:
+) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
     engine, state = where.asked()
     return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(engine, state))
 
 
 def callers(
-    symbol: Name,
-    where: Where,
-    depth: Depth = 1,
-    limit: Limit = 50,
-    offset: Offset = 0,
-    max_chars: MaxChars = 8000,
-    unresolved: Unresolved = False,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Calls]:
+    symbol: Name, where: Where, depth: Depth = 1, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
+    unresolved: Unresolved = False, project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """Who calls a symbol: each call site with its line and how it was resolved. What breaks if it changes?
 
     Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
@@ -55,27 +45,18 @@ def callers(
 
 
 def callees(
-    symbol: Name,
-    where: Where,
-    depth: Depth = 1,
-    limit: Limit = 50,
-    offset: Offset = 0,
-    max_chars: MaxChars = 8000,
+    symbol: Name, where: Where, depth: Depth = 1, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Calls]:
+) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """What a symbol calls: each call with its line and the definition that it reaches."""
     engine, state = where.asked()
     return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
 
 
 def dependencies(
-    path: PathArgument,
-    where: Where,
-    limit: Limit = 100,
-    offset: Offset = 0,
-    max_chars: MaxChars = 8000,
+    path: PathArgument, where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Imports]:
+) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """What a file imports, and which file of the project each import brings in."""
     engine, state = where.asked()
     return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(engine, state))
@@ -83,12 +64,8 @@ def dependencies(
 
 def importers(
     target: Annotated[str, Field(min_length=1, max_length=4096, description="Module, package or file."), Text],
-    where: Where,
-    limit: Limit = 100,
-    offset: Offset = 0,
-    max_chars: MaxChars = 8000,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Imports]:
+    where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """Which files import a module, a package or a file."""
     engine, state = where.asked()
     return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(engine, state))
@@ -105,15 +82,7 @@ def symbol_line(symbol: Symbol) -> str:
 
 def symbol_row(symbol: Symbol) -> records.SymbolRow:
     """A definition as it is returned."""
-    return records.SymbolRow(
-        path=symbol.path,
-        start_line=symbol.start_line,
-        end_line=symbol.end_line,
-        kind=symbol.kind,
-        qualname=symbol.qualname,
-        signature=short(symbol.signature),
-        doc=short(symbol.doc) or None,
-    )
+    return record_of(records.SymbolRow, symbol, signature=short(symbol.signature), doc=short(symbol.doc) or None)
 
 
 def caller_line(edge: Edge) -> str:
@@ -147,18 +116,10 @@ def _candidates(edge: Edge) -> list[str]:
 def call_row(edge: Edge) -> records.Call:
     """A call as it is returned."""
     candidates = [records.Candidate(path=key.path, qualname=key.qualname) for key in edge.candidates[:20]]
-    return records.Call(
-        site=edge.site,
-        line=edge.line,
-        text=short(edge.text),
-        qualname=edge.qualname,
-        kind=edge.kind,
-        path=edge.path or None,
-        depth=edge.depth,
+    return record_of(
+        records.Call, edge, text=short(edge.text), path=edge.path or None, candidates=candidates or None,
         via=edge.target if edge.depth > 1 else None,
-        resolution=edge.resolution,
-        candidates=candidates or None,
-    )
+    )  # fmt: skip
 
 
 def import_line(edge: ImportEdge) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Literal, TypeVar
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -15,11 +16,23 @@ from cm_tui.mcp import records
 from cm_tui.mcp.graph_tools import Limit, Name, Unresolved, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of, notes_on_index
-from cm_tui.mcp.safe_text import MaxChars, Offset, counted, footer, joined, lines_fitting, next_offset, result
-from cm_tui.model import Edge, FileEntry, Page, Symbol
-from cm_tui.model import ResolvedRevision as Found
+from cm_tui.mcp.safe_text import (
+    MaxChars,
+    Offset,
+    View,
+    counted,
+    footer,
+    joined,
+    listed,
+    next_offset,
+    record_of,
+    result,
+)  # fmt: skip
+from cm_tui.model import FileEntry, Page, ResolvedRevision
 from cm_tui.model.history import Change
 from cm_tui.model.text import one_line
+
+T = TypeVar("T")
 
 HISTORY_WAIT_S = 20.0
 """How long an agent waits while the past is read; what was read is kept."""
@@ -54,28 +67,13 @@ def at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that were alive at a past commit, also those that are gone now."""
-    engine, state = where.asked()
-    _reached(engine, sha)
+    engine, _ = where.asked()
+    _read_back(engine, sha)
     if label == "File":
-        files: Page[FileEntry] = engine.files_at(sha)
-        shown = files.rows[offset : offset + limit]
-        texts = lines_fitting(shown, _file_line, max_chars)
-        rows: list[records.SymbolRow | records.FileRow] = [_file_row(row) for row in shown[: len(texts)]]
-        total = files.total
-    else:
-        page: Page[Symbol] = engine.symbols_at(sha, file=file, match=match, limit=offset + limit)
-        symbols = page.rows[offset:]
-        texts = lines_fitting(symbols, symbol_line, max_chars)
-        rows = [symbol_row(row) for row in symbols[: len(texts)]]
-        total = page.total
-    # Read by now, so that it is known what of it is not in this clone.
-    place = engine.resolve(sha)
-    notes = [*_said(place, sha_ord), *notes_of(engine, state)]
-    moment = _moment(place)
-    following = next_offset(len(texts), total, offset)
-    record = records.StateAt(moment=moment, rows=rows, total=total, offset=offset, next_offset=following, notes=notes)
-    head = f"{counted(len(texts), total, offset, label.lower())} at {_title(moment)}"
-    return result(joined(head, *texts, footer(following, notes)), record)
+        files = replace(engine.files_at(sha), note="")
+        return _listed_at(FILES_AT, files, where, sha, sha_ord, limit, offset, max_chars)
+    symbols = replace(engine.symbols_at(sha, file=file, match=match, limit=offset + limit), note="")
+    return _listed_at(SYMBOLS_AT, symbols, where, sha, sha_ord, limit, offset, max_chars)
 
 
 def callers_at_sha(
@@ -91,26 +89,24 @@ def callers_at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
+    engine, _ = where.asked()
+    _read_back(engine, sha)
+    page = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
+    return _listed_at(CALLERS_AT, page, where, sha, sha_ord, limit, offset, max_chars, unresolved=page.unresolved)
+
+
+def _listed_at(
+    view: View[T], page: Page[T], where: Where, sha: str, ordinal: int | None, limit: int, offset: int, room: int,
+    **more: int,
+) -> CallToolResult:  # fmt: skip
+    """Return a part of a list of the past, with its revision; resolved last, when its missing files are known."""
     engine, state = where.asked()
-    _reached(engine, sha)
-    page: Page[Edge] = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
     place = engine.resolve(sha)
-    told = page.note.removesuffix(place.said).rstrip("; ")
-    shown = page.rows[offset : offset + limit]
-    texts = lines_fitting(shown, caller_line, max_chars)
-    following = next_offset(len(texts), page.total, offset)
-    notes = [
-        *([told] if told else []),
-        *_said(place, sha_ord),
-        *notes_of(engine, state),
-    ]
+    own = replace(page, note=page.note.removesuffix(place.said).rstrip("; "))
+    notes = [*_revision_notes(place, ordinal), *notes_of(engine, state)]
     moment = _moment(place)
-    record = records.CallsAt(
-        moment=moment, rows=[call_row(edge) for edge in shown[: len(texts)]], total=page.total, offset=offset,
-        next_offset=following, notes=notes, unresolved=page.unresolved,
-    )  # fmt: skip
-    head = f"{counted(len(texts), page.total, offset, 'call')} at {_title(moment)}"
-    return result(joined(head, *texts, footer(following, notes)), record)
+    more_fields = {"moment": moment, "generation": None, **more}
+    return listed(view, own, limit, offset, room, notes, more_fields, at=_title(moment))
 
 
 def drift(
@@ -134,18 +130,12 @@ def drift(
     rows = rows[offset:]
     following = next_offset(len(rows), total, offset)
     record = records.Drift(
-        current=current,
-        head=state.head,
-        indexed_head=state.indexed_head,
-        changes=changes,
-        rows=rows,
-        total=total,
-        offset=offset,
-        next_offset=following,
-        notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_on_index(state)],
-    )
+        current=current, head=state.head, indexed_head=state.indexed_head, changes=changes, rows=rows, total=total,
+        offset=offset, next_offset=following,
+        notes=[*(_revision_notes(place, None) if place else ()), *plan.notes, *notes_on_index(state)],
+    )  # fmt: skip
     lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
-    listed = joined(counted(len(lines), total, offset, "unconfirmed symbol"), *lines) if total else ""
+    symbols = joined(counted(len(lines), total, offset, "unconfirmed symbol"), *lines) if total else ""
     behind = any(changes.counts.values())
     if behind:
         head = counts_text("The index is behind: ", changes)
@@ -153,10 +143,10 @@ def drift(
         head = one_line(f"Compared with {_title(_moment(place))}:") + ("" if total else " nothing differs.")
     else:
         head = "The index reflects the working tree."
-    return result(joined(head, paths_text(changes), listed, footer(following, record.notes)), record)
+    return result(joined(head, paths_text(changes), symbols, footer(following, record.notes)), record)
 
 
-def _reached(engine: Engine, sha: str) -> Found:
+def _read_back(engine: Engine, sha: str) -> ResolvedRevision:
     """The revision of a name; history is read as far back first, as long as that does not take too long.
 
     The files of one off the mainline are read by the question about it.
@@ -176,7 +166,7 @@ def _reached(engine: Engine, sha: str) -> Found:
 
 def _rows(
     engine: Engine, head_sha: str | None, limit: int
-) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
+) -> tuple[list[records.DriftedSymbol], int, bool, ResolvedRevision | None]:
     """Symbols that are not confirmed, how many there are, whether the index is current, and the revision compared with."""
     if head_sha is None or _is_head(engine, head_sha):
         found = engine.drift(limit=limit)
@@ -185,7 +175,7 @@ def _rows(
             for row in found.rows
         ]
         return rows, found.total, found.current, None
-    place = _reached(engine, head_sha)
+    place = _read_back(engine, head_sha)
     page = engine.changes("HEAD", head_sha, limit=limit)
     at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
     rows = []
@@ -209,7 +199,7 @@ def _is_head(engine: Engine, sha: str) -> bool:
         raise
 
 
-def _said(place: Found, ordinal: int | None) -> list[str]:
+def _revision_notes(place: ResolvedRevision, ordinal: int | None) -> list[str]:
     """Return the notes on a revision."""
     notes = [place.said] if place.said else []
     if ordinal is not None and ordinal != place.moment.ordinal:
@@ -217,16 +207,8 @@ def _said(place: Found, ordinal: int | None) -> list[str]:
     return notes
 
 
-def _moment(place: Found) -> records.Moment:
-    moment = place.moment
-    return records.Moment(
-        sha=moment.sha,
-        sha_ord=moment.ordinal,
-        time=moment.time,
-        author=moment.author,
-        subject=moment.subject,
-        ahead=moment.ahead,
-    )
+def _moment(place: ResolvedRevision) -> records.Moment:
+    return record_of(records.Moment, place.moment, sha_ord=place.moment.ordinal)
 
 
 def _title(moment: records.Moment) -> str:
@@ -239,4 +221,9 @@ def _file_line(file: FileEntry) -> str:
 
 
 def _file_row(file: FileEntry) -> records.FileRow:
-    return records.FileRow(path=file.path, language=file.language, lines=file.lines, symbols=file.symbols)
+    return record_of(records.FileRow, file)
+
+
+FILES_AT = View("file", _file_line, _file_row, records.StateAt)
+SYMBOLS_AT = View("symbol", symbol_line, symbol_row, records.StateAt)
+CALLERS_AT = View("call", caller_line, call_row, records.CallsAt)

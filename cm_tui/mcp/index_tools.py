@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -14,7 +13,7 @@ from cm_tui.mcp import records
 from cm_tui.mcp.background import follow, run_in_thread
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where
 from cm_tui.mcp.retrieval_tools import PathArgument
-from cm_tui.mcp.safe_text import footer, joined, result
+from cm_tui.mcp.safe_text import footer, joined, record_of, result
 from cm_tui.model import IndexPlan, IndexSummary
 from cm_tui.model.text import one_line
 
@@ -68,19 +67,10 @@ async def reingest(
 
 def changes_of(plan: IndexPlan) -> records.Changes:
     """Paths that differ, by what became of them."""
-    lists: dict[str, Sequence[object]] = {
-        "added": plan.added,
-        "modified": plan.modified,
-        "removed": plan.removed,
-        "renamed": plan.renamed,
-    }
-    return records.Changes(
-        counts={name: len(rows) for name, rows in lists.items()},
-        added=list(plan.added[:SHOWN]),
-        modified=list(plan.modified[:SHOWN]),
-        removed=list(plan.removed[:SHOWN]),
-        renamed=[list(pair) for pair in plan.renamed[:SHOWN]],
-    )
+    names = ("added", "modified", "removed", "renamed")
+    lists: dict[str, tuple[Any, ...]] = {name: getattr(plan, name) for name in names}
+    shown: dict[str, Any] = {name: rows[:SHOWN] for name, rows in lists.items()}
+    return records.Changes(counts={name: len(rows) for name, rows in lists.items()}, **shown)
 
 
 def counts_text(head: str, changes: records.Changes) -> str:
@@ -102,14 +92,7 @@ def paths_text(changes: records.Changes) -> str:
 
 
 def _planned(engine: Engine, plan: IndexPlan) -> records.Work:
-    return records.Work(
-        done=False,
-        root=str(engine.root),
-        files=plan.files,
-        changes=changes_of(plan),
-        estimated_seconds=plan.estimated_seconds,
-        notes=list(plan.notes),
-    )
+    return record_of(records.Work, plan, done=False, root=str(engine.root), changes=changes_of(plan))
 
 
 def _plan_text(engine: Engine, plan: IndexPlan) -> str:
@@ -124,19 +107,8 @@ def _plan_text(engine: Engine, plan: IndexPlan) -> str:
 
 
 def _worked(engine: Engine, summary: IndexSummary) -> records.Work:
-    return records.Work(
-        done=True,
-        root=str(engine.root),
-        files=summary.files,
-        changed=summary.changed,
-        symbols=summary.symbols,
-        references=summary.references,
-        passages=summary.passages,
-        embedded=summary.embedded,
-        mode=summary.mode,
-        seconds=round(sum(summary.seconds.values()), 3),
-        notes=list(summary.notes),
-    )
+    seconds = round(sum(summary.seconds.values()), 3)
+    return record_of(records.Work, summary, done=True, root=str(engine.root), seconds=seconds)
 
 
 def _summary_text(engine: Engine, summary: IndexSummary) -> str:

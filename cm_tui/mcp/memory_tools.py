@@ -16,10 +16,11 @@ from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
-from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
+from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
 from cm_tui.model.entry import REASON_CHARACTERS
+from cm_tui.model.layout import author, last_change
 from cm_tui.model.text import one_line
 
 DATA = (
@@ -56,26 +57,18 @@ def recall(
     texts = fitting(memories, _memory_text, max_chars)
     engine.note_recalled([row.path for row in memories[: len(texts)]], actor="agent", agent=agent_name(ctx))
     notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
-    record = memory_records.Recalled(
-        about=DATA,
-        mode=found.mode,
-        rows=memories[: len(texts)],
-        total=found.total,
-        notes=notes,
-        generation=found.generation,
-    )
+    record = record_of(memory_records.Recalled, found, about=DATA, rows=memories[: len(texts)], notes=notes)
     head = f"{len(texts):,} of {count(found.total, 'memory', 'memories')}, {found.mode}"
     marked = fenced("\n\n".join(texts), DATA) if texts else "Nothing is remembered of this."
     return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
 
 
 def _memory(hit: Hit, by: str) -> memory_records.Memory:
-    return memory_records.Memory(
+    return record_of(
+        memory_records.Memory,
+        hit,
         id=hit.path.partition("/")[2] or hit.path,
         kind=hit.source,
-        path=hit.path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
         by=by,
         when="" if hit.time is None else minute(hit.time),
         age="" if hit.time is None else age(time.time() - hit.time),
@@ -87,12 +80,11 @@ def _memory(hit: Hit, by: str) -> memory_records.Memory:
 
 def _author(engine: Engine, path: str) -> str:
     """Return who wrote what stands at a path: actor and agent; nothing where that is not known."""
-    author = author_of(engine, path)
-    if author is None:
+    found = author_of(engine, path)
+    if found is None:
         return ""
-    waits = ", a Rule that no person approved" if author.unapproved else ""
-    last = f", changed by {author.changed_by} {author.changed_agent}".rstrip() if author.changed_by else ""
-    return one_line(f"{author.actor} {author.agent}".strip() + last + waits)
+    waits = ", a Rule that no person approved" if found.unapproved else ""
+    return one_line(f"{author(found)}{last_change(found)}{waits}")
 
 
 def _memory_text(row: memory_records.Memory) -> str:

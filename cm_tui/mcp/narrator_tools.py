@@ -20,11 +20,13 @@ from cm_tui.mcp.safe_text import (
     footer,
     joined,
     next_offset,
+    record_of,
     remembered_text,
     result,
     short,
-)
+)  # fmt: skip
 from cm_tui.model import NarratedFilter, NarratedProposal, NarratedState, Proposal, Scope
+from cm_tui.model.layout import proposal_fields
 from cm_tui.model.text import one_line
 
 _STATES: tuple[NarratedState, ...] = get_args(NarratedState)
@@ -64,45 +66,28 @@ def proposals(
 
 
 def _row(one: NarratedProposal | Proposal) -> memory_records.Proposed:
-    return _narrated(one) if isinstance(one, NarratedProposal) else _wish(one)
-
-
-def _narrated(one: NarratedProposal) -> memory_records.Proposed:
-    return memory_records.Proposed(
-        id=one.id,
-        of="note",
-        kind=one.kind,
-        action=one.action,
-        text=_safe(one.text),
-        why=_safe(one.why),
-        target=one_line(one.target),
-        scope=one.scope,
-        state=one.state,
-        relation=one.relation,
-        known=_safe(one.other) or None,
-        confidence=round(one.confidence, 2),
-        support=one.support,
-        sessions=one.sessions,
-        episodes=list(one.evidence_ids[:_EVIDENCE]),
-        by=one_line(one.proposed_by) or "narrator",
-        reason=_safe(one.reason) or None,
-    )
-
-
-def _wish(one: Proposal) -> memory_records.Proposed:
-    return memory_records.Proposed(
-        id=one.id,
-        of=one.of,
-        kind=one.kind,
-        action=one.kind,
-        text=_safe(one.after.content if one.after is not None else one.words),
-        why=_safe(one.reason),
-        target=one_line(one.target),
-        scope=one.after.scope if one.after is not None else "project",
-        state="waiting",
-        episodes=[one.target] if one.of == "episode" else [],
-        by=one_line(one.agent) or "an agent",
-    )
+    """Return a proposal as it is returned, of the narrator or of an agent about an entry or an episode."""
+    if isinstance(one, NarratedProposal):
+        return record_of(
+            memory_records.Proposed,
+            one,
+            of="note",
+            text=_safe(one.text),
+            why=_safe(one.why),
+            target=one_line(one.target),
+            known=_safe(one.other) or None,
+            confidence=round(one.confidence, 2),
+            episodes=one.evidence_ids[:_EVIDENCE],
+            by=one_line(one.proposed_by) or "narrator",
+            reason=_safe(one.reason) or None,
+        )
+    fields = proposal_fields(one)
+    by, text, why = fields.pop("proposed_by"), _safe(fields.pop("text")), _safe(fields.pop("why"))
+    episodes = [one.target] if one.of == "episode" else []
+    return record_of(
+        memory_records.Proposed, one, **fields, text=text, why=why, target=one_line(one.target), episodes=episodes,
+        by=one_line(by), reason=None,
+    )  # fmt: skip
 
 
 def _safe(text: str) -> str:

@@ -14,13 +14,7 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
-from cm_tui.mcp.safe_text import (
-    fitting,
-    footer,
-    joined,
-    remembered_text,
-    result,
-)
+from cm_tui.mcp.safe_text import fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Hit
 from cm_tui.model.ids import plain_id
 from cm_tui.model.note import NOTES
@@ -124,7 +118,6 @@ def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> reco
         language="json" if reference.startswith("json://") else "text",
         text="\n".join(shown),
         stale=False,
-        kept=False,
         next_line=following if following <= len(every) else None,
     )
 
@@ -140,13 +133,4 @@ def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFou
         found = engine.note(path, start=start, lines=lines)
     except (NotFoundError, UsageError):
         raise error from None
-    return records.Lines(
-        path=found.note.id,
-        start_line=found.start_line,
-        end_line=found.end_line,
-        language="markdown",
-        text=found.text[:ROOM],
-        stale=False,
-        kept=False,
-        next_line=found.next_line,
-    )
+    return record_of(records.Lines, found, path=found.note.id, language="markdown", text=found.text[:ROOM], stale=False)

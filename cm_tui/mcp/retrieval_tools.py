@@ -26,13 +26,14 @@ from cm_tui.mcp.safe_text import (
     footer,
     joined,
     next_offset,
+    record_of,
     remembered_text,
     result,
     shortened,
-)
+)  # fmt: skip
 from cm_tui.model import CODE, By, FileHits, Hit, Mode, SearchResult
-from cm_tui.model.dates import age
-from cm_tui.model.score_text import DIGITS, printed, sign_of
+from cm_tui.model.dates import age, kind_and_age
+from cm_tui.model.score_text import DIGITS, part_texts, printed
 from cm_tui.model.text import one_line
 
 Query = Annotated[
@@ -78,14 +79,14 @@ def retrieve(
     following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
     head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{narrowed(found)}")
-    record = records.Passages(
-        mode=found.mode,
+    record = record_of(
+        records.Passages,
+        found,
         rows=[passage(hit, files.get(hit.rank), explain=explain) for hit in hits[: len(texts)]],
         total=total,
         offset=offset,
         next_offset=following,
         notes=notes,
-        generation=found.generation,
         remembered=[passage(hit, explain=explain) for hit in said[: len(told)]] or None,
         filters=list(found.filters) or None,
     )
@@ -108,19 +109,15 @@ def passage(
 ) -> records.Passage:
     """A hit as it is returned, with the next ones of its file where files were asked for."""
     contributions, score = printed(hit.parts, hit.score)
-    parts = [records.Part(name=p.name, value=p.value, weight=p.weight, contribution=adds, detail=p.detail)
-             for p, adds in zip(hit.parts, contributions, strict=True)] if explain else None  # fmt: skip
-    return records.Passage(
-        path=hit.path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
-        symbol=hit.symbol,
-        kind=hit.kind,
-        language=hit.language,
+    parts = [
+        record_of(records.Part, part, contribution=adds) for part, adds in zip(hit.parts, contributions, strict=True)
+    ]
+    return record_of(
+        records.Passage,
+        hit,
         score=score,
         snippet=shortened(hit.snippet) if chars is None else cut(shortened(hit.snippet), chars),
-        snippet_line=hit.snippet_line,
-        parts=parts,
+        parts=parts if explain else None,
         source=None if hit.source == CODE else hit.source,
         stale=one_line(hit.stale) or None,
         age=None if hit.time is None else age(time.time() - hit.time),
@@ -133,17 +130,13 @@ def passage_text(hit: Hit, file: FileHits | None = None, *, explain: bool = Fals
     """A hit as it is read: where it stands, what it is, its lines, and where the next ones of its file stand."""
     what = f" {hit.kind} {hit.symbol}" if hit.symbol else ""
     if hit.source != CODE:
-        what = f" {hit.source}, {age(time.time() - hit.time)}" if hit.time is not None else f" {hit.source}"
+        what = f" {kind_and_age(hit.source, hit.time)}"
     from_line = f", from line {hit.snippet_line}" if hit.snippet_line != hit.start_line else ""
-    contributions, total = printed(hit.parts, hit.score)
-    score = f"{total:.{DIGITS}f}" if explain else f"{hit.score:.2f}"
+    score = f"{printed(hit.parts, hit.score)[1]:.{DIGITS}f}" if explain else f"{hit.score:.2f}"
     lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({score}{from_line})")]
     lines += [one_line(f"   stale: {hit.stale}")] if hit.stale else []
     if explain:
-        for part, adds in zip(hit.parts, contributions, strict=True):
-            value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
-            sign = sign_of(part, value, weight, adds)
-            lines.append(f"   {adds:+.{DIGITS}f} {part.name} {sign} {value} × {weight} {part.detail}")
+        lines += [f"   {part.adds} {part.name} {part.product} {part.detail}" for part in part_texts(hit)[0]]
     lines.append(shortened(hit.snippet))
     if file and len(file.hits) > 1:
         also = ", ".join(
@@ -156,7 +149,7 @@ def passage_text(hit: Hit, file: FileHits | None = None, *, explain: bool = Fals
 
 def _places(file: FileHits) -> list[records.Place]:
     """Where the passages of a file stand that come after its best one."""
-    return [records.Place(start_line=hit.start_line, end_line=hit.end_line, symbol=hit.symbol) for hit in file.hits[1:]]
+    return [record_of(records.Place, hit) for hit in file.hits[1:]]
 
 
 def narrowed(found: SearchResult) -> str:
@@ -189,13 +182,7 @@ def read_lines(engine: Engine, path: str, start: int, count: int | None) -> reco
     wanted = every[:count]
     kept = len(fitting(wanted, str, ROOM))
     following = source.start_line + kept if kept < len(every) else None
-    return records.Lines(
-        path=source.path,
-        start_line=source.start_line,
-        end_line=source.start_line + kept - 1,
-        language=source.language,
-        text="\n".join(wanted[:kept])[:ROOM],
-        stale=source.stale,
-        kept=source.kept,
+    return record_of(
+        records.Lines, source, end_line=source.start_line + kept - 1, text="\n".join(wanted[:kept])[:ROOM],
         next_line=following,
-    )
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from cm_tui.model import Page
 from cm_tui.model.text import harmless, one_line, visible
 
 T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
 
 LINE = 240
 """Characters of one line of source; generated files have lines without end."""
@@ -111,6 +112,18 @@ def joined(*parts: str, between: str = "\n") -> str:
     return between.join(part for part in parts if part)
 
 
+def record_of(kind: type[R], source: object, /, **fields: Any) -> R:
+    """Make a record from another one's fields of the same names.
+
+    Args:
+        kind: the record to make.
+        source: has some of its fields.
+        fields: the others, and those that differ.
+    """
+    same = {name: getattr(source, name) for name in kind.model_fields if name not in fields and hasattr(source, name)}
+    return kind(**same, **fields)
+
+
 @dataclass(frozen=True, slots=True)
 class View(Generic[T]):
     """How one kind of row is shown: as a line, and as a record."""
@@ -129,8 +142,21 @@ def listed(
     room: int,
     notes: Sequence[str],
     more: Mapping[str, Any] | None = None,
+    *,
+    at: str = "",
 ) -> CallToolResult:
-    """The part of a list that was asked for and fits; `more` is what its record has beside."""
+    """Return the part of a list that was asked for and fits.
+
+    Args:
+        view: how its rows are shown.
+        page: the list, from its first row.
+        limit: rows at most.
+        offset: rows to skip.
+        room: characters at most.
+        notes: what is added to the list's own note.
+        more: further fields of the record.
+        at: the revision that it is of, in words.
+    """
     rows = page.rows[offset : offset + limit]
     texts = lines_fitting(rows, view.line, room)
     following = next_offset(len(texts), page.total, offset)
@@ -146,4 +172,5 @@ def listed(
             **(more or {}),
         }
     )
-    return result(joined(counted(len(texts), page.total, offset, view.what), *texts, footer(following, said)), record)
+    head = one_line(f"{counted(len(texts), page.total, offset, view.what)}{f' at {at}' if at else ''}")
+    return result(joined(head, *texts, footer(following, said)), record)

@@ -21,9 +21,8 @@ from starlette.middleware import Middleware
 from cm_tui import __version__
 from cm_tui.config.mistakes import nearest
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.mcp import prompts, resources
+from cm_tui.mcp import resources
 from cm_tui.mcp.client_folders import ROOTS_NOTES, without_odd_roots
-from cm_tui.mcp.completion import completions
 from cm_tui.mcp.outgoing import filter_secrets
 from cm_tui.mcp.project_resolver import CLIENT_FOLDERS, EngineFor, ProjectResolver, client_folders
 from cm_tui.mcp.safe_text import clean, short
@@ -218,8 +217,6 @@ def build(engine_for: EngineFor, *, tools: Collection[str] = (DEFAULT_SET,), ask
         middleware=[filter_secrets, lenient_params],
     )
     resources.register(server, projects)
-    prompts.register(server)
-    server.completion()(completions(projects))  # type: ignore[no-untyped-call] # the SDK leaves it unannotated
     return server
 
 

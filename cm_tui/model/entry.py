@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.model.episode import Actor, Forgetting
+from cm_tui.model.search import ScorePart
 
 Category = Literal["Knowledge", "Rule", "Experience"]
 """`Knowledge`: how things are; `Rule`: what is to be done or left; `Experience`: what was learned by doing."""
@@ -133,3 +134,71 @@ class MemoryChange:
     """Id of the proposal that was made instead."""
     entry: Entry | None = None
     """The entry as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedEntry:
+    """An entry that is given to an agent."""
+
+    entry: Entry
+    value: float
+    parts: tuple[ScorePart, ...]
+    """What the value is the sum of: pinned, rule, recent, used, prompt, files."""
+    tokens: int
+    """What its line takes, estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An entry for which there was no room."""
+
+    id: str
+    title: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Entries as text for a prompt, within a budget."""
+
+    text: str
+    """By scope and category, a line an entry: `- [Category] Title: Content`; empty where there is nothing to give."""
+    tokens: int
+    budget: int
+    rows: tuple[InjectedEntry, ...]
+    """The most valuable first."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The most valuable first, at most 200 of them."""
+    left_out_total: int = 0
+    held: int = 0
+    """Entries that came with the repository and wait for trust."""
+    never_recall: int = 0
+    unapproved: int = 0
+    """Number of unapproved Rules."""
+    took_ms: float = 0.0
+    notes: tuple[str, ...] = ()
+    """Warnings about the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledBy:
+    """How often one person or agent was given something."""
+
+    who: str
+    """`person`, or the name of the agent."""
+    times: int
+    last: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """How often something was in an answer."""
+
+    path: str
+    """Such as `entry/k3m9x2a`."""
+    times: int = 0
+    last: float | None = None
+    """Seconds since the epoch; None: never."""
+    by: tuple[RecalledBy, ...] = ()
+    """Recipients, latest first."""

@@ -9,6 +9,9 @@ from cm_tui.model.imports import ImportSummary
 from cm_tui.model.narrator import NarratorReport
 from cm_tui.model.rescue import RescueSummary
 
+WAIT = "wait"
+"""Stage of work that cannot begin yet; the message has what it waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
@@ -37,7 +40,7 @@ class Progress:
     """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
 
     stage: str
-    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore."""
+    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore; wait."""
     done: int
     total: int
     message: str = ""

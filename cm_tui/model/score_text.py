@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from cm_tui.model.search import ScorePart
+from cm_tui.model.search import Hit, ScorePart
 
 DIGITS = 4
 
@@ -52,3 +52,23 @@ def sign_of(part: ScorePart, value: str, weight: str, contribution: float) -> Si
     if abs(part.value * part.weight - part.contribution) >= 1e-6:
         return "→"
     return "=" if round(float(value) * float(weight), DIGITS) == contribution else "≈"
+
+
+class PartText(NamedTuple):
+    """A part of a score, printed: what it adds, its name, `= value × weight`, and the detail."""
+
+    adds: str
+    name: str
+    product: str
+    detail: str
+
+
+def part_texts(hit: Hit) -> tuple[list[PartText], str]:
+    """Return the parts of a hit's score and their sum, printed."""
+    contributions, total = printed(hit.parts, hit.score)
+    texts = []
+    for part, adds in zip(hit.parts, contributions, strict=True):
+        value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
+        product = f"{sign_of(part, value, weight, adds)} {value} × {weight}"
+        texts.append(PartText(f"{adds:+.{DIGITS}f}", part.name, product, part.detail))
+    return texts, f"{total:+.{DIGITS}f}"

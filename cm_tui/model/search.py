@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Mode = Literal["hybrid", "keyword", "vector"]
-
 By = Literal["passage", "file"]
 """What an answer lists: passages, or files with their best passages."""
-
 CODE = "code"
 """The source that every project has: its files. Passages of other sources belong to no file and no symbol."""
-
 EPISODES = "episode"
 """The source of what agents' sessions recorded."""
-
 ENTRIES = "entry"
 """The source of what people and agents wrote down."""
-
 RECALL = "recall"
 """The profile that questions about what is remembered are ranked by."""
+State = Literal[
+    "shown", "ranked", "below", "piece", "quota", "no candidate", "filtered", "not searched", "not indexed", "unknown"
+]
+"""Shown; ranked behind the shown results; below the minimum score; another piece of the same function is shown instead;
+over its source's quota; found by neither keywords nor vectors; excluded by a filter; searched by another profile; its
+file is not in the index; no such name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +146,40 @@ class Candidates:
     """The filters of the query that were in force."""
     suggestions: tuple[Suggestion, ...] = ()
     """What was meant, where the query has a name that is nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The answer to "why not this one?"."""
+
+    query: str
+    name: str
+    """What was asked about, as it was typed."""
+    state: State
+    said: str
+    """In a sentence."""
+    mode: Mode
+    profile: str
+    hit: Hit | None = None
+    """Its best passage: `rank` is its own, or the one that it would have; 0: none. None: it is not in the index."""
+    first: Hit | None = None
+    """The first hit."""
+    last: Hit | None = None
+    """The last one that is shown."""
+    instead: Hit | None = None
+    """The piece of the same function that is shown in its place."""
+    lacks: tuple[str, ...] = ()
+    """Sentences on what it lacks against the first and the last shown hit."""
+    lifts: tuple[str, ...] = ()
+    """Sentences on what would lift it."""
+    nearest: tuple[str, ...] = ()
+    """Names that may be meant instead."""
+    passages: int = 0
+    """How many passages the name stands for."""
+    shown: int = 0
+    """How many hits are shown."""
+    total: int = 0
+    """How many candidates were ranked."""
+    took_ms: float = 0.0
+    notes: tuple[str, ...] = ()
+    generation: int | None = None

@@ -8,6 +8,8 @@ from typing import Literal
 
 NO_MODEL = "none"
 """Fingerprint where vectors are switched off."""
+Recording = Literal["on", "paused", "never", "off"]
+"""`never`: the folder is one that is never recorded. `off`: the settings say so. `paused`: for a time, or until resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +104,41 @@ class Check:
     """What to do about it."""
     finding: str = ""
     """Name of the damage; empty when nothing is damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProject:
+    """A project that has an index or a journal."""
+
+    id: str
+    """Name of the folder of both."""
+    name: str
+    """For people."""
+    identity: str
+    """`remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`; empty where it was never indexed."""
+    roots: tuple[str, ...]
+    """Checkouts of it that are there, the one that was indexed last first."""
+    gone: tuple[str, ...]
+    """Checkouts of it that are no longer there: moved, or removed."""
+    indexed: bool
+    recorded: bool
+    """Something was recorded of its sessions."""
+    last: float
+    """When it was used last, in seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingState:
+    """Whether what sessions do in a project is recorded."""
+
+    state: Recording
+    root: str
+    """Of the checkout; empty where no project was asked about."""
+    since: float | None = None
+    """When the pause began, in seconds since the epoch."""
+    until: float | None = None
+    """When it ends automatically; None: when the user resumes recording."""
+    everywhere: bool = False
+    """The pause is one of all projects."""
+    sessions: tuple[str, ...] = ()
+    """Ids of the sessions that are never recorded."""

@@ -13,8 +13,8 @@ import pytest
 
 from cm_tui.agent_hooks import stdin
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.agent_hooks.test_payload import PATCH
 from tests.cli.in_process import run_here
 from tests.gitrepo import Repo
@@ -344,6 +344,6 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
     hook("stop", said=said, cwd=repo.root)
     ours = {name for name in imported(said, repo.root) if name.startswith("cm_tui.engine.")}
-    rooms = {name.split(".")[2] for name in ours}
-    assert rooms == {"api", "git", "journal", "recording", "redaction"}
-    assert {"cm_tui.engine.api.events", "cm_tui.engine.redaction.redact"} <= ours
+    packages = {".".join(name.split(".")[2:4]) for name in ours if name.count(".") > 3} | {"api"}
+    assert packages == {"api", "memory.recording", "platform.git", "platform.journal", "platform.redaction"}
+    assert {"cm_tui.engine.api.events", "cm_tui.engine.platform.redaction.redact"} <= ours

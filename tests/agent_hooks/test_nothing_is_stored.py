@@ -16,9 +16,9 @@ import pytest
 from cm_tui.agent_hooks import command
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.events import record_event
-from cm_tui.engine.embed import prose
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.search.embed import prose
 from tests.daemon.conftest import until
 from tests.engine.redaction.corpus import NAMED, Planted, corpus
 from tests.gitrepo import Repo

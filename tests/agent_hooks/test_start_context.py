@@ -7,10 +7,10 @@ import time
 
 import pytest
 
+from cm_tui.agent_hooks.prompt_context import fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS, answer
-from cm_tui.agent_hooks.start_context import fitting_start
-from cm_tui.engine.context.budget import tokens
-from cm_tui.engine.context.injection import InjectionTable, Wanted
+from cm_tui.engine.context.packs.budget import tokens
+from cm_tui.engine.context.packs.injection import InjectionTable, Wanted
 from cm_tui.model import Entry, Injection, Note, NoteText, WorkState
 
 ENTRY = Entry("gabcdef", "Rule", "Rounding", "Round half up.", (), "project", 1_750_000_000_000)

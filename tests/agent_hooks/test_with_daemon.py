@@ -14,7 +14,7 @@ from cm_tui.agent_hooks import settings as hook_settings
 from cm_tui.agent_hooks.daemon_query import ask
 from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import DaemonError
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import daemons_allowed, make_project, until

@@ -1,6 +1,6 @@
-"""The rooms of the package and what each imports, read from the code; drawn into ARCHITECTURE.md.
+"""The packages and their imports, read from the code and drawn into ARCHITECTURE.md.
 
-`python -m tests.architecture.rooms` writes the picture anew; a test fails while it is not the one that the code gives.
+`python -m tests.architecture.rooms` draws the picture again; a test fails when it is out of date.
 """
 
 from __future__ import annotations

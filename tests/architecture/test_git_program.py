@@ -8,7 +8,7 @@ from pathlib import Path
 import cm_tui
 
 PACKAGE = Path(cm_tui.__file__).parent
-ALLOWED = {"engine/git/safe_git.py"}
+ALLOWED = {"engine/platform/git/safe_git.py"}
 
 
 def runs_git(tree: ast.AST) -> bool:

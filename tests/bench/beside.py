@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.mainline import former_commits
+from cm_tui.engine.code.mainline import former_commits
 from tests.bench.releases import git
 
 _DIFFERING = "SELECT count(*) FROM side_file WHERE side = (SELECT max(id) FROM side_commit)"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.graph.graph import Graph
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.graph.graph import Graph
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model.text import one_line
 from tests.bench.reading import sites
 from tests.bench.source import Outside, Target
@@ -76,11 +76,11 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
     """Put files into a store without the walk, the passages and the vectors of a full index run."""
     import pygit2
 
-    from cm_tui.engine.parse import row_batches
-    from cm_tui.engine.parse.parse_blob import parse_blob
-    from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
-    from cm_tui.engine.store import bulk
-    from cm_tui.engine.store.generations import GENERATION
+    from cm_tui.engine.code.parse import row_batches
+    from cm_tui.engine.code.parse.parse_blob import parse_blob
+    from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
+    from cm_tui.engine.platform.store import bulk
+    from cm_tui.engine.platform.store.generations import GENERATION
 
     parsed, paths = [], []
     start = int(db.value("SELECT coalesce(max(id), 0) FROM blob"))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import adjust
-from cm_tui.engine.search.candidate_table import CandidateTable
-from cm_tui.engine.search.features import SIDES, features
+from cm_tui.engine.search.ranking import adjust
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable
+from cm_tui.engine.search.ranking.features import SIDES, features
 from cm_tui.model import Profile
 
 KEPT = ("exact-name", "definition", "near-name", "name-vector", "vendored", "best-of-file")

@@ -76,7 +76,7 @@ def judge(asked: Sequence[Asked], profile: Profile, *, depth: int = PASSAGES) ->
         profile: the numbers.
         depth: passages that are looked at; ten tell nothing of ten files.
     """
-    from cm_tui.engine.search.rank import rank
+    from cm_tui.engine.search.ranking.rank import rank
 
     found: dict[str, list[Reading]] = defaultdict(list)
     for one in asked:
@@ -94,7 +94,7 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
-    from cm_tui.engine.search.profiles import load
+    from cm_tui.engine.search.ranking.profiles import load
 
     options = _options(argv)
     profile = load({})["code"]

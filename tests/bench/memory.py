@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from cm_tui.engine.search import tokens, wording
+from cm_tui.engine.search.ranking import tokens, wording
 from cm_tui.errors import UsageError
 from cm_tui.model import RECALL, Mode, Profile
 from tests.bench.conversations import Asked, Conversation, read

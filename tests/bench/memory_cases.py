@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.search import tokens
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.search.ranking import tokens
 from cm_tui.errors import NotFoundError
 from tests.bench.conversations import Asked, Conversation, Turn
 from tests.bench.remembering import remembering

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
-from cm_tui.engine.embed.bundled import bundled_folder
+from cm_tui.engine.search.embed.bundled import bundled_folder
 from tests.bench.static_model import export
 from tests.bench.static_model.collect import collect, read
 from tests.bench.static_model.data import data_of, is_held_out

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.bench import narrator_journal
 from tests.bench.measure import percentiles, timed
 
@@ -71,7 +71,7 @@ def read_json(root: str) -> None:
 def one_pass(root: str) -> None:
     """Make a whole pass; prints what it took, and what memory is left with the process."""
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.engine.store import memory
+    from cm_tui.engine.platform.store import memory
 
     with Engine.open(Path(root)) as engine:
         engine.episode_stats()

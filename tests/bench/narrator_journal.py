@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.journal.event import line_of
-from cm_tui.engine.journal.journal import SEGMENT_BYTES, Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.event import line_of
+from cm_tui.engine.platform.journal.journal import SEGMENT_BYTES, Journal
 from cm_tui.model import Step
 from tests.bench import episode_journal
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.context import render
-from cm_tui.engine.context.budget import weight
+from cm_tui.engine.context.packs import render
+from cm_tui.engine.context.packs.budget import weight
 from cm_tui.model import Hit, PackItem
 
 BUDGETS = (500, 1000, 2000, 4000)

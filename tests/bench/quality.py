@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
-    from cm_tui.engine.search.profiles import load
+    from cm_tui.engine.search.ranking.profiles import load
 
     options = _parser().parse_args(list(argv))
     if options.profile not in (known := load({})):
@@ -152,7 +152,7 @@ def score(asked: Sequence[Asked], profile: Profile, *, files: bool = False) -> S
         profile: the numbers.
         files: compare the ten best files, without lines; else the ten best passages.
     """
-    from cm_tui.engine.search.rank import rank
+    from cm_tui.engine.search.ranking.rank import rank
 
     rows = []
     for row in asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cm_tui.engine.search.grouping import by_file
+from cm_tui.engine.search.ranking.grouping import by_file
 from cm_tui.model import Hit
 from tests.bench.corpora import Target
 

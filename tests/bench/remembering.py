@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.event import new_line
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.platform.journal.event import new_line
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.bench.conversations import Conversation
 from tests.bench.quality import own_home
 

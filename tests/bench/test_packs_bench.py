@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.context.budget import tokens
+from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.model import Hit
 from tests.bench import pack_corpora, packs
 from tests.bench.corpora import Question, Target

@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
+from cm_tui.engine.search.embed.bundled import BundledProvider, bundled_folder
 from cm_tui.errors import NotFoundError
 from tests.bench.static_model import export, onnx_file
 from tests.bench.static_model.bags import bags_of, sums, vectors

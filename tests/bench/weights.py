@@ -10,8 +10,8 @@ from statistics import mean
 
 import numpy as np
 
-from cm_tui.engine.search.candidate_table import CandidateTable
-from cm_tui.engine.search.features import SIDES
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable
+from cm_tui.engine.search.ranking.features import SIDES
 from cm_tui.model import Profile
 from tests.bench.learner import HELD, Example, example, learn, with_weights
 from tests.bench.lines import ask, judge, parser
@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
-    from cm_tui.engine.search.profiles import load
+    from cm_tui.engine.search.ranking.profiles import load
 
     options = parser("weights", __doc__).parse_args(list(argv))
     profile = load({})["code"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Step
 from tests.cli.conftest import Shop
 

@@ -10,8 +10,8 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop, git
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop
 
 EPISODE = {"prompts": ["why?"], "agent": "codex", "session": "s-1"}

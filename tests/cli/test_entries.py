@@ -9,7 +9,7 @@ import typer
 
 from cm_tui.cli import entry_care
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
 
@@ -34,6 +34,15 @@ def test_from_adding_to_deleting(new_shop: Shop):
         assert f"undone: {words} the entry {id_}" in new_shop.cm("undo").err
     assert new_shop.cm("entries", "update", id_).code == 2
     assert new_shop.cm("entries", "delete", "nothing").code == 3
+
+
+def test_what_cannot_be_shown_says_where_ids_are(new_shop: Shop):
+    id_ = add(new_shop, "Round half up.", "--title", "Rounding of prices")
+    done = new_shop.cm("entries", "show", "rounding")
+    assert (done.code, f"{id_} “Rounding of prices”" in done.err) == (3, True)
+    for words in (["nothing"], []):
+        done = new_shop.cm("entries", "show", *words)
+        assert (done.code, "`cm entries list`" in done.err) == (3 if words else 2, True)
 
 
 def test_moving_merging_and_duplicates(new_shop: Shop):
@@ -77,7 +86,7 @@ def test_a_rule_is_approved_at_a_terminal_alone(new_shop: Shop, monkeypatch: pyt
     refused = new_shop.cm("entries", "approve", rule.id)
     assert (refused.code, "terminal" in refused.err) == (4, True)
     assert "1 unapproved Rules" in new_shop.cm("entries", "inject").err
-    monkeypatch.setattr(entry_care, "_need_terminal", lambda: None)
+    monkeypatch.setattr(entry_care, "need_terminal", lambda *_: None)
     asked: list[str] = []
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text))
     told = new_shop.cm("entries", "approve", rule.id)

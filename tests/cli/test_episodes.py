@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop, ShopTemplate
 
 

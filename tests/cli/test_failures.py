@@ -246,7 +246,7 @@ def test_killed_while_it_indexes(new_shop: Shop):
 WORK_UNTIL_THE_KEY = """
 import sys
 from cm_tui.__main__ import main
-from cm_tui.engine.index.indexer import Indexer
+from cm_tui.engine.code.index.indexer import Indexer
 steps = Indexer.run
 def run(*args, **how):
     for number, step in enumerate(steps(*args, **how)):

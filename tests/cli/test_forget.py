@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from cm_tui.cli import forget as module
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model.dates import local_minute
 from tests.cli.conftest import Shop
 from tests.earlier_filter import nothing_redacted

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
 from cm_tui.tui.state.pack_file import PackFile
 from tests.cli.conftest import Shop, git
@@ -43,6 +43,14 @@ def worked(own_shop: Shop) -> Shop:
     )  # fmt: skip
     (own_shop.root / "shop" / "money.py").write_text("TAX_PERCENT = 20\n")
     return own_shop
+
+
+def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop):
+    for number, words in enumerate(("Why do refunds take so long?", "And now fix it")):
+        record(own_shop.root, words, at=1_700_000_000.0 + number)
+    done = own_shop.cm("handoff", SESSION, "--json").json
+    assert done["text"].startswith("# Handoff: Why do refunds take so long?\n")
+    assert done["state"]["title"] == "Why do refunds take so long?"
 
 
 def test_a_handoff_has_all_that_the_next_agent_needs(worked: Shop, tmp_path: Path):

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from cm_tui.cli.output import follow
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Progress
 from tests.cli.conftest import Shop, ShopTemplate, git
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop, git, make_repository
 from tests.engine.importers.transcripts import Claude, Codex
 

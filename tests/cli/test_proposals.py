@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.cli import proposal_options
+from cm_tui.cli import inbox
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import FactKind, NarratedState
 from tests.cli.conftest import Shop, ShopTemplate
@@ -52,8 +52,8 @@ def note(shop: Shop) -> str:
 
 
 def test_kinds_and_states_are_those_of_the_records():
-    assert get_args(FactKind) == proposal_options.KINDS
-    assert get_args(NarratedState) == proposal_options.STATES
+    assert get_args(FactKind) == inbox.KINDS
+    assert get_args(NarratedState) == inbox.STATES
 
 
 def test_listed_alone_and_by_filters(taught: Shop):
@@ -206,11 +206,11 @@ def test_a_rule_is_a_persons_at_a_terminal(taught: Shop):
 def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop):
     import typer
 
-    from cm_tui.cli import proposal_decisions
+    from cm_tui.cli import options
 
     rule = only(taught, "statement")
     terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True), stderr=mock.Mock(isatty=lambda: True))
-    with mock.patch.object(proposal_decisions, "sys", terminal), mock.patch.object(typer, "confirm") as asked:
+    with mock.patch.object(options, "sys", terminal), mock.patch.object(typer, "confirm") as asked:
         done = taught.cm("proposals", "approve", rule["id"], "--as-rule")
     assert (done.code, asked.call_count) == (0, 1), done.err
     assert rule["text"] in taught.cm("entries", "inject").out
@@ -222,14 +222,14 @@ def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop):
 def test_edited_then_approved(taught: Shop, tmp_path: Path):
     import click
 
-    from cm_tui.cli import proposal_decisions
+    from cm_tui.cli import proposals
 
     rule = only(taught, "statement")
     assert taught.cm("proposals", "edit", rule["id"]).code == 2, "there is no terminal"
     terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True))
     for edited, code in ((None, 1), ("  \n", 1), ("Push on mondays,\nnever later.\n", 0)):
         with (
-            mock.patch.object(proposal_decisions, "sys", terminal),
+            mock.patch.object(proposals, "sys", terminal),
             mock.patch.object(click, "edit", return_value=edited) as opened,
         ):
             done = taught.cm("proposals", "edit", rule["id"])

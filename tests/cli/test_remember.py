@@ -9,7 +9,7 @@ import typer
 
 from cm_tui.cli import trust as trust_module
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from tests.cli.conftest import Shop

@@ -12,8 +12,8 @@ from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api import stale
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.recalls import recall_log
+from cm_tui.engine.memory.recalls import recall_log
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model.tuning import Mark
 from tests.daemon.conftest import daemons_allowed, make_project

@@ -33,7 +33,7 @@ def fail(words: str) -> None:
     raise ValueError(words)
 
 
-@pytest.mark.parametrize("name", ["cm_tui.engine.memory", "uvicorn.error"])
+@pytest.mark.parametrize("name", ["cm_tui.engine.memory.projection", "uvicorn.error"])
 def test_a_secret_in_a_logged_error_does_not_reach_the_file(log: Path, name: str):
     secret, password = "ghp_" + "a1B2" * 9, "hunter2" + "hunter2"
     logger = logging.getLogger(name)

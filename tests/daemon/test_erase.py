@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.daemon.open_engine import open_engine, secrets_of_all
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import pid_of_daemon, until
 from tests.earlier_filter import nothing_redacted
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from cm_tui.daemon.ingestion_runner import QUIET_S, IngestionRunner
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 

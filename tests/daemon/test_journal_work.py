@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from cm_tui.daemon.journal_work import JournalWork
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import make_project, until
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui import __version__
-from cm_tui.cli.daemon_extensions import extensions
+from cm_tui.cli.serve import extensions
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap, daemon_use, endpoint, process, runtime_dir
 from cm_tui.daemon.checkup import examine

@@ -16,8 +16,8 @@ from cm_tui.daemon.long_work import BY_ITSELF, NARRATE
 from cm_tui.daemon.narrator_runner import QUIET_S, NarratorRunner
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.location import folder_of
 from tests.daemon.conftest import make_project, until
 from tests.engine.narrator.passes import Sayings, put, said, use
 from tests.fake_clock import FakeClock
@@ -132,7 +132,7 @@ def test_it_looks_by_itself_until_it_is_closed(room: Room):
 
 
 def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.narrator import looking
+    from cm_tui.engine.memory.narrator import looking
 
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     entered, go_on = threading.Event(), threading.Event()
@@ -157,7 +157,7 @@ def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: 
 
 
 def test_what_touches_the_store_as_a_whole_does_not_wait_for_a_pass(room: Room, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.narrator import looking
+    from cm_tui.engine.memory.narrator import looking
 
     ids = put(room.root, [(n, said("always test", f"s{n}")) for n in range(40)])
     entered, passes = threading.Event(), []

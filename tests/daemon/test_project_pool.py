@@ -19,7 +19,7 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
 ) -> None:
     trimmed: list[float] = []
     clock = FakeClock()
-    monkeypatch.setattr("cm_tui.engine.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
+    monkeypatch.setattr("cm_tui.engine.platform.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
     pool = ProjectPool(clock)
     roots = [make_project(tmp_path / f"shop-{number}") for number in range(_MOST_OPEN + 2)]
 
@@ -47,3 +47,12 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     pool.rest()
     pool.rest()
     assert trimmed == [clock.monotonic()]
+
+
+def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_path: Path) -> None:
+    pool, where = ProjectPool(FakeClock()), ProjectRef(str(tmp_path / "shop"))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/.cm").mkdir()
+    _, before = pool.locate(where)
+    make_project(tmp_path / "shop")
+    assert pool.locate(where)[1] != before

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from cm_tui.daemon.transcript_follower import INTERVAL_S, TranscriptFollower
-from cm_tui.engine.importers import follow
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.memory.importers import follow
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project, until
 from tests.engine.importers.transcripts import Claude

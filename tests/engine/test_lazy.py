@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.lazy import reset, shared_property
+from cm_tui.engine.platform.lazy import reset, shared_property
 from tests.gitrepo import Repo
 from tests.waiting import let_others_go
 
@@ -103,8 +103,8 @@ def test_two_houses_do_not_share_rooms() -> None:
 
 def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches and index runs come at once to an engine that was just opened: both work on the same vectors."""
-    from cm_tui.engine.search.pipeline import Searcher
-    from cm_tui.engine.vectors.by_source import ProjectVectors
+    from cm_tui.engine.search.ranking.pipeline import Searcher
+    from cm_tui.engine.search.vectors.by_source import ProjectVectors
 
     given: list[Any] = []
     vectors_made = ProjectVectors.__init__

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.source import Changes, SourceContext, SourcePassage
 
 
 class Sayings:

@@ -13,7 +13,7 @@ from mcp_types import ListRootsResult, ResourceTemplateReference, Root
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.git.identity import Identity
+from cm_tui.engine.platform.git.identity import Identity
 from cm_tui.engine.status import _claimed
 from cm_tui.errors import RefusedError
 from cm_tui.mcp.access import Access
@@ -268,7 +268,7 @@ def test_what_was_not_given_is_not_even_opened(
 ):
     own = indexed(tmp_path / "own", "x = 1\n")
     opened: list[Path] = []
-    monkeypatch.setattr("cm_tui.engine.git.opening.refuse_special", opened.append)
+    monkeypatch.setattr("cm_tui.engine.platform.git.opening.refuse_special", opened.append)
     (own / "way").symlink_to(neighbour)
     inside = neighbour / "deep"
     inside.mkdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from tests.mcp.served import answering

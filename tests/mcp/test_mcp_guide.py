@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.context.budget import tokens
+from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.mcp.tools import SETS, TOOLS, choose
 
 GUIDE = (Path(__file__).parents[2] / "cm_tui/docs/mcp.md").read_text()

@@ -9,9 +9,9 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError
 from cm_tui.model import EntryEdit, EpisodeEdit
 from cm_tui.model.author import Author

@@ -11,8 +11,8 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.narrator import NarratorMethods
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
 from cm_tui.mcp.tools import TOOLS
 from cm_tui.model import NarratedDecision

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 from tests.narrator_histories import traps as trap_planting
 from tests.narrator_histories.bank import SAID, Bank, Fact, Trap, later_of, runs_of

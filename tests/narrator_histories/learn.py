@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cm_tui.config.sections import EmbeddingConfig
-from cm_tui.engine.embed.choice import prose_provider_for
-from cm_tui.engine.narrator import cues, sound
-from cm_tui.engine.narrator.own_words import sentences_in
-from cm_tui.engine.narrator.said import cues_with, may_correct
+from cm_tui.engine.memory.narrator import cues, sound
+from cm_tui.engine.memory.narrator.own_words import sentences_in
+from cm_tui.engine.memory.narrator.said import cues_with, may_correct
+from cm_tui.engine.search.embed.choice import prose_provider_for
 from tests.narrator_histories import bank as banks
 from tests.narrator_histories.words import Words
 

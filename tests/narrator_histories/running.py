@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import NarratedFilter, NarratedProposal
 from tests.gitrepo import Repo
 from tests.narrator_histories.history import History

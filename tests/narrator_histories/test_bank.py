@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.redaction.redact import redact
+from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.model import NarratedProposal
 from tests import planted
 from tests.narrator_histories import bank as banks

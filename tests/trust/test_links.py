@@ -12,7 +12,7 @@ from cm_tui import paths
 from cm_tui.engine.api import links, projects, recording
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor.installation import examine_project
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError, UsageError
 from tests.cli.conftest import Shop
 from tests.gitrepo import Repo

@@ -19,7 +19,7 @@ from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.mode_list import MODES, PACK, keys_of_mode
 from tests.tiers import is_full_size
-from tests.tui.textual_speed import at_rest
+from tests.tui.textual_speed import unrest
 
 FILES = {
     "src/store.py": '''"""Keeps things."""
@@ -103,14 +103,22 @@ class Driver:
         An answer may ask the next question, so it is only over when nothing began while messages were handled twice.
         """
         quiet = 0
-        async with asyncio.timeout(PATIENCE):
-            while quiet < 2:
-                self._still_runs()
-                await self.app.tasks.settled()
-                await self.pilot.pause()
-                await self.app.animator.wait_until_complete()
-                idle = not self.app.tasks.busy and not self.app.tasks.indexing and at_rest(self.app)
-                quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while quiet < 2:
+                    self._still_runs()
+                    await self.app.tasks.settled()
+                    await self.pilot.pause()
+                    await self.app.animator.wait_until_complete()
+                    quiet = 0 if self._unrest() else quiet + 1
+        except TimeoutError:
+            raise AssertionError(f"waited {PATIENCE} s in vain; not at rest: {self._unrest()}") from None
+
+    def _unrest(self) -> list[object]:
+        """Return what is on its way."""
+        tasks, engine = self.app.tasks, self.app.project.engine
+        found = [*tasks._workers.running(), *["an index run"] * bool(tasks.indexing)]
+        return found or ["the engine is being opened"] * (engine == "opening") or unrest(self.app)
 
     def _still_runs(self) -> None:
         """Fail at once where the application has ended with an error."""

@@ -136,6 +136,8 @@ class Teller(Engine):
     def _decide(self, name: str, decision: NarratedDecision) -> NarratedChange:
         id_, _, digest = name.partition("@")
         one = self.told[id_]
+        if one.state in ("approved", "rejected"):
+            return NarratedChange(id_, "", done=False, problem=f"{id_} was {one.state}: `cm`", proposal=one)
         if digest != one.digest:
             return NarratedChange(id_, "", done=False, problem="Its note was changed since it was shown.", proposal=one)
         if one.problem and decision.verdict == "approve":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from unittest import mock
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
 from cm_tui.tui.modes.health import texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -81,6 +82,49 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
         assert len(runs) == 1
         await driver.press("b")
         await driver.until(lambda: known(driver) == 17)
+
+
+async def test_what_is_there_is_shown_while_the_history_is_read_and_the_rest_comes_by_itself(unread):
+    reached, go = threading.Event(), threading.Event()
+    engine = Engine.open(unread.root)
+    original, lives = engine.catch_up, []
+
+    def slow(cancel):
+        for number, progress in enumerate(original(cancel=cancel)):
+            yield progress
+            if not number:
+                reached.set()
+                go.wait(PATIENCE)
+
+    engine.catch_up = slow
+    life = engine.symbol_history
+    engine.symbol_history = lambda *values, **named: lives.append(1) or life(*values, **named)
+    async with driving_slowly(unread, engine) as driver:
+        await driver.until(lambda: reached.is_set() and driver.app.project.reading is not None)
+        await driver.pilot.press("4")
+        await driver.until(lambda: "x stops" in driver.text)
+        await driver.pilot.press("end")
+        await driver.until(lambda: "History is being read: " in side(driver))
+        assert "cannot be answered" not in driver.text
+        assert "backfill" not in driver.text
+        driver.app.screen.open_life("one")
+        await driver.until(lambda: "earlier versions are added" in driver.text)
+        asked = len(lives)
+        for known_so_far in (3, 4, 5):
+            history = driver.app.project.history
+            driver.app.project.history = replace(history, known=known_so_far)
+            driver.app.screen.project_changed()
+            await driver.pilot.pause()
+        assert len(lives) == asked, "it is not read again with each commit"
+        go.set()
+        await driver.until(lambda: known(driver) == 16)
+        await driver.settle()
+        assert "being read" not in driver.text
+        assert len(lives) > asked
+        await driver.press("escape", "end")
+        driver.app.screen.activate("changes")
+        await driver.settle()
+        assert rows(driver)
 
 
 def driving_slowly(repo, engine):

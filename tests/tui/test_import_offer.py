@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.transcripts import Claude, Codex
 from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 
@@ -32,6 +32,23 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
         await driver.press("f1")
         # From now on the daemon follows.
         assert "Import" not in driver.text
+
+
+async def test_episodes_offers_past_sessions_where_nothing_was_recorded(project: Path, transcripts: Path):
+    async with driving(project, mode="5") as driver:
+        assert "Nothing was recorded yet. `cm agent install" in " ".join(driver.text.split())
+        await driver.press("m")
+        assert any("no past session waits" in told for told in driver.told)
+    claude, codex = Claude(transcripts / "claude", project), Codex(transcripts / "codex", project)
+    claude.write(claude.turn("First", "One."))
+    codex.write([codex.meta(), *codex.turn("Second", "Two.")])
+    async with driving(project, mode="5") as driver:
+        shown = " ".join(driver.text_in("SessionList").split())
+        assert "2 past sessions wait to be" in shown
+        assert "m imports them" in shown
+        await driver.press("m")
+        await driver.until(lambda: any("2 episodes of 2 sessions recorded." in told for told in driver.told))
+        await driver.until(lambda: "Second" in driver.text)
 
 
 async def test_sessions_that_are_deleted_soon_are_copied_after_a_question(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
-from cm_tui.engine.context.budget import tokens
+from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.model import PackRequest
 from cm_tui.tui.state.pack_selection import readable
 from cm_tui.tui.state.remembered import load_state

@@ -10,8 +10,8 @@ import pytest
 
 from cm_tui.engine.api import links, recording
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.git.identity import identify
 from tests.tui.mode_driver import at, driving, each, make_project
 
 

@@ -40,8 +40,8 @@ from cm_tui.tui.modes.review.screen import ReviewScreen
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, sections_of
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_commands import title_and_tags
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import ProjectChanged
+from cm_tui.tui.screens.question import Question
 from cm_tui.tui.state.remembered import load_state
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each
 from tests.tui.proposed import Teller, made_up, proposal, topics_made_up
@@ -479,7 +479,7 @@ async def all_of_a_kind_are_approved_after_a_question_with_their_number(driver, 
     narrated.propose(found)
     await driver.anew("7")
     await driver.press("A")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     told = flat(driver)
     assert "Approve 10 proposals of the kind “command”?" in told
     assert "and 2 more" in told
@@ -515,6 +515,23 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
     await driver.press("s", "s", "s", "u")
     assert narrated.told.undone[-1] == "n000002"
     assert len(ids(driver)) == 7
+
+
+async def what_was_decided_elsewhere_is_said_and_undone(driver, narrated):
+    for id_, state, by in (("n000001", "approved", "person"), ("n000002", "rejected", "policy careful")):
+        one = narrated.told.told[id_]
+        narrated.told.told[id_] = replace(one, state=state, decided=narrated.told.now() - 190, decided_by=by)
+        await to(driver, id_)
+        driver.app.clear_notifications()
+        await driver.press("x", "1")
+        who = {"person": "a person"}.get(by, f"the {by}")
+        assert any(f"was {state} elsewhere by {who} 3 minutes ago. Nothing" in words for words in driver.told)
+        assert not any("cm`" in words or "▲" in words for words in driver.told)
+        assert id_ not in ids(driver)
+        assert narrated.told.told[id_].state == state
+    await driver.press("u", "u")
+    assert narrated.told.undone == ["n000002", "n000001"]
+    assert {"n000001", "n000002"} <= {*ids(driver)}
 
 
 async def what_was_decided_before_the_application_was_started_is_taken_back(driver, narrated):
@@ -625,7 +642,7 @@ async def what_others_decide_and_propose_comes_by_itself(driver, narrated):
 async def what_a_model_takes_is_said_before_and_after(driver, narrated):
     narrated.told.cost_now = ModelCost("small-model", 12_345, 20_000)
     await driver.press("n")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     told = flat(driver)
     assert "About 12,345 tokens, and 20,000 at most" in told
     assert "small-model" in told
@@ -817,6 +834,7 @@ async def test_proposals_are_decided_and_wait_again(narrated):
         reasons_are_given_by_a_number_or_typed_and_remembered,
         all_of_a_kind_are_approved_after_a_question_with_their_number,
         the_last_decision_and_any_chosen_one_are_taken_back,
+        what_was_decided_elsewhere_is_said_and_undone,
         what_was_decided_before_the_application_was_started_is_taken_back,
         what_a_model_takes_is_said_before_and_after,
         a_pass_shows_how_far_it_is_and_is_stopped,

@@ -11,7 +11,7 @@ import pytest
 from textual.app import App
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.search.grouping import by_file
+from cm_tui.engine.search.ranking.grouping import by_file
 from cm_tui.model import Hit
 from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, words
 from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, MORE_CODE, Heading, hit_of

@@ -15,7 +15,7 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
-from cm_tui.model.projects import KnownProject
+from cm_tui.model.status import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import key_name

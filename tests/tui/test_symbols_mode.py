@@ -45,6 +45,27 @@ async def find_a_symbol_and_see_who_calls_it_at_every_size(driver, project):
         assert "same-file" in text
 
 
+async def what_is_being_opened_is_named_until_it_is_there(driver, project):
+    go_on, engine = threading.Event(), driver.app.tasks.engine
+    source = engine.source
+
+    def slowly(*values, **named):
+        assert go_on.wait(PATIENCE)
+        return source(*values, **named)
+
+    driver.app.state.of("symbols").update(path="src/service.py", line=4, symbol=True)
+    await driver.press("1")
+    await driver.app.remove_mode("symbols")
+    driver.app.add_mode("symbols", driver.app.MODES["symbols"])
+    with mock.patch.object(engine, "source", slowly):
+        await driver.pilot.press("3")
+        await driver.until(lambda: "Opening src/service.py…" in driver.text)
+        assert "Choose a symbol" not in driver.text
+        go_on.set()
+        await driver.settle()
+    assert "def make_store() -> Store:" in driver.text
+
+
 async def jump_along_a_call_and_back(driver, project):
     await find(driver, "make_store")
     await driver.press("tab")
@@ -196,7 +217,7 @@ async def add_row_and_symbol_to_the_pack(driver, project):
         ("src/service.py", "make_store"),
         ("src/service.py", "report"),
     ]
-    assert "Cont 2" in driver.text
+    assert "Context 2" in driver.text
 
 
 async def copy_place(driver, project):
@@ -326,6 +347,7 @@ async def test_symbols_are_found_followed_and_taken(project):
     await each(
         project,
         find_a_symbol_and_see_who_calls_it_at_every_size,
+        what_is_being_opened_is_named_until_it_is_there,
         jump_along_a_call_and_back,
         depth_follows_callers_of_callers,
         enter_before_the_response_goes_to_what_was_typed,

@@ -29,32 +29,29 @@ Key = tuple[object, ...]
 
 FETCHING = (CommitList, ItemList, ProposalList)
 """Lists that ask for rows when they come to draw them."""
+_UNDRAWN = (
+    "_layout_required", "_scroll_required", "_repaint_required", "_recompose_required", "_dirty_widgets", "_callbacks",
+)  # fmt: skip
 LONGEST = 60
 """Seconds after which messages are taken never to come to an end."""
 
 
-def nothing_waits(app: App) -> bool:
-    """True while no message waits to be handled by the application, its screen or what is on it."""
+def waiting(app: App) -> list[object]:
+    """Return what waits to be handled by the application, its screen or what is on it."""
     typed = getattr(app, "typed_keys", None)
-    if (typed is not None and typed.waiting) or app._resize_event is not None:
-        return False
+    found = ["typed keys"] * bool(typed is not None and typed.waiting) + ["a resize"] * (app._resize_event is not None)
     pumps = (app, *app.screen.walk_children(with_self=True)) if app.screen_stack else (app,)
-    return not any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+    return [*found, *(pump for pump in pumps if pump.message_queue_size or pump._next_callbacks)]
 
 
-def at_rest(app: App) -> bool:
-    """True while no message waits, nothing moves, and the screen has nothing left to lay out or draw."""
-    screen, animator = app.screen, app.animator
-    return nothing_waits(app) and not (
-        animator._animations
-        or animator._scheduled
-        or screen._layout_required
-        or screen._scroll_required
-        or screen._repaint_required
-        or screen._recompose_required
-        or screen._dirty_widgets
-        or screen._callbacks
-    )
+def unrest(app: App) -> list[object]:
+    """Return what is not at rest: messages that wait, what moves, and what the screen has left to lay out or draw."""
+    return waiting(app) or [
+        part
+        for owner, parts in ((app.animator, ("_animations", "_scheduled")), (app.screen, _UNDRAWN))
+        for part in parts
+        if getattr(owner, part)
+    ]
 
 
 async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
@@ -62,7 +59,7 @@ async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
     app = active_app.get()
     async with asyncio.timeout(LONGEST):
         await asyncio.sleep(0)
-        while not nothing_waits(app):  # noqa: ASYNC110 - no queue tells when it is empty
+        while waiting(app):  # noqa: ASYNC110 - no queue tells when it is empty
             await asyncio.sleep(0)
 
 

@@ -37,9 +37,9 @@ def write_memory(root: Path) -> None:
         return (NOW - 40 * 3_600 + 3_600 * next(hours)) * 1_000
 
     with (
-        mock.patch("cm_tui.engine.entries.entries.new_id", new_id),
-        mock.patch("cm_tui.engine.entries.proposals.new_id", new_id),
-        mock.patch("cm_tui.engine.entries.entry_text._now", now),
+        mock.patch("cm_tui.engine.memory.entries.entries.new_id", new_id),
+        mock.patch("cm_tui.engine.memory.entries.proposals.new_id", new_id),
+        mock.patch("cm_tui.engine.memory.entries.entry_text._now", now),
         Engine.open(root) as engine,
     ):
         engine.remember(

@@ -11,15 +11,15 @@ from cm_tui import model
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
-from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.assembly.mentions import Names
-    from cm_tui.engine.assembly.outcome import Task
-    from cm_tui.engine.assembly.rules import RuleSet
-    from cm_tui.engine.assembly.snapshots import Snapshots
-    from cm_tui.engine.definitions.library import Library
+    from cm_tui.engine.context.assembly.mentions import Names
+    from cm_tui.engine.context.assembly.outcome import Task
+    from cm_tui.engine.context.assembly.rules import RuleSet
+    from cm_tui.engine.context.assembly.snapshots import Snapshots
+    from cm_tui.engine.context.definitions.library import Library
     from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Page
 
 
@@ -94,8 +94,8 @@ class AssemblyMethods(LayerMethods):
 
     @of_one_generation
     def _assemble(self, task: Task, without: frozenset[str], only: str) -> Assembly:
-        from cm_tui.engine.assembly.assemble import assemble
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.assembly.assemble import assemble
+        from cm_tui.engine.context.definitions.library import load
 
         library = load(self._root)
         made = assemble(task, library, self._rule_set(library), self._mention_names, self._memory_reader, without, only)
@@ -146,7 +146,7 @@ class AssemblyMethods(LayerMethods):
         Raises:
             NotFoundError: no such snapshot.
         """
-        from cm_tui.engine.assembly.comparing import compared
+        from cm_tui.engine.context.assembly.comparing import compared
 
         return compared(self._snapshots.named(first), self._snapshots.named(second))
 
@@ -158,7 +158,7 @@ class AssemblyMethods(LayerMethods):
             text: from the `@` on, such as `@src/ma`.
             limit: how many at most.
         """
-        from cm_tui.engine.assembly.mentions import completed
+        from cm_tui.engine.context.assembly.mentions import completed
         from cm_tui.model.page import bounded
 
         return tuple(completed(text[:200], self._mention_names, bounded(limit)))
@@ -167,13 +167,13 @@ class AssemblyMethods(LayerMethods):
 
     @shared_property
     def _snapshots(self) -> Snapshots:
-        from cm_tui.engine.assembly.snapshots import Snapshots
+        from cm_tui.engine.context.assembly.snapshots import Snapshots
 
         return Snapshots(self._root, self.config.context.snapshots)
 
     def _kept(self, made: Assembly) -> Assembly:
         """Keep a snapshot, unless recording is off; a failed write is a note."""
-        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.memory.recording.gate import why_not
 
         if why := why_not(self._root, made.session):
             return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))
@@ -183,7 +183,7 @@ class AssemblyMethods(LayerMethods):
             return replace(made, notes=(*made.notes, f"No snapshot was kept. {error.message}"))
 
     def _task(self, prompt: str, budget: int | None, session: str, agent: str, files: Sequence[str]) -> Task:
-        from cm_tui.engine.assembly.outcome import Task
+        from cm_tui.engine.context.assembly.outcome import Task
 
         wanted = self.config.context.budget if budget is None else budget
         if not 1 <= wanted <= 1_000_000:
@@ -197,14 +197,14 @@ class AssemblyMethods(LayerMethods):
         return Task(prompt, session, agent, inside, branch, wanted)
 
     def _check_definition(self, name: str, given: Mapping[str, str]) -> None:
-        from cm_tui.engine.assembly.checks import check_definition
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.assembly.checks import check_definition
+        from cm_tui.engine.context.definitions.library import load
 
         check_definition(load(self._root), name, given)
 
     def _rule_set(self, library: Library) -> RuleSet:
         """Return the rules, compiled once until a file changes."""
-        from cm_tui.engine.assembly.rules import RuleSet
+        from cm_tui.engine.context.assembly.rules import RuleSet
 
         kept = self._rules_of
         if kept is None or kept[0] is not library:
@@ -213,7 +213,7 @@ class AssemblyMethods(LayerMethods):
 
     @shared_property
     def _mention_names(self) -> Names:
-        from cm_tui.engine.assembly.mentions import Names
+        from cm_tui.engine.context.assembly.mentions import Names
 
         return Names(
             is_file=lambda path: bool(self._db.value("SELECT 1 FROM now_file WHERE path = ?", [path])),
@@ -248,7 +248,7 @@ class AssemblyMethods(LayerMethods):
             return False
 
     def _note_named(self, name: str) -> str:
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.notes import Notes
 
         try:
             return Notes(self._root).named(name).id

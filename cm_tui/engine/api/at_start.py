@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.api import projects
-from cm_tui.engine.context.budget import tokens, weight
-from cm_tui.engine.context.work_brief import work_brief
-from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.context.packs.budget import tokens, weight
+from cm_tui.engine.context.packs.work_brief import work_brief
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model import Injection, NoteText, WorkState
 
 _LOGS = 0.5

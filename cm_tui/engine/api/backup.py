@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.backup.make import Chosen
-    from cm_tui.engine.backup.restore import Here
+    from cm_tui.engine.memory.backup.make import Chosen
+    from cm_tui.engine.memory.backup.restore import Here
     from cm_tui.model import BackupReport, KnownProject, RestoreReport
     from cm_tui.model.progress import Tell
 
@@ -31,7 +31,7 @@ def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell 
         NotFoundError: there is nothing to back up, or no such folder.
         StoreError: something cannot be read or written.
     """
-    from cm_tui.engine.backup.make import make
+    from cm_tui.engine.memory.backup.make import make
     from cm_tui.model.progress import tell_nobody
 
     chosen = [_of(root)] if root is not None else _all()
@@ -63,8 +63,8 @@ def look_at_backup(
         RefusedError: it is not a backup, or is damaged.
         CmError: it, or a journal, cannot be read.
     """
-    from cm_tui.engine.backup.restore import Wish
-    from cm_tui.engine.backup.restore import look_at as look_at_file
+    from cm_tui.engine.memory.backup.restore import Wish
+    from cm_tui.engine.memory.backup.restore import look_at as look_at_file
     from cm_tui.model.progress import tell_nobody
 
     wish = Wish(_here(root), into_here, everything)
@@ -90,8 +90,8 @@ def restore_backup(
         mine: the user made it: text marked as free of secrets is not scanned again.
         tell: called with the progress.
     """
-    from cm_tui.engine.backup.restore import Wish
-    from cm_tui.engine.backup.restore import restore as restore_file
+    from cm_tui.engine.memory.backup.restore import Wish
+    from cm_tui.engine.memory.backup.restore import restore as restore_file
     from cm_tui.model.progress import tell_nobody
 
     wish = Wish(_here(root), into_here, everything, mine)
@@ -99,8 +99,8 @@ def restore_backup(
 
 
 def _of(root: Path) -> Chosen:
-    from cm_tui.engine.backup.make import Chosen
-    from cm_tui.engine.git.identity import claimed, identify
+    from cm_tui.engine.memory.backup.make import Chosen
+    from cm_tui.engine.platform.git.identity import claimed, identify
 
     found, said = identify(root), claimed(root)
     if said.text.startswith("path:") or found.claims or said == found:
@@ -117,7 +117,7 @@ def _all() -> list[Chosen]:
 
 
 def _of_row(row: KnownProject) -> Chosen:
-    from cm_tui.engine.backup.make import Chosen
+    from cm_tui.engine.memory.backup.make import Chosen
     from cm_tui.errors import CmError
 
     if row.roots:
@@ -130,8 +130,8 @@ def _of_row(row: KnownProject) -> Chosen:
 
 
 def _here(root: Path | None) -> Here | None:
-    from cm_tui.engine.backup.restore import Here
-    from cm_tui.engine.git.identity import claimed, identify
+    from cm_tui.engine.memory.backup.restore import Here
+    from cm_tui.engine.platform.git.identity import claimed, identify
 
     if root is None:
         return None

@@ -9,7 +9,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms, of_one_generation
 
 if TYPE_CHECKING:
-    from cm_tui.engine.graph.graph import Graph
+    from cm_tui.engine.code.graph.graph import Graph
     from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
 
 
@@ -67,8 +67,8 @@ class CodeMethods(Rooms):
     @of_one_generation
     def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Return lines of a file."""
-        from cm_tui.engine.index import files
-        from cm_tui.engine.scan.content_reader import ContentReader
+        from cm_tui.engine.code.index import files
+        from cm_tui.engine.code.scan.content_reader import ContentReader
 
         if at is not None:
             return self._history.source(at, self._inside(path), start_line, end_line)

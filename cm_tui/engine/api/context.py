@@ -11,9 +11,9 @@ from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.api.search import SearchMethods
 
 if TYPE_CHECKING:
-    from cm_tui.engine.context.injection import InjectionTable
-    from cm_tui.engine.definitions.shapes.retrieval import CodePack
-    from cm_tui.engine.index.files import FileView
+    from cm_tui.engine.code.index.files import FileView
+    from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+    from cm_tui.engine.context.packs.injection import InjectionTable
     from cm_tui.model import Edge, Injection, Pack, PackRequest, Page, Source, SymbolKey
 
 
@@ -36,15 +36,15 @@ class ContextMethods(SearchMethods, CodeMethods):
 
     def _pack_step(self) -> CodePack:
         """Return how the definition `pack` chooses: the shipped one, or the project's own."""
-        from cm_tui.engine.definitions.library import load
-        from cm_tui.engine.definitions.shapes.retrieval import CodePack
+        from cm_tui.engine.context.definitions.library import load
+        from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 
         found = load(self._root).definition("pack")
         steps = found.value.steps if found is not None else ()
         return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
 
     def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
-        from cm_tui.engine.context.from_query import auto_pack, hits_for
+        from cm_tui.engine.context.packs.from_query import auto_pack, hits_for
         from cm_tui.model.page import bounded
 
         files = self._file_view()
@@ -68,7 +68,7 @@ class ContextMethods(SearchMethods, CodeMethods):
 
     @of_one_generation
     def _pack_items(self, items: Sequence[PackRequest], budget: int, question: str) -> Pack:
-        from cm_tui.engine.context.pack import manual_pack
+        from cm_tui.engine.context.packs.pack import manual_pack
         from cm_tui.model.page import bounded
 
         files = self._file_view()
@@ -83,7 +83,7 @@ class ContextMethods(SearchMethods, CodeMethods):
     @of_one_generation
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
         """Return callers, callees and used types of the chosen items, nearest first."""
-        from cm_tui.engine.context.neighbours import neighbours_of
+        from cm_tui.engine.context.packs.neighbours import neighbours_of
 
         files = self._file_view()
         files.prepare([item.path for item in items])
@@ -94,8 +94,8 @@ class ContextMethods(SearchMethods, CodeMethods):
 
     def _file_view(self) -> FileView:
         """Files as one question sees them."""
-        from cm_tui.engine.index.files import FileView
-        from cm_tui.engine.scan.content_reader import ContentReader
+        from cm_tui.engine.code.index.files import FileView
+        from cm_tui.engine.code.scan.content_reader import ContentReader
 
         return FileView(self._db, ContentReader(self._repository))
 
@@ -126,9 +126,9 @@ class ContextMethods(SearchMethods, CodeMethods):
             UsageError: there is no such scope or category.
             StoreError: a file cannot be read.
         """
-        from cm_tui.engine.context.injection import Wanted
-        from cm_tui.engine.entries.entry_names import checked_scope
-        from cm_tui.engine.entries.entry_record import checked_category
+        from cm_tui.engine.context.packs.injection import Wanted
+        from cm_tui.engine.memory.entries.entry_names import checked_scope
+        from cm_tui.engine.memory.entries.entry_record import checked_category
         from cm_tui.model.page import bounded
 
         inside = tuple(self._inside(path) for path in files)
@@ -137,8 +137,8 @@ class ContextMethods(SearchMethods, CodeMethods):
         return self._injection_table().inject(wanted, self._recall_log.totals())
 
     def _injection_table(self) -> InjectionTable:
-        from cm_tui.engine.context.injection import InjectionTable
-        from cm_tui.engine.entries.entries import Entries
+        from cm_tui.engine.context.packs.injection import InjectionTable
+        from cm_tui.engine.memory.entries.entries import Entries
 
         entries = Entries(self._root)
         # Stamped before reading, so that a concurrent change is read next time.

@@ -12,7 +12,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries.duplicates import Vectors
+    from cm_tui.engine.memory.entries.duplicates import Vectors
     from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
 
 
@@ -35,7 +35,7 @@ class CurationMethods(EntryMethods):
             RefusedError: it was changed since, or came with the repository and waits for trust.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.entries.approval import approve
+        from cm_tui.engine.memory.entries.approval import approve
 
         event = approve(self._entries(), shown)
         self._sync_memory()
@@ -57,7 +57,7 @@ class CurationMethods(EntryMethods):
             RefusedError: the actor is not the user, the entry waits for trust, or the scope has an entry with that id.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.entries.curation import move
+        from cm_tui.engine.memory.entries.curation import move
         from cm_tui.model.author import Author
 
         _only_a_person(actor, "moves an entry to another scope")
@@ -83,7 +83,7 @@ class CurationMethods(EntryMethods):
             RefusedError: the actor is not the user, or one of the entries waits for trust.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.entries.curation import merge
+        from cm_tui.engine.memory.entries.curation import merge
         from cm_tui.model.author import Author
 
         _only_a_person(actor, "merges entries")
@@ -107,7 +107,7 @@ class CurationMethods(EntryMethods):
         Raises:
             StoreError: a file cannot be read.
         """
-        from cm_tui.engine.entries.duplicates import duplicates
+        from cm_tui.engine.memory.entries.duplicates import duplicates
         from cm_tui.model.page import bounded
 
         found = self._entries().all()
@@ -143,7 +143,7 @@ class CurationMethods(EntryMethods):
             RefusedError: the actor is not the user.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.entries.promotion import promote
+        from cm_tui.engine.memory.entries.promotion import promote
         from cm_tui.model.author import Author
 
         _only_a_person(actor, "makes an entry of an episode")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.config import trusted_files
-from cm_tui.engine.definitions.library import load
+from cm_tui.engine.context.definitions.library import load
 
 
 @dataclass(frozen=True, slots=True)

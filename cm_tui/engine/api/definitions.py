@@ -23,8 +23,8 @@ class DefinitionMethods(Rooms):
 
         Copies the JSON Schemas to `.cm/schemas` if there are definitions and the schemas are of another version.
         """
-        from cm_tui.engine.definitions.library import load
-        from cm_tui.engine.definitions.listing import listed
+        from cm_tui.engine.context.definitions.library import load
+        from cm_tui.engine.context.definitions.listing import listed
 
         self._copy_schemas()
         return listed(load(self._root))
@@ -42,7 +42,7 @@ class DefinitionMethods(Rooms):
             RefusedError: the file exists.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.definitions.writing import write_new
+        from cm_tui.engine.context.definitions.writing import write_new
 
         path = write_new(self._root, kind, name)
         self._copy_schemas()
@@ -50,7 +50,7 @@ class DefinitionMethods(Rooms):
 
     def _copy_schemas(self) -> None:
         """Update the schemas next to definitions; skipped in a read-only project."""
-        from cm_tui.engine.definitions import schemas
+        from cm_tui.engine.context.definitions import schemas
 
         try:
             schemas.copy_to(self._root)
@@ -62,8 +62,8 @@ class DefinitionMethods(Rooms):
 
 def has_definitions(root: Path) -> bool:
     """Return whether a project has its own retrieval definitions or rules, valid or not."""
-    from cm_tui.engine.definitions.library import load
-    from cm_tui.engine.definitions.loaded import SHIPPED
+    from cm_tui.engine.context.definitions.library import load
+    from cm_tui.engine.context.definitions.loaded import SHIPPED
 
     library = load(root)
     files = [*(one.file for one in library.retrieval), *(one.file for one in library.rules)]

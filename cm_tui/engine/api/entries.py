@@ -11,7 +11,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries.entries import Entries
+    from cm_tui.engine.memory.entries.entries import Entries
     from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 
@@ -127,9 +127,9 @@ class EntryMethods(ForgettingMethods):
             UsageError: there is no such category or scope.
             StoreError: a file cannot be read.
         """
-        from cm_tui.engine.entries import entry_undo
-        from cm_tui.engine.entries.entries import Found
-        from cm_tui.engine.entries.entry_list import page
+        from cm_tui.engine.memory.entries import entry_undo
+        from cm_tui.engine.memory.entries.entries import Found
+        from cm_tui.engine.memory.entries.entry_list import page
 
         entries = self._entries()
         found = Found(entry_undo.forgotten(entries)) if forgotten else entries.all()
@@ -147,7 +147,7 @@ class EntryMethods(ForgettingMethods):
             NotFoundError: no entry has that name.
             UsageError: the name is ambiguous, or the scope does not exist.
         """
-        from cm_tui.engine.entries.entry_undo import forgotten_named
+        from cm_tui.engine.memory.entries.entry_undo import forgotten_named
 
         try:
             return self._entries().named(name, scope)
@@ -184,8 +184,8 @@ class EntryMethods(ForgettingMethods):
             UsageError: the name is ambiguous, or nothing would change.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.entries.entry_record import says_the_same
-        from cm_tui.engine.entries.entry_text import changed_by, edited
+        from cm_tui.engine.memory.entries.entry_record import says_the_same
+        from cm_tui.engine.memory.entries.entry_text import changed_by, edited
         from cm_tui.model.author import Author
 
         entries, who = self._entries(), Author(actor, agent, session)
@@ -239,8 +239,8 @@ class EntryMethods(ForgettingMethods):
             RefusedError: a path leads out of the project.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.episodes import told_task
-        from cm_tui.engine.memory.episode_record import EpisodeRecord
+        from cm_tui.engine.memory.episodes import told_task
+        from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         self._check_recorded(actor, session)
         record = EpisodeRecord(
@@ -287,14 +287,14 @@ class EntryMethods(ForgettingMethods):
 
     def _check_recorded(self, actor: Actor, session: str) -> None:
         """Refuse writes by anyone but the user while recording is off."""
-        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.memory.recording.gate import why_not
 
         if actor != "person" and (reason := why_not(self._root, session)):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
-        from cm_tui.engine.entries.entry_events import State
-        from cm_tui.engine.entries.entry_text import changed_by
+        from cm_tui.engine.memory.entries.entry_events import State
+        from cm_tui.engine.memory.entries.entry_text import changed_by
         from cm_tui.model.author import Author
 
         who = Author()
@@ -314,7 +314,7 @@ class EntryMethods(ForgettingMethods):
     @staticmethod
     def _named(entries: Entries, name: str, scope: str, *, held: bool) -> Entry:
         """Return an entry by its id; the error for a forgotten one explains how to restore it."""
-        from cm_tui.engine.entries.entry_undo import forgotten_named
+        from cm_tui.engine.memory.entries.entry_undo import forgotten_named
 
         try:
             return entries.named(name, scope, held=held)

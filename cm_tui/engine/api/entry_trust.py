@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.counts import count
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_file import writing
-from cm_tui.engine.entries.entry_record import digest
-from cm_tui.engine.git.identity import claim
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_file import writing
+from cm_tui.engine.memory.entries.entry_record import digest
+from cm_tui.engine.platform.git.identity import claim
 from cm_tui.errors import RefusedError
 from cm_tui.model import Entry
 

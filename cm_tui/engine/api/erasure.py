@@ -13,7 +13,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.erasure.said import Said
+    from cm_tui.engine.memory.erasure.said import Said
     from cm_tui.model import (
         ErasureReport,
         PurgeReport,
@@ -38,7 +38,7 @@ class ErasureMethods(MemoryMethods):
         Raises:
             StoreError: the journal or the archive cannot be written.
         """
-        from cm_tui.engine.episodes import retention
+        from cm_tui.engine.memory.episodes import retention
 
         report = retention.retention(self._episodes, apply=apply, older_than=older_than)
         if apply and report.archived:
@@ -61,7 +61,7 @@ class ErasureMethods(MemoryMethods):
             UsageError: no name or age is given.
             StoreError: the archive cannot be written.
         """
-        from cm_tui.engine.episodes import retention
+        from cm_tui.engine.memory.episodes import retention
 
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
@@ -80,15 +80,15 @@ class ErasureMethods(MemoryMethods):
 
     def _said_by(self, ids: Collection[str]) -> Said:
         """Return the text of episodes."""
-        from cm_tui.engine.erasure.said import said_by
+        from cm_tui.engine.memory.erasure.said import said_by
 
         return said_by(self._episodes.one(id_) for id_ in ids)
 
     def _remove_copies(self, said: Said, ids: Collection[str]) -> None:
         """Remove the rescued copies of transcripts that hold episodes of the archive."""
-        from cm_tui.engine.importers.rescue_erasure import remove_copies
-        from cm_tui.engine.journal.archive import Archive
-        from cm_tui.engine.memory.episode_record import origin_of
+        from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
+        from cm_tui.engine.memory.projection.episode_record import origin_of
+        from cm_tui.engine.platform.journal.archive import Archive
 
         journal = self._episodes.journal
         archive = Archive(journal)
@@ -98,8 +98,8 @@ class ErasureMethods(MemoryMethods):
 
     def _derived_from(self, ids: Collection[str]) -> list[str]:
         """Return the events that pipelines wrote of others."""
-        from cm_tui.engine.journal.journal import Journal
-        from cm_tui.engine.layers.ingested import origins_of
+        from cm_tui.engine.memory.projection.ingested import origins_of
+        from cm_tui.engine.platform.journal.journal import Journal
 
         return [one.id for one in Journal.of(self._root).read() if not origins_of(one).isdisjoint(ids)]
 
@@ -110,9 +110,9 @@ class ErasureMethods(MemoryMethods):
         Raises:
             StoreError: one of them cannot be read.
         """
-        from cm_tui.engine.entries.entries import Entries
-        from cm_tui.engine.erasure.scan import scan
-        from cm_tui.engine.journal.journal import Journal
+        from cm_tui.engine.memory.entries.entries import Entries
+        from cm_tui.engine.memory.erasure.scan import scan
+        from cm_tui.engine.platform.journal.journal import Journal
 
         return scan(Journal.of(self._root), self._db, self.store, Entries(self._root))
 
@@ -136,10 +136,10 @@ class ErasureMethods(MemoryMethods):
             StoreBusyError: the index stays in use.
             StoreError: something cannot be written.
         """
-        from cm_tui.engine.entries.entries import Entries
-        from cm_tui.engine.erasure.erase import Asked, erase_events, preview
-        from cm_tui.engine.erasure.scan import scan_archive
-        from cm_tui.engine.journal.journal import Journal
+        from cm_tui.engine.memory.entries.entries import Entries
+        from cm_tui.engine.memory.erasure.erase import Asked, erase_events, preview
+        from cm_tui.engine.memory.erasure.scan import scan_archive
+        from cm_tui.engine.platform.journal.journal import Journal
         from cm_tui.model.ids import plain_id
 
         if not names and not found:
@@ -158,14 +158,14 @@ class ErasureMethods(MemoryMethods):
 
     def _forget_words(self, said: Said, secrets: Collection[str] | None) -> None:
         """Drop saved output that repeats what is erased or contains one of these secrets; None: any secret."""
-        from cm_tui.engine.assembly.snapshots import Snapshots
+        from cm_tui.engine.context.assembly.snapshots import Snapshots
 
         Snapshots(self._root, self.config.context.snapshots).remove_repeating(said.lines, said.prompts, secrets)
 
     def _forget_beside(self, ids: Collection[str]) -> list[str]:
         """Drop data derived from events outside journal and store; return messages for the user."""
-        from cm_tui.engine.assembly.snapshots import Snapshots
-        from cm_tui.engine.ingestion.forgetting import forget
+        from cm_tui.engine.context.assembly.snapshots import Snapshots
+        from cm_tui.engine.context.ingestion.forgetting import forget
 
         self._recall_log.forget(ids)
         Snapshots(self._root, self.config.context.snapshots).remove_naming(ids)
@@ -178,8 +178,8 @@ class ErasureMethods(MemoryMethods):
 
     def _make_memory_again(self) -> list[str]:
         """Rebuild the index's part of the journal in a new file: no deleted data is left on disk."""
-        from cm_tui.engine.episodes import retention
-        from cm_tui.engine.vectors import cache
+        from cm_tui.engine.memory.episodes import retention
+        from cm_tui.engine.search.vectors import cache
 
         retention.drop_erased(self._episodes)
         self._episodes.index.read_again()
@@ -205,8 +205,8 @@ class ErasureMethods(MemoryMethods):
 
 def _written_anew(store: Path) -> bool:
     """Rewrite a closed store; False where that is not possible."""
-    from cm_tui.engine.store.rewrite import write_anew
-    from cm_tui.engine.vectors.snapshot import remove_files
+    from cm_tui.engine.platform.store.rewrite import write_anew
+    from cm_tui.engine.search.vectors.snapshot import remove_files
 
     try:
         remove_files(store)

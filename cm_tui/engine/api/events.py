@@ -29,9 +29,9 @@ def record_event(
         ConfigError: the list of folders that are never recorded cannot be read.
         UsageError: it is too much for one event.
     """
-    from cm_tui.engine.git.git_dir import git_folders, head_of
-    from cm_tui.engine.journal.journal import Journal
-    from cm_tui.engine.recording.gate import why_not, without_never_recorded
+    from cm_tui.engine.memory.recording.gate import why_not, without_never_recorded
+    from cm_tui.engine.platform.git.git_dir import git_folders, head_of
+    from cm_tui.engine.platform.journal.journal import Journal
 
     if why_not(root, str(data.get("session", "")), folder=folder):
         return
@@ -56,7 +56,7 @@ def may_record(root: Path, session: str, folder: str = "") -> bool:
         StoreError: it is unknown whether recording is paused.
         ConfigError: the list of folders that are never recorded cannot be read.
     """
-    from cm_tui.engine.recording.gate import why_not
+    from cm_tui.engine.memory.recording.gate import why_not
 
     return not why_not(root, session, folder=folder)
 
@@ -64,7 +64,7 @@ def may_record(root: Path, session: str, folder: str = "") -> bool:
 def _redacted(texts: Mapping[str, str], limit: int) -> dict[str, str | int]:
     if not texts:
         return {}
-    from cm_tui.engine.redaction.redact import redact
+    from cm_tui.engine.platform.redaction.redact import redact
 
     clean = {name: redact(text, limit) for name, text in texts.items()}
     secrets = sum(one.secrets for one in clean.values())

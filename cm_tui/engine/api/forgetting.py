@@ -10,8 +10,8 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries.entries import Entries
-    from cm_tui.engine.entries.proposals import Proposals
+    from cm_tui.engine.memory.entries.entries import Entries
+    from cm_tui.engine.memory.entries.proposals import Proposals
     from cm_tui.model import Actor, Entry, MemoryChange, Proposal
     from cm_tui.model.author import Author
 
@@ -65,17 +65,17 @@ class ForgettingMethods(MemoryMethods):
     # --- parts ---
 
     def _entries(self) -> Entries:
-        from cm_tui.engine.entries.entries import Entries
+        from cm_tui.engine.memory.entries.entries import Entries
 
         return Entries(self._root)
 
     def _proposals(self) -> Proposals:
-        from cm_tui.engine.entries.proposals import Proposals
+        from cm_tui.engine.memory.entries.proposals import Proposals
 
         return Proposals(self._entries())
 
     def _forget_entry(self, entry: Entry, who: Author, reason: str) -> MemoryChange:
-        from cm_tui.engine.entries.entry_events import State
+        from cm_tui.engine.memory.entries.entry_events import State
 
         if who.actor != "person" and self._entries().is_protected(entry):
             return waits_as(self._proposals().add_change(entry, None, who, reason))
@@ -84,7 +84,7 @@ class ForgettingMethods(MemoryMethods):
         return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
 
     def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
-        from cm_tui.engine.episodes import edits
+        from cm_tui.engine.memory.episodes import edits
         from cm_tui.model.ids import where_ids_are
 
         try:
@@ -108,7 +108,7 @@ class ForgettingMethods(MemoryMethods):
 
     def _forgotten_before(self, name: str) -> MemoryChange | None:
         """Return the words for something already forgotten; None: nothing of that name was."""
-        from cm_tui.engine.entries.entry_undo import forgotten_named
+        from cm_tui.engine.memory.entries.entry_undo import forgotten_named
         from cm_tui.model.ids import kind_and_id
 
         entry = None if kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
@@ -121,7 +121,7 @@ class ForgettingMethods(MemoryMethods):
         return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
 
     def _bring_back(self, name: str, who: Author) -> MemoryChange:
-        from cm_tui.engine.entries.entry_undo import restore
+        from cm_tui.engine.memory.entries.entry_undo import restore
 
         if who.actor != "person":
             raise RefusedError("Only the user restores what was forgotten.", hint="Run `cm forget --undo ID`.")
@@ -145,7 +145,7 @@ class ForgettingMethods(MemoryMethods):
 
     def _sync_memory(self) -> None:
         """Let searches see it at once, or with the next request if an index run is under way."""
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         episode_sync.sync_if_free(self._db, self._root, self._read_text)
 

@@ -39,8 +39,8 @@ class ImportMethods(MemoryMethods):
         Raises:
             UsageError: there is no importer for an agent.
         """
-        from cm_tui.engine.importers.project import ProjectTranscripts, plan
-        from cm_tui.engine.importers.rescue import unsaved
+        from cm_tui.engine.memory.importers.project import ProjectTranscripts, plan
+        from cm_tui.engine.memory.importers.rescue import unsaved
 
         found = plan(ProjectTranscripts(self._root, agents, folders, environment))
         return replace(found, expiring=unsaved(os.environ if environment is None else environment))
@@ -111,8 +111,8 @@ def import_into(
         RefusedError: recording is off for this project.
         CmError: as `import_sessions`.
     """
-    from cm_tui.engine.importers.project import ProjectTranscripts
-    from cm_tui.engine.importers.run import Import
+    from cm_tui.engine.memory.importers.project import ProjectTranscripts
+    from cm_tui.engine.memory.importers.run import Import
 
     if not config.agents.record:
         raise RefusedError(

@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui.engine import lazy
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.rooms import Rooms, of_one_generation
+from cm_tui.engine.platform import lazy
 
 if TYPE_CHECKING:
-    from cm_tui.engine.index.indexer import Indexer
-    from cm_tui.engine.index.summary import IndexOutcome
+    from cm_tui.engine.code.index.indexer import Indexer
+    from cm_tui.engine.code.index.summary import IndexOutcome
     from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, Progress, ProjectStatus, SkippedFile
 
 
@@ -46,7 +46,7 @@ class IndexMethods(Rooms):
         Raises:
             NotIndexedError: there is no index yet.
         """
-        from cm_tui.engine.freshness.unwatched import unwatched
+        from cm_tui.engine.code.freshness.unwatched import unwatched
 
         return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
 
@@ -103,7 +103,7 @@ class IndexMethods(Rooms):
             drop_episodes: also delete the journal with all recorded sessions, which cannot be recreated.
         """
         if drop_episodes:
-            from cm_tui.engine.journal import location
+            from cm_tui.engine.platform.journal import location
 
             # First: if this is interrupted, the next run repairs the index.
             projects.drop_episodes(location.folder_of(self._root).name)
@@ -128,7 +128,7 @@ class IndexMethods(Rooms):
     @of_one_generation
     def files(self, folder: str = "") -> Page[FileEntry]:
         """Return the indexed files below a folder, all levels, sorted by path."""
-        from cm_tui.engine.index import files
+        from cm_tui.engine.code.index import files
 
         return files.files(self._db, folder)
 
@@ -136,7 +136,7 @@ class IndexMethods(Rooms):
     @of_one_generation
     def skipped(self) -> Page[SkippedFile]:
         """Return the files that the scan excluded from the index."""
-        from cm_tui.engine.index import files
+        from cm_tui.engine.code.index import files
 
         return files.skipped(self._db)
 
@@ -147,13 +147,13 @@ class IndexMethods(Rooms):
             StoreReadOnlyError: it can only be read here.
         """
         if self._db.is_read_only:
-            from cm_tui.engine.store.failures import read_only
+            from cm_tui.engine.platform.store.failures import read_only
 
             raise read_only(self._db.file)
 
     def _claim(self) -> None:
         """Claim this store for the project before anything is in it; a store elsewhere stays unclaimed."""
-        from cm_tui.engine.git.identity import claim, identify
+        from cm_tui.engine.platform.git.identity import claim, identify
 
         if identify(self._root).folder == self.store:
             claim(self._root)
@@ -177,7 +177,7 @@ class IndexMethods(Rooms):
                 yield step
 
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
-        from cm_tui.engine.store.database import Database
+        from cm_tui.engine.platform.store.database import Database
 
         # A part built by another thread meanwhile would use the closed store.
         with self._build_lock:
@@ -192,7 +192,7 @@ class IndexMethods(Rooms):
                 self._db = Database(self.store)
 
     def _indexer(self) -> Indexer:
-        from cm_tui.engine.index.indexer import Indexer
-        from cm_tui.engine.memory import sources
+        from cm_tui.engine.code.index.indexer import Indexer
+        from cm_tui.engine.memory.projection import sources
 
         return Indexer(self._db, self._root, self.config, self._vectors, sources=sources.SOURCES)

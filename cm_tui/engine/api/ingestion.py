@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from cm_tui import model
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.platform.lazy import shared_property
 
 if TYPE_CHECKING:
-    from cm_tui.engine.ingestion.ingestion import Ingestion
+    from cm_tui.engine.context.ingestion.ingestion import Ingestion
     from cm_tui.model import IngestOutcome, IngestRun, Page
 
 
@@ -33,14 +33,14 @@ class IngestionMethods(LayerMethods):
             UsageError: its file has an error.
             RefusedError: it is not trusted yet.
         """
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.definitions.library import load
 
         return self._ingestion.by_hand(load(self._root), pipeline, text, dict(values or {}))
 
     @needs("nothing", writes=("memory",))
     def ingest_pending(self) -> tuple[IngestRun, ...]:
         """Run the pipelines over the events since their last run; the daemon does so by itself."""
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.definitions.library import load
 
         return self._ingestion.pending(load(self._root))
 
@@ -75,15 +75,15 @@ class IngestionMethods(LayerMethods):
             NotFoundError: there is no such run.
             RefusedError: it did not fail, or its pipeline waits for trust.
         """
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.definitions.library import load
 
         return self._ingestion.again(load(self._root), run)
 
     @shared_property
     def _ingestion(self) -> Ingestion:
-        from cm_tui.engine.ingestion.batch import Means
-        from cm_tui.engine.ingestion.ingestion import Ingestion
-        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.context.ingestion.batch import Means
+        from cm_tui.engine.context.ingestion.ingestion import Ingestion
+        from cm_tui.engine.memory.recording.gate import why_not
 
         means = Means(self._ask_model, self.config.context.processors)
         return Ingestion(self._root, means, self.episodes_of, lambda session: why_not(self._root, session))

@@ -41,9 +41,9 @@ def known_project(name: str) -> KnownProject:
 
 
 def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
-    from cm_tui.engine.git import checkout_links
-    from cm_tui.engine.journal import location
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.git import checkout_links
+    from cm_tui.engine.platform.journal import location
+    from cm_tui.engine.platform.journal.journal import Journal
     from cm_tui.model import KnownProject
 
     store = paths.data_dir() / "projects" / name
@@ -76,14 +76,14 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
 def _owner(folder: str) -> str:
     """Return the folder whose links count for a checkout: that of its repository, or itself if missing."""
-    from cm_tui.engine.git import checkout_links
+    from cm_tui.engine.platform.git import checkout_links
 
     return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))
 
 
 def _roots_of_journals() -> dict[str, list[str]]:
     """Return the checkouts that wrote to journals, by the journal's name."""
-    from cm_tui.engine.journal import location
+    from cm_tui.engine.platform.journal import location
 
     found: dict[str, list[str]] = {}
     for folder, entry in _entries(location.base() / "roots.json"):

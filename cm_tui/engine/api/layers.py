@@ -12,14 +12,14 @@ from cm_tui.engine.api.context import ContextMethods
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.notes import NoteMethods
 from cm_tui.engine.api.rooms import of_one_generation
-from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import ConfigError, ModelError, NotFoundError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.assembly.reader import MemoryReader
-    from cm_tui.engine.layers.item import Reading
-    from cm_tui.engine.layers.layers import Layers
-    from cm_tui.engine.layers.working import WorkingMemory
+    from cm_tui.engine.context.assembly.reader import MemoryReader
+    from cm_tui.engine.context.layers.item import Reading
+    from cm_tui.engine.context.layers.layers import Layers
+    from cm_tui.engine.context.layers.working import WorkingMemory
     from cm_tui.model import Episode, MemoryValue, Pack, SearchResult
 
 
@@ -73,20 +73,20 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @shared_property
     def _working(self) -> WorkingMemory:
-        from cm_tui.engine.layers.working import WorkingMemory
+        from cm_tui.engine.context.layers.working import WorkingMemory
 
         return WorkingMemory()
 
     @shared_property
     def _layers(self) -> Layers:
-        from cm_tui.engine.layers.layers import Layers
+        from cm_tui.engine.context.layers.layers import Layers
 
         return Layers(self, self._working)
 
     @shared_property
     def _memory_reader(self) -> MemoryReader:
-        from cm_tui.engine.assembly.reader import MemoryReader
-        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.context.assembly.reader import MemoryReader
+        from cm_tui.engine.context.definitions.library import load
 
         context = self.config.context
         return MemoryReader(
@@ -96,7 +96,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     def _stamp_of_memory(self) -> str:
         """Return a stamp that changes when something is recorded outside the index's generations."""
-        from cm_tui.engine.journal.journal import Journal
+        from cm_tui.engine.platform.journal.journal import Journal
 
         return str(Journal.of(self._root).end())
 
@@ -107,9 +107,9 @@ class LayerMethods(ContextMethods, NoteMethods):
             ConfigError: it is switched off.
             ModelError: it cannot be reached, or nothing may be sent now.
         """
-        from cm_tui.engine.narrator.model.chat import Chat
-        from cm_tui.engine.recording.gate import why_not
-        from cm_tui.engine.redaction.redact import redact
+        from cm_tui.engine.memory.narrator.model.chat import Chat
+        from cm_tui.engine.memory.recording.gate import why_not
+        from cm_tui.engine.platform.redaction.redact import redact
 
         config = self.config.context.model
         if not config.enabled:
@@ -167,7 +167,7 @@ class LayerMethods(ContextMethods, NoteMethods):
     @in_process
     def note_names(self) -> Sequence[tuple[str, str]]:
         """Return id and title of every note."""
-        from cm_tui.engine.notes import note_table
+        from cm_tui.engine.memory.notes import note_table
 
         rows, _ = note_table.page(self._db, [], "", "", _MOST_NOTES)
         return [(one.id, one.title) for one in rows]

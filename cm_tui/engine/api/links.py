@@ -12,18 +12,18 @@ from pathlib import Path
 
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_project
-from cm_tui.engine.entries import entry_backup, entry_events, ledger
-from cm_tui.engine.entries.ledger import LedgerFile
-from cm_tui.engine.git import checkout_links
-from cm_tui.engine.git.identity import claimed, claimed_memory, identify
-from cm_tui.engine.journal import removal
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.journal.location import base
-from cm_tui.engine.journal.merge import take_over
-from cm_tui.engine.mainline import user_marks
-from cm_tui.engine.notes import note_saves, topic_events
-from cm_tui.engine.recalls.recall_log import RecallLog
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.memory.entries import entry_backup, entry_events, ledger
+from cm_tui.engine.memory.entries.ledger import LedgerFile
+from cm_tui.engine.memory.notes import note_saves, topic_events
+from cm_tui.engine.memory.recalls.recall_log import RecallLog
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.git import checkout_links
+from cm_tui.engine.platform.git.identity import claimed, claimed_memory, identify
+from cm_tui.engine.platform.journal import removal
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.location import base
+from cm_tui.engine.platform.journal.merge import take_over
 from cm_tui.errors import RefusedError, StoreError, UsageError
 
 

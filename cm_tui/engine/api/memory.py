@@ -61,10 +61,10 @@ class MemoryMethods(IndexMethods):
             where: only matching episodes; by default, the whole memory. With the state `archived`, the archive is read
                 for this question, by words alone.
         """
-        from cm_tui.engine.memory import episode_source, episode_sync
+        from cm_tui.engine.memory.projection import episode_source, episode_sync
 
         if where is not None and where.state == "archived":
-            from cm_tui.engine.episodes import archived
+            from cm_tui.engine.memory.episodes import archived
 
             return archived.recall(
                 self._episodes, question, where=where, limit=limit, config=self.config, root=self._root
@@ -141,8 +141,8 @@ class MemoryMethods(IndexMethods):
             UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
-        from cm_tui.engine.narrator import session_turns
-        from cm_tui.engine.narrator.work_state import work_state
+        from cm_tui.engine.memory.narrator import session_turns
+        from cm_tui.engine.memory.narrator.work_state import work_state
 
         if name:
             turns = session_turns.turns_named(self._episodes, self._root, name)
@@ -163,8 +163,8 @@ class MemoryMethods(IndexMethods):
 
     def _written_in(self, session: str) -> list[str]:
         """Return the recallable entries written in a session, the newest first."""
-        from cm_tui.engine.context.entry_line import line_of
-        from cm_tui.engine.entries.entries import Entries
+        from cm_tui.engine.context.packs.entry_line import line_of
+        from cm_tui.engine.memory.entries.entries import Entries
 
         found = [one for one in Entries(self._root).all().recalled if one.session == session and not one.unapproved]
         found.sort(key=lambda one: -one.timestamp)
@@ -185,7 +185,7 @@ class MemoryMethods(IndexMethods):
             RefusedError: the value is the user's, and the actor is not the user.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.episodes import edits
+        from cm_tui.engine.memory.episodes import edits
 
         edited = edits.edit_episodes(self._episodes, names, edit, actor)
         if edit.forgotten is not None:
@@ -206,7 +206,7 @@ class MemoryMethods(IndexMethods):
             UsageError: the named change cannot be undone.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.episodes import undo
+        from cm_tui.engine.memory.episodes import undo
 
         undone = undo.undo(self._episodes, self._root, change, dry_run=dry_run, theirs_too=theirs_too)
         if not dry_run:
@@ -246,8 +246,8 @@ class MemoryMethods(IndexMethods):
             UsageError: the text is empty or too long.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.episodes import by_hand
-        from cm_tui.engine.memory.episode_record import EpisodeRecord
+        from cm_tui.engine.memory.episodes import by_hand
+        from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         head = self._repository.head().sha if self._repository.git else None
         record = EpisodeRecord(
@@ -279,12 +279,12 @@ class MemoryMethods(IndexMethods):
 
     def _read_soon(self) -> None:
         """Let searches see a change at once, or with the next request if other writers take longer than the user waits."""
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Update the passages of episodes from the journal; False where the whole index must be rebuilt."""
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         return episode_sync.sync(self._db, self._root, self._read_text, again=again)

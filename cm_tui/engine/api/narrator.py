@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from cm_tui import model
 from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.narrator.narrator import Narrator
-    from cm_tui.engine.narrator.project_commands import ProjectCommands
-    from cm_tui.engine.narrator.stale_facts import Code
+    from cm_tui.engine.memory.narrator.narrator import Narrator
+    from cm_tui.engine.memory.narrator.project_commands import ProjectCommands
+    from cm_tui.engine.memory.narrator.stale_facts import Code
     from cm_tui.model import (
         Cancel,
         Edited,
@@ -36,8 +36,8 @@ class NarratorMethods(EntryMethods):
     @shared_property
     def _narrator(self) -> Narrator:
         from cm_tui.config import load_config
-        from cm_tui.engine.narrator.narrator import Narrator
-        from cm_tui.engine.narrator.parts import Parts
+        from cm_tui.engine.memory.narrator.narrator import Narrator
+        from cm_tui.engine.memory.narrator.parts import Parts
 
         parts = Parts(
             self._root, self._db, self._episodes, lambda: load_config(self._root), self._embed, self._sync_memory,
@@ -47,7 +47,7 @@ class NarratorMethods(EntryMethods):
 
     def _embed(self, texts: Sequence[str]) -> Any:
         """Embed texts as unit vectors with the local model of prose; None: no such model."""
-        from cm_tui.engine.embed import choice
+        from cm_tui.engine.search.embed import choice
 
         prose = choice.prose_provider_for(self.config.embedding)
         try:
@@ -58,9 +58,9 @@ class NarratorMethods(EntryMethods):
 
     def _code(self) -> Code | None:
         """Return the lookup for names of the code; None: no index yet."""
-        from cm_tui.engine.mentions.check import Checker
-        from cm_tui.engine.mentions.items import WrittenAt
-        from cm_tui.engine.narrator.stale_facts import Code
+        from cm_tui.engine.memory.mentions.check import Checker
+        from cm_tui.engine.memory.mentions.items import WrittenAt
+        from cm_tui.engine.memory.narrator.stale_facts import Code
 
         if not self._db.get_meta("indexed_at"):
             return None
@@ -73,7 +73,7 @@ class NarratorMethods(EntryMethods):
 
     @shared_property
     def _project_commands(self) -> ProjectCommands:
-        from cm_tui.engine.narrator.project_commands import ProjectCommands
+        from cm_tui.engine.memory.narrator.project_commands import ProjectCommands
 
         return ProjectCommands(self._root)
 
@@ -159,7 +159,7 @@ class NarratorMethods(EntryMethods):
             RefusedError: it was a decision on a proposal that can no longer be made.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.episodes import redo
+        from cm_tui.engine.memory.episodes import redo
 
         done = self._narrator.redo(change) or redo.redo(self._episodes, self._root, change)
         self._read_soon()

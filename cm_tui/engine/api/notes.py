@@ -13,8 +13,8 @@ from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.notes.notes import Notes
-    from cm_tui.engine.notes.places import Found
+    from cm_tui.engine.memory.notes.notes import Notes
+    from cm_tui.engine.memory.notes.places import Found
     from cm_tui.model import (
         Actor,
         Decision,
@@ -53,9 +53,9 @@ class NoteMethods(EntryMethods):
         Raises:
             UsageError: the kind or scope does not exist.
         """
-        from cm_tui.engine.memory import episode_sync
-        from cm_tui.engine.notes import note_table
-        from cm_tui.engine.notes.known_scan import known_notes, places_of
+        from cm_tui.engine.memory.notes import note_table
+        from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+        from cm_tui.engine.memory.projection import episode_sync
         from cm_tui.model.page import bounded
 
         for value, known, what in ((kind, get_args(model.NoteKind), "kind"), (scope, get_args(model.Scope), "scope")):
@@ -85,7 +85,7 @@ class NoteMethods(EntryMethods):
             RefusedError: it is outside the folders of notes.
             StoreError: it cannot be read.
         """
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.notes import Notes
 
         notes = Notes(self._root)
         return self._text_of(notes, notes.named(name), start, lines)
@@ -103,7 +103,7 @@ class NoteMethods(EntryMethods):
             UsageError: a filter of the query is invalid.
             StoreError: the store cannot be read.
         """
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
         result = self._search_notes(query, limit, min_score)
@@ -121,7 +121,7 @@ class NoteMethods(EntryMethods):
         """Return the day logs of yesterday and today that were written here or are trusted, the older one first."""
         import datetime as dt
 
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.notes import Notes
 
         notes, today = Notes(self._root), dt.datetime.now().astimezone().date()
         days = [today - dt.timedelta(days=back) for back in reversed(range(_DAYS))]
@@ -152,8 +152,8 @@ class NoteMethods(EntryMethods):
             RefusedError: the note is outside the folders of notes, the actor may not write it, or recording is off.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.note_changes import NoteChanges
+        from cm_tui.engine.memory.notes.notes import Notes
         from cm_tui.model.author import Author
 
         self._check_recorded(actor, session)
@@ -174,8 +174,8 @@ class NoteMethods(EntryMethods):
             RefusedError: the note is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.note_changes import NoteChanges
+        from cm_tui.engine.memory.notes.notes import Notes
 
         return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
 
@@ -188,7 +188,7 @@ class NoteMethods(EntryMethods):
         Raises:
             StoreError: that file cannot be written.
         """
-        from cm_tui.engine.notes import overwritten
+        from cm_tui.engine.memory.notes import overwritten
 
         return overwritten.export(self._root)
 
@@ -206,8 +206,8 @@ class NoteMethods(EntryMethods):
             RefusedError: one of them is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.note_changes import NoteChanges
+        from cm_tui.engine.memory.notes.notes import Notes
 
         return self._changed(NoteChanges(Notes(self._root)).move(name, target))
 
@@ -220,8 +220,8 @@ class NoteMethods(EntryMethods):
             RefusedError: it is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.memory.notes.note_changes import NoteChanges
+        from cm_tui.engine.memory.notes.notes import Notes
 
         return self._changed(NoteChanges(Notes(self._root)).delete(name))
 
@@ -241,9 +241,9 @@ class NoteMethods(EntryMethods):
             RefusedError: it is a link, or is below one.
             StoreError: it cannot be read or written.
         """
-        from cm_tui.engine.notes import publishing
-        from cm_tui.engine.notes.notes import Notes
-        from cm_tui.engine.notes.rule_block import Rule
+        from cm_tui.engine.memory.notes import publishing
+        from cm_tui.engine.memory.notes.notes import Notes
+        from cm_tui.engine.memory.notes.rule_block import Rule
 
         notes = Notes(self._root)
         place = publishing.place_of(notes, name)
@@ -271,7 +271,7 @@ class NoteMethods(EntryMethods):
         return change
 
     def _text_of(self, notes: Notes, place: Found, start: int, lines: int | None) -> NoteText:
-        from cm_tui.engine.redaction.redact import redact
+        from cm_tui.engine.platform.redaction.redact import redact
 
         read = notes.read(place)
         every = redact("\n".join(read.lines)).text.removesuffix("\n").split("\n")

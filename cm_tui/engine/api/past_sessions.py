@@ -24,7 +24,7 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
         UsageError: there is no importer for an agent.
         ConfigError: the list of folders that are never recorded cannot be read.
     """
-    from cm_tui.engine.importers.all_projects import all_projects as found
+    from cm_tui.engine.memory.importers.all_projects import all_projects as found
 
     return found(agents, environment)
 
@@ -36,8 +36,8 @@ def unknown_records(root: Path) -> Page[UnknownRecord]:
         RefusedError: git's data cannot be opened.
         StoreError: the journal cannot be read.
     """
-    from cm_tui.engine.importers.unknown import unknown_in
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.memory.importers.unknown import unknown_in
+    from cm_tui.engine.platform.journal.journal import Journal
     from cm_tui.model import Page
 
     rows = tuple(unknown_in(Journal.of(root)))[::-1]

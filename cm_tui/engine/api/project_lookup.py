@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.git.markers import folders_around, marked_around
+from cm_tui.engine.platform.git.markers import folders_around, marked_around
 
 
 def root_around(folder: Path) -> Path | None:

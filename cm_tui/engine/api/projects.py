@@ -13,7 +13,7 @@ from cm_tui import paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.git.reach import Reach
+    from cm_tui.engine.platform.git.reach import Reach
     from cm_tui.errors import CmError
     from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
@@ -30,8 +30,8 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
         RefusedError: the root is unsafe and `force` is not set, or the store is another project's.
         NotFoundError: there is no such folder.
     """
-    from cm_tui.engine.git.identity import identify, refuse_other
-    from cm_tui.engine.git.roots import find_root
+    from cm_tui.engine.platform.git.identity import identify, refuse_other
+    from cm_tui.engine.platform.git.roots import find_root
 
     root = find_root(folder, force=force, around=around)
     identity = identify(root)
@@ -46,14 +46,14 @@ def root_of(folder: Path | None, *, around: bool = False) -> Path:
         RefusedError: the root is unsafe.
         NotFoundError: there is no such folder.
     """
-    from cm_tui.engine.git.roots import find_root
+    from cm_tui.engine.platform.git.roots import find_root
 
     return find_root(folder, around=around)
 
 
 def checkout_head(root: Path) -> CheckoutHead:
     """Return what is checked out at a project's root, from git's own files, in well below a millisecond."""
-    from cm_tui.engine.git.git_dir import git_folders, head_of
+    from cm_tui.engine.platform.git.git_dir import git_folders, head_of
     from cm_tui.model import CheckoutHead
 
     folders = git_folders(root)
@@ -66,21 +66,21 @@ def checkout_head(root: Path) -> CheckoutHead:
 
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
     """Return whether folders cover a project: it is in one, or is a worktree of a repository in one."""
-    from cm_tui.engine.git.reach import reach as reach_of
+    from cm_tui.engine.platform.git.reach import reach as reach_of
 
     return reach_of(root, folders)
 
 
 def indexed_checkout_of(root: Path) -> Path | None:
     """Return the checkout that a project's store was last built from; None: no index."""
-    from cm_tui.engine.git.identity import identify
+    from cm_tui.engine.platform.git.identity import identify
 
     return identify(root).indexed_root
 
 
 def indexed_checkouts() -> list[Path]:
     """Return the checkouts that the stores were last built from, without opening a repository."""
-    from cm_tui.engine.git.identity import manifest_root
+    from cm_tui.engine.platform.git.identity import manifest_root
 
     return [root for store in all_stores() if (root := manifest_root(store)) is not None]
 
@@ -107,8 +107,8 @@ def is_indexed(folder: Path | None = None) -> bool:
 
 def has_memory(folder: Path | None = None) -> bool:
     """Return whether a project has a store, or any recorded data; creates nothing."""
-    from cm_tui.engine.entries.entries import Entries
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.memory.entries.entries import Entries
+    from cm_tui.engine.platform.journal.journal import Journal
 
     root, store = locate(folder)
     return has_store(store) or any(True for _ in Journal.of(root).read()) or bool(Entries(root).all().shown)
@@ -116,7 +116,7 @@ def has_memory(folder: Path | None = None) -> bool:
 
 def store_file(store: Path) -> Path:
     """Return the file that makes a folder a store."""
-    from cm_tui.engine.store.database import FILE
+    from cm_tui.engine.platform.store.database import FILE
 
     return store / FILE
 
@@ -128,7 +128,7 @@ def all_stores() -> list[Path]:
 
 def all_names() -> list[str]:
     """Return the names of all projects with a store or a journal; both folders have that name."""
-    from cm_tui.engine.journal import location
+    from cm_tui.engine.platform.journal import location
 
     journals = (path.name for path in location.base().glob("*") if path.is_dir())
     return sorted({*journals, *(store.name for store in all_stores())})
@@ -142,10 +142,10 @@ def scan_store(name: str) -> SecretsReport:
     """
     from contextlib import closing
 
-    from cm_tui.engine.erasure.scan import scan
-    from cm_tui.engine.journal import location
-    from cm_tui.engine.journal.journal import Journal
-    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.memory.erasure.scan import scan
+    from cm_tui.engine.platform.journal import location
+    from cm_tui.engine.platform.journal.journal import Journal
+    from cm_tui.engine.platform.store.database import Database
 
     store, journal = paths.data_dir() / "projects" / name, Journal(location.base() / name)
     if not has_store(store):
@@ -156,7 +156,7 @@ def scan_store(name: str) -> SecretsReport:
 
 def scan_files() -> SecretsReport:
     """Look for secrets in the small files of all projects."""
-    from cm_tui.engine.erasure.scan import scan
+    from cm_tui.engine.memory.erasure.scan import scan
 
     return scan(None, None, None)
 
@@ -170,7 +170,7 @@ def remove_store(store: Path, *, keep: str = "") -> None:
     """
     import shutil
 
-    from cm_tui.engine.store.rewrite import refuse_busy
+    from cm_tui.engine.platform.store.rewrite import refuse_busy
 
     if not store.exists():
         return
@@ -190,8 +190,8 @@ def remove_store(store: Path, *, keep: str = "") -> None:
 
 def has_journal(name: str) -> bool:
     """Return whether anything was recorded of a project, by the name of its folder."""
-    from cm_tui.engine.journal import location
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal import location
+    from cm_tui.engine.platform.journal.journal import Journal
 
     return bool(Journal(location.base() / name).segments())
 
@@ -202,8 +202,8 @@ def episodes_of(name: str) -> int:
     Raises:
         StoreError: it cannot be read.
     """
-    from cm_tui.engine.journal import location, removal
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal import location, removal
+    from cm_tui.engine.platform.journal.journal import Journal
 
     return removal.count_episodes(Journal(location.base() / name))
 
@@ -214,9 +214,9 @@ def drop_episodes(name: str) -> None:
     Raises:
         StoreError: it cannot be removed, or another process holds the journal.
     """
-    from cm_tui.engine.journal import location, removal
-    from cm_tui.engine.journal.journal import Journal
-    from cm_tui.engine.recalls.recall_log import RecallLog
+    from cm_tui.engine.memory.recalls.recall_log import RecallLog
+    from cm_tui.engine.platform.journal import location, removal
+    from cm_tui.engine.platform.journal.journal import Journal
 
     removal.remove(Journal(location.base() / name))
     RecallLog.named(name).drop()
@@ -231,7 +231,7 @@ def clear_store(store: Path) -> None:
         StoreBusyError: another process has it.
         StoreError: it cannot be removed.
     """
-    from cm_tui.engine.mainline.user_marks import FILE
+    from cm_tui.engine.code.mainline.user_marks import FILE
 
     remove_store(store, keep=FILE)
 
@@ -246,8 +246,8 @@ def plan_rebuild(folder: Path | None = None) -> IndexPlan:
     from contextlib import closing
 
     from cm_tui.config import load_config
-    from cm_tui.engine.index.plan import make_plan
-    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.code.index.plan import make_plan
+    from cm_tui.engine.platform.store.database import Database
 
     root, _ = locate(folder)
     with tempfile.TemporaryDirectory(prefix="cm-") as place, closing(Database(Path(place), in_memory=True)) as nothing:
@@ -265,7 +265,7 @@ def begin_rebuild(root: Path, store: Path) -> None:
     import tempfile
 
     from cm_tui.config import load_config
-    from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.platform.git.repository import Repository
 
     load_config(root)
     with tempfile.TemporaryDirectory(prefix="cm-") as place:

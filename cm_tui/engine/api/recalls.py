@@ -25,7 +25,7 @@ class RecallMethods(Rooms):
             actor: who received them.
             agent: name of the agent, if any.
         """
-        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.memory.recording.gate import why_not
 
         if paths and not why_not(self._root, ""):
             self._recall_log.note(paths, actor if actor == "person" else agent or actor)
@@ -56,7 +56,7 @@ class RecallMethods(Rooms):
             UsageError: session or name is missing, or something is too long.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.recalls.session_cache import SessionCache
+        from cm_tui.engine.memory.recalls.session_cache import SessionCache
 
         SessionCache(self._root, session).put(key, value)
 
@@ -71,6 +71,6 @@ class RecallMethods(Rooms):
         Raises:
             UsageError: no session is given.
         """
-        from cm_tui.engine.recalls.session_cache import SessionCache
+        from cm_tui.engine.memory.recalls.session_cache import SessionCache
 
         return SessionCache(self._root, session).get(key)

@@ -50,8 +50,8 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
     Raises:
         CmError: the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
     """
-    from cm_tui.engine.journal.location import folder_of
-    from cm_tui.engine.recording import folders, pauses
+    from cm_tui.engine.memory.recording import folders, pauses
+    from cm_tui.engine.platform.journal.location import folder_of
     from cm_tui.model import RecordingState
 
     kept, shown = pauses.read(), str(root or "")
@@ -73,7 +73,7 @@ def held_back(root: Path) -> tuple[str, ...] | None:
     Raises:
         CmError: the data on pauses cannot be read.
     """
-    from cm_tui.engine.recording import changes
+    from cm_tui.engine.memory.recording import changes
 
     return changes.held_back(root)
 
@@ -88,8 +88,8 @@ def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     Raises:
         CmError: the pause cannot be written.
     """
-    from cm_tui.engine.git.identity import claim
-    from cm_tui.engine.recording import pauses
+    from cm_tui.engine.memory.recording import pauses
+    from cm_tui.engine.platform.git.identity import claim
 
     if root is not None:
         # A pause holds for the checkout, even if git later identifies it as another project.
@@ -108,7 +108,7 @@ def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
     Raises:
         CmError: it cannot be written.
     """
-    from cm_tui.engine.recording import changes, pauses
+    from cm_tui.engine.memory.recording import changes, pauses
     from cm_tui.errors import StoreError
 
     try:
@@ -137,7 +137,7 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
         NotFoundError: no session of that name is recorded.
         UsageError: the id is invalid or ambiguous.
     """
-    from cm_tui.engine.recording import pauses
+    from cm_tui.engine.memory.recording import pauses
     from cm_tui.model.ids import plain_id
 
     name = plain_id(session)
@@ -155,8 +155,8 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
 
 
 def _project(root: Path | None) -> str:
-    from cm_tui.engine.journal.location import folder_of
-    from cm_tui.engine.recording import pauses
+    from cm_tui.engine.memory.recording import pauses
+    from cm_tui.engine.platform.journal.location import folder_of
 
     return pauses.EVERYWHERE if root is None else folder_of(root).name
 
@@ -169,7 +169,7 @@ def _records(root: Path) -> bool:
 
 def _known_session(root: Path | None, name: str) -> str | None:
     """Return the project's session with an id or prefix; None: not recorded."""
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal.journal import Journal
 
     found: dict[str, None] = {}
     for event in Journal.of(root).read() if root is not None else ():
@@ -207,8 +207,8 @@ def _shown(name: str) -> str:
 
 
 def _last_session(root: Path | None) -> str:
-    from cm_tui.engine.journal.event import Position
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal.event import Position
+    from cm_tui.engine.platform.journal.journal import Journal
 
     found = ""
     if root is not None:

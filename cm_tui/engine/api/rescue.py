@@ -23,7 +23,7 @@ def rescue_plan(environment: Mapping[str, str], root: Path | None = None) -> Res
     Raises:
         RefusedError: git's data cannot be opened.
     """
-    from cm_tui.engine.importers.rescue import plan
+    from cm_tui.engine.memory.importers.rescue import plan
 
     return plan(environment, root)
 
@@ -41,6 +41,6 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
         ConfigError: the list of folders that are never recorded cannot be read.
         CancelledError: it was cancelled.
     """
-    from cm_tui.engine.importers.rescue import rescue as steps
+    from cm_tui.engine.memory.importers.rescue import rescue as steps
 
     yield from steps(environment, root, cancel)

@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.needs import in_process
-from cm_tui.engine.lazy import is_built, shared_property
+from cm_tui.engine.platform.lazy import is_built, shared_property
 
 if TYPE_CHECKING:
     from cm_tui.config import Config
-    from cm_tui.engine.embed.provider import Provider
-    from cm_tui.engine.episodes.episodes import Episodes
-    from cm_tui.engine.git.repository import Repository
-    from cm_tui.engine.graph.graph import Graph
-    from cm_tui.engine.history.time_travel import HistoricalView
-    from cm_tui.engine.mentions.mention_index import MentionIndex
-    from cm_tui.engine.mentions.report import StaleReport
-    from cm_tui.engine.recalls.recall_log import RecallLog
-    from cm_tui.engine.search.pipeline import Searcher
-    from cm_tui.engine.store.database import Database
-    from cm_tui.engine.tuning.mark_file import MarkFile
-    from cm_tui.engine.vectors.by_source import ProjectVectors
+    from cm_tui.engine.code.graph.graph import Graph
+    from cm_tui.engine.code.history.time_travel import HistoricalView
+    from cm_tui.engine.memory.episodes.episodes import Episodes
+    from cm_tui.engine.memory.mentions.mention_index import MentionIndex
+    from cm_tui.engine.memory.mentions.report import StaleReport
+    from cm_tui.engine.memory.recalls.recall_log import RecallLog
+    from cm_tui.engine.platform.git.repository import Repository
+    from cm_tui.engine.platform.store.database import Database
+    from cm_tui.engine.search.embed.provider import Provider
+    from cm_tui.engine.search.ranking.pipeline import Searcher
+    from cm_tui.engine.search.tuning.mark_file import MarkFile
+    from cm_tui.engine.search.vectors.by_source import ProjectVectors
     from cm_tui.model import Cancel, SearchResult
     from cm_tui.model.freshness import LayerState
 
@@ -90,7 +90,7 @@ class Rooms:
         *,
         reads_beside: bool = False,
     ) -> None:
-        from cm_tui.engine.store.database import Database
+        from cm_tui.engine.platform.store.database import Database
 
         self._root = root
         self.store = store
@@ -117,7 +117,7 @@ class Rooms:
         """Return a note if the store is read-only; empty: it is writable."""
         if not self._db.is_read_only:
             return ""
-        from cm_tui.engine.store.failures import read_only
+        from cm_tui.engine.platform.store.failures import read_only
 
         return f"{read_only(self._db.file).message} It is used as it is, and nothing is saved."
 
@@ -152,7 +152,7 @@ class Rooms:
     @in_process
     def rest(self) -> None:
         """Release caches."""
-        from cm_tui.engine.store import memory
+        from cm_tui.engine.platform.store import memory
 
         self._db.let_go_of_blocks()
         memory.give_back()
@@ -168,34 +168,34 @@ class Rooms:
 
     @shared_property
     def _repository(self) -> Repository:
-        from cm_tui.engine.git.repository import Repository
+        from cm_tui.engine.platform.git.repository import Repository
 
         return Repository(self._root, self.store / "shadow")
 
     @shared_property
     def _graph(self) -> Graph:
-        from cm_tui.engine.graph.graph import Graph
-        from cm_tui.engine.scan.content_reader import ContentReader
+        from cm_tui.engine.code.graph.graph import Graph
+        from cm_tui.engine.code.scan.content_reader import ContentReader
 
         return Graph(self._db, ContentReader(self._repository).text)
 
     def _read_text(self, path: str, oid: str) -> str:
         """Return a file of the project as text."""
-        from cm_tui.engine.scan.content_reader import ContentReader
+        from cm_tui.engine.code.scan.content_reader import ContentReader
 
         return ContentReader(self._repository).text(path, oid)
 
     @shared_property
     def _history(self) -> HistoricalView:
-        from cm_tui.engine.history.time_travel import HistoricalView
+        from cm_tui.engine.code.history.time_travel import HistoricalView
 
         return HistoricalView(self._db, self._repository, self.config)
 
     @shared_property
     def _episodes(self) -> Episodes:
-        from cm_tui.engine.episodes.episode_tables import EpisodeTables
-        from cm_tui.engine.episodes.episodes import Episodes
-        from cm_tui.engine.journal.journal import Journal
+        from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+        from cm_tui.engine.memory.episodes.episodes import Episodes
+        from cm_tui.engine.platform.journal.journal import Journal
 
         tables = EpisodeTables.of(self._db)
         journal, revisions = Journal.of(self._root), self._history.revisions
@@ -203,13 +203,13 @@ class Rooms:
 
     @shared_property
     def _recall_log(self) -> RecallLog:
-        from cm_tui.engine.recalls.recall_log import RecallLog
+        from cm_tui.engine.memory.recalls.recall_log import RecallLog
 
         return RecallLog.of(self._root)
 
     @shared_property
     def _provider(self) -> Provider:
-        from cm_tui.engine.embed.choice import provider_for
+        from cm_tui.engine.search.embed.choice import provider_for
 
         return provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
 
@@ -221,16 +221,16 @@ class Rooms:
 
     @shared_property
     def _vectors(self) -> ProjectVectors:
-        from cm_tui.engine.embed.choice import fallback_provider_for
-        from cm_tui.engine.vectors.by_source import ProjectVectors
+        from cm_tui.engine.search.embed.choice import fallback_provider_for
+        from cm_tui.engine.search.vectors.by_source import ProjectVectors
 
         fallback = fallback_provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
         return ProjectVectors(self._db, self.store, self._provider, self.config.embedding, fallback=fallback)
 
     @shared_property
     def _searcher(self) -> Searcher:
-        from cm_tui.engine.scan import languages
-        from cm_tui.engine.search.pipeline import Searcher
+        from cm_tui.engine.code.scan import languages
+        from cm_tui.engine.search.ranking.pipeline import Searcher
 
         return Searcher(
             self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called(),
@@ -239,21 +239,21 @@ class Rooms:
 
     @shared_property
     def _mark_file(self) -> MarkFile:
-        from cm_tui.engine.tuning.mark_file import MarkFile
+        from cm_tui.engine.search.tuning.mark_file import MarkFile
 
         return MarkFile(self._root)
 
     @shared_property
     def _stale_report(self) -> StaleReport:
-        from cm_tui.engine.mentions.report import StaleReport
+        from cm_tui.engine.memory.mentions.report import StaleReport
 
         return StaleReport(self._db, self._history.commits)
 
     @shared_property
     def _mentions(self) -> MentionIndex:
-        from cm_tui.engine.mentions.confirmations import Confirmations
-        from cm_tui.engine.mentions.mention_index import MentionIndex
-        from cm_tui.engine.mentions.written_at import WrittenCommits
+        from cm_tui.engine.memory.mentions.confirmations import Confirmations
+        from cm_tui.engine.memory.mentions.mention_index import MentionIndex
+        from cm_tui.engine.memory.mentions.written_at import WrittenCommits
 
         commits, confirmed = WrittenCommits(self._db, self._root), Confirmations(self._episodes)
         return MentionIndex(
@@ -266,7 +266,7 @@ class Rooms:
         Args:
             wait: seconds that it may take.
         """
-        from cm_tui.engine.store.writer_lock import WriterLock
+        from cm_tui.engine.platform.store.writer_lock import WriterLock
 
         if self._mentions_are_due():
             with WriterLock.of(self._db).question_within(wait) as is_held:
@@ -275,7 +275,7 @@ class Rooms:
 
     def _follow_mentions_behind(self, cancel: Cancel | None) -> None:
         """Do the same for an index run or history import, in pieces between which others write."""
-        from cm_tui.engine.store.writer_lock import WriterLock
+        from cm_tui.engine.platform.store.writer_lock import WriterLock
 
         cancel = cancel or model.Cancel()
         until = time.monotonic() + _BESIDE_S
@@ -287,7 +287,7 @@ class Rooms:
 
     def _without_forgotten(self, result: SearchResult) -> SearchResult:
         """Remove episodes from a response that were forgotten while passages could not be written."""
-        from cm_tui.engine.memory.episode_source import path_of
+        from cm_tui.engine.memory.projection.episode_source import path_of
 
         if not any(hit.source == model.EPISODES for hit in (*result.hits, *result.beside)):
             return result
@@ -301,6 +301,6 @@ class Rooms:
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""
-        from cm_tui.engine.index.files import relative
+        from cm_tui.engine.code.index.files import relative
 
         return relative(self._root, path)

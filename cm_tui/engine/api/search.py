@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms, of_one_generation
-from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.search.why_not import WhyNot
+    from cm_tui.engine.search.ranking.why_not import WhyNot
     from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
 
 
@@ -120,13 +120,13 @@ class SearchMethods(Rooms):
 
     @shared_property
     def _why_not(self) -> WhyNot:
-        from cm_tui.engine.search.why_not import WhyNot
+        from cm_tui.engine.search.ranking.why_not import WhyNot
 
         return WhyNot(self._db, self._searcher)
 
     def _not_indexed(self, standing: Standing) -> Standing:
         """Return why an existing file is not in the index."""
-        from cm_tui.engine.index.left_out import left_out
+        from cm_tui.engine.code.index.left_out import left_out
 
         found = left_out(self._db, self._repository, self._root, standing.name)
         if found is None:
@@ -152,7 +152,7 @@ class SearchMethods(Rooms):
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
         if not {model.ENTRIES, model.EPISODES, model.NOTES} & {*asked.sources, *beside}:
             return "", False
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         is_asked = model.CODE not in asked.sources
         # A source that the user did not ask for is not waited for, and its lag is not reported.
@@ -175,7 +175,7 @@ def _depth(limit: int | None, by: By) -> int | None:
 
 def _files_of(result: SearchResult, profile: Profile, limit: int | None) -> SearchResult:
     """A ranking of all passages as the first of its files."""
-    from cm_tui.engine.search.grouping import by_file
+    from cm_tui.engine.search.ranking.grouping import by_file
 
     wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else max(limit, 0)
     files = by_file(result.hits)

@@ -72,7 +72,7 @@ class StaleMethods(EntryMethods):
             UsageError: it is not an entry, or there is no new name.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.mentions.fixing import replaced, replacements
+        from cm_tui.engine.memory.mentions.fixing import replaced, replacements
 
         self._bring_up()
         item = self._item(name)
@@ -109,9 +109,9 @@ class StaleMethods(EntryMethods):
             RefusedError: the actor is an agent.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.entries.entry_writing import head_at
-        from cm_tui.engine.mentions.confirmations import Confirmations
-        from cm_tui.engine.mentions.report import fate_of
+        from cm_tui.engine.memory.entries.entry_writing import head_at
+        from cm_tui.engine.memory.mentions.confirmations import Confirmations
+        from cm_tui.engine.memory.mentions.report import fate_of
 
         if actor != "person":
             raise RefusedError(
@@ -132,7 +132,7 @@ class StaleMethods(EntryMethods):
 
     def _bring_up(self) -> None:
         """Read new memories and update mentions; a request for an item has just shown it."""
-        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.memory.projection import episode_sync
 
         episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=_WAIT_S)
         self._follow_mentions(_WAIT_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cm_tui.engine.transcripts.variables import VARIABLES
+from cm_tui.engine.memory.transcripts.variables import VARIABLES
 
 CLEANUP_SETTING = "cleanupPeriodDays"
 """The setting of Claude Code that names the days after which it deletes transcripts."""
@@ -13,7 +13,7 @@ CLEANUP_SETTING = "cleanupPeriodDays"
 
 def claude_homes(variables: Mapping[str, str]) -> list[Path]:
     """Return the possible folders of Claude Code for settings and transcripts."""
-    from cm_tui.engine.transcripts.claude_code import ClaudeCode
+    from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 
     return [place.parent for place in ClaudeCode(variables).places]
 

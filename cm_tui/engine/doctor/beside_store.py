@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.mainline import user_marks
-from cm_tui.engine.store import seal
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.generations import PASSAGE_GENERATION
-from cm_tui.engine.vectors import in_use
-from cm_tui.engine.vectors.array_file import UnusableFileError, load_arrays
-from cm_tui.engine.vectors.hnsw import GRAPH, ROWS
-from cm_tui.engine.vectors.snapshot import FILE as VECTORS
-from cm_tui.engine.vectors.snapshot import FOLDERS
+from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.store import seal
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.generations import PASSAGE_GENERATION
+from cm_tui.engine.search.vectors import in_use
+from cm_tui.engine.search.vectors.array_file import UnusableFileError, load_arrays
+from cm_tui.engine.search.vectors.hnsw import GRAPH, ROWS
+from cm_tui.engine.search.vectors.snapshot import FILE as VECTORS
+from cm_tui.engine.search.vectors.snapshot import FOLDERS
 from cm_tui.files import read_regular
 from cm_tui.model import Check
 

@@ -34,9 +34,9 @@ def examine_project(root: Path) -> Iterator[Check]:
 
 def _journal(root: Path) -> Check:
     """Check the project's journal: readers skip torn lines, so they are reported here."""
-    from cm_tui.engine.journal import erasure
-    from cm_tui.engine.journal.integrity import check as examine_journal
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal import erasure
+    from cm_tui.engine.platform.journal.integrity import check as examine_journal
+    from cm_tui.engine.platform.journal.journal import Journal
 
     try:
         found = examine_journal(root)
@@ -53,9 +53,9 @@ def _journal(root: Path) -> Check:
 
 def _transcripts(root: Path) -> Iterator[Check]:
     """Whether agents are about to delete transcripts that were not copied."""
-    from cm_tui.engine.importers.rescue import SOON_DAYS, plan
-    from cm_tui.engine.importers.state import ImportState
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.memory.importers.rescue import SOON_DAYS, plan
+    from cm_tui.engine.memory.importers.state import ImportState
+    from cm_tui.engine.platform.journal.journal import Journal
 
     try:
         named, _ = ImportState(Journal.of(root)).environment()
@@ -102,7 +102,7 @@ def _trust(root: Path) -> Iterator[Check]:
 
 def _memory(root: Path) -> Iterator[Check]:
     """Whose memory it is: git may name another project now, or others may have the claimed one."""
-    from cm_tui.engine.git.identity import claimed, earlier_memories, identify
+    from cm_tui.engine.platform.git.identity import claimed, earlier_memories, identify
 
     mine, said = identify(root), claimed(root).text
     if mine.claims:
@@ -166,7 +166,7 @@ def _versions() -> str:
 def _fts() -> str:
     import duckdb
 
-    from cm_tui.engine.store.fts_extension import load_fts
+    from cm_tui.engine.platform.store.fts_extension import load_fts
 
     connection = duckdb.connect()
     try:
@@ -182,7 +182,7 @@ def _model() -> str:
 
 
 def _answers(config: EmbeddingConfig) -> str:
-    from cm_tui.engine.embed.choice import provider_for
+    from cm_tui.engine.search.embed.choice import provider_for
 
     provider = provider_for(config)
     vector = provider.embed_query("parse the configuration file")
@@ -205,7 +205,7 @@ def _hnswlib() -> str:
 def _grammars() -> str:
     from tree_sitter_language_pack import get_language
 
-    from cm_tui.engine.scan.languages import LANGUAGES
+    from cm_tui.engine.code.scan.languages import LANGUAGES
 
     names = sorted({language.grammar for language in LANGUAGES.values() if language.grammar})
     for name in names:

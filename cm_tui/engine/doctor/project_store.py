@@ -11,12 +11,12 @@ from cm_tui.engine.doctor import store_rows
 from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_files
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
-from cm_tui.engine.embed.provider import model_name
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.store import blocks, schema, seal
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.failures import damaged
-from cm_tui.engine.vectors.by_source import ProjectVectors
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.store import blocks, schema, seal
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.failures import damaged
+from cm_tui.engine.search.embed.provider import model_name
+from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
 from cm_tui.model.dates import local_minute
@@ -61,7 +61,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
 def _database(db: Database, *, full: bool) -> Iterator[Check]:
     """Read all of it: from disk, and through DuckDB, which verifies a block's checksum when reading it."""
     try:
-        on_disk = blocks.examine(db.file, db.rows)
+        on_disk = blocks.examine(db.file, db.read_at, db.rows)
     except OSError as error:
         yield Check("store", "failed", f"{db.file} cannot be read: {error.strerror or error}", "Check its permissions.")
         return

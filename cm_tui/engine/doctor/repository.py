@@ -9,10 +9,10 @@ import pygit2
 
 from cm_tui.counts import count
 from cm_tui.engine.doctor.installation import failed
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.journal.event import Position
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.journal.event import Position
+from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Check
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.counts import count
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
 
 _OF_BLOBS = ("symbol", "reference", "import", "binding", "chunk", "head_file", "worktree", "file_span")
 """Tables whose rows name a blob."""

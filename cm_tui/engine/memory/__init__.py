@@ -1,1 +1,1 @@
-"""Agents' work: journal consumer, turns, the record of an episode, and the list of sources."""
+"""What agents did, and what users and agents wrote down."""

@@ -1,1 +1,1 @@
-"""Passages, keywords, fusion, adjustments, reranking, explanation."""
+"""From a query to ranked passages."""

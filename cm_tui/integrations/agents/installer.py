@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui import paths
-from cm_tui.engine.git.markers import marked_around
+from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
 from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What

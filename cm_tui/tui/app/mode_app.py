@@ -180,6 +180,8 @@ class ModeApp(ThemedApp):
         if asked is not None and asked.screen not in (None, self.screen):
             self.refuse(f"{asked.command or 'A question'}: not shown, as you went on. Ask again to see it.")
             return AwaitMount(self.screen, ())
+        # They would cover what is asked.
+        self.clear_information()
         return super().push_screen(screen, callback, wait_for_dismiss, mode=mode)  # type: ignore[call-overload]
 
     # --- words to the user ---
@@ -214,6 +216,8 @@ class ModeApp(ThemedApp):
     def report(self, text: str) -> None:
         """Say in the bottom line what was done; over a dialog in a message."""
         self.activity_log.add(text, "ok")
+        # A message of what was done may be about what is undone now.
+        self.clear_information()
         if isinstance(self.screen, ModeScreen):
             self._say_below(text, "$success")
         else:
@@ -241,6 +245,11 @@ class ModeApp(ThemedApp):
     def _draw_bottom_line(self) -> None:
         for bar in self.screen.query(KeyBar) if self.screen_stack else ():
             bar.refresh_text()
+
+    def clear_information(self) -> None:
+        """Remove messages of what was done; warnings and errors stay."""
+        for one in [one for one in self._notifications if one.severity == "information"]:
+            self._unnotify(one)
 
     def clear_notifications(self) -> None:
         """Take back what was said, in messages and in the bottom line."""

@@ -12,7 +12,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 _WANTED = (4, 3, 2)
-"""How many facts the modes stand closer together for, and are named in fewer letters: as many of them as there is room."""
+"""Facts that the tabs leave room for: as many of them as fit."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 """A count behind a mode's key, where there is no room for the name between them."""
 _BRIEF = 4
@@ -76,11 +76,11 @@ class Header(Widget):
         return Content.assemble(tabs, " " * gap, facts)
 
     def _fitting_tabs(self) -> Content:
-        """The modes in full, closer together, in fewer letters, or by their numbers: the most important facts always have their room."""
+        """The modes in full, then closer together, in fewer letters, by number: whole names go before the third fact."""
         facts = [fact.short or fact.text for fact in self._read_facts()]
-        found = (self._tabs(), self._tabs(close=True), self._tabs(close=True, letters=_BRIEF))
         rooms = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
-        fitting = (tabs for room in rooms for tabs in found if cell_len(tabs.plain) <= room)
+        whole, brief = (self._tabs(), self._tabs(close=True)), (self._tabs(close=True, letters=_BRIEF),)
+        fitting = (tabs for found in (whole, brief) for room in rooms for tabs in found if cell_len(tabs.plain) <= room)
         return next(fitting, self._tabs(letters=0))
 
     def on_click(self, event: events.Click) -> None:

@@ -8,9 +8,9 @@ from itertools import islice
 
 import pygit2
 
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedSymbol
-from cm_tui.engine.search import roles, tokens
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedSymbol
+from cm_tui.engine.search.ranking import roles, tokens
 from tests.bench.corpora import Question, Target
 from tests.bench.questions.snapshot import CALLABLES, Snapshot, is_source
 

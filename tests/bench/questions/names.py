@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from cm_tui.engine.search import tokens
+from cm_tui.engine.search.ranking import tokens
 from tests.bench.corpora import Question, Target
 from tests.bench.questions.snapshot import Defined, Snapshot
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pygit2
 
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
-from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.search import roles
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
+from cm_tui.engine.search.ranking import roles
 
 _LARGEST = 300_000
 """Bytes of a file that is read; larger ones are data."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from cm_tui.engine.parse.records import ParsedSymbol
-from cm_tui.engine.search import roles, tokens
+from cm_tui.engine.code.parse.records import ParsedSymbol
+from cm_tui.engine.search.ranking import roles, tokens
 from tests.bench.corpora import Question, Target
 from tests.bench.questions.snapshot import CALLABLES, Defined, Snapshot
 

@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 from tokenizers import Tokenizer
 
-from cm_tui.engine.embed.provider import unit_rows
-from cm_tui.engine.vectors.codec import PATH_WEIGHT
+from cm_tui.engine.search.embed.provider import unit_rows
+from cm_tui.engine.search.vectors.codec import PATH_WEIGHT
 from tests.bench.static_model.bags import vectors
 from tests.bench.static_model.data import data_of
 from tests.bench.static_model.onnx_file import Table

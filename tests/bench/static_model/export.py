@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from cm_tui.engine.embed.bundled import MAX_TOKENS, NAME
+from cm_tui.engine.search.embed.bundled import MAX_TOKENS, NAME
 from tests.bench.static_model.onnx_file import Table
 from tests.bench.static_model.onnx_file import write as onnx_bytes
 

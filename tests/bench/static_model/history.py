@@ -7,10 +7,10 @@ from itertools import islice
 
 import pygit2
 
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedSymbol
-from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.search.code_source import title_of
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedSymbol
+from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
+from cm_tui.engine.search.ranking.code_source import title_of
 from tests.bench.questions.commits import changed, question_of
 from tests.bench.questions.snapshot import is_source
 from tests.bench.static_model.cleaning import is_answer, question

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from cm_tui.engine.parse.chunks import MAX_CHARS, MAX_LINES
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedSymbol
-from cm_tui.engine.search import roles, tokens
-from cm_tui.engine.search.code_source import title_of
+from cm_tui.engine.code.parse.chunks import MAX_CHARS, MAX_LINES
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedSymbol
+from cm_tui.engine.search.ranking import roles, tokens
+from cm_tui.engine.search.ranking.code_source import title_of
 from tests.bench.questions.snapshot import CALLABLES, TYPES, is_source
 from tests.bench.static_model.cleaning import is_answer, paragraphs, question, sentences
 from tests.bench.static_model.sources import SourceFile

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pygit2
 
-from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.search import roles
+from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
+from cm_tui.engine.search.ranking import roles
 from tests.bench.questions.snapshot import blobs
 
 LARGEST = 200_000

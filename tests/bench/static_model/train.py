@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cm_tui.engine.embed.provider import unit_rows
-from cm_tui.engine.embed.wordpieces import Ints
-from cm_tui.engine.vectors.codec import PATH_WEIGHT
+from cm_tui.engine.search.embed.provider import unit_rows
+from cm_tui.engine.search.embed.wordpieces import Ints
+from cm_tui.engine.search.vectors.codec import PATH_WEIGHT
 from tests.bench.static_model.bags import Bags, sums
 from tests.bench.static_model.data import Data, batches
 from tests.bench.static_model.onnx_file import Table

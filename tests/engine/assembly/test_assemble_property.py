@@ -10,17 +10,17 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine import tokenizer
-from cm_tui.engine.assembly.assemble import assemble
-from cm_tui.engine.assembly.candidate import Candidate
-from cm_tui.engine.assembly.mentions import Names
-from cm_tui.engine.assembly.outcome import Outcome, Task, Wanted
-from cm_tui.engine.assembly.rules import RuleSet
-from cm_tui.engine.assembly.sections import MARK, blocks, joined, within
-from cm_tui.engine.definitions.library import Library
-from cm_tui.engine.definitions.loaded import Loaded
-from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.definitions.shapes.rules import Rule
+from cm_tui.engine.context.assembly.assemble import assemble
+from cm_tui.engine.context.assembly.candidate import Candidate
+from cm_tui.engine.context.assembly.mentions import Names
+from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
+from cm_tui.engine.context.assembly.rules import RuleSet
+from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
+from cm_tui.engine.context.definitions.library import Library
+from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
+from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS
 from tests.tiers import examples
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config.sections import ContextConfig
-from cm_tui.engine import tokenizer
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.assembly.snapshots import FOLDER, Snapshots
-from cm_tui.engine.assembly.step_cache import StepCache
-from cm_tui.engine.assembly.steps import list as steps
-from cm_tui.engine.assembly.steps.derive_query import keywords
-from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.recording import pauses
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.context.assembly.snapshots import FOLDER, Snapshots
+from cm_tui.engine.context.assembly.step_cache import StepCache
+from cm_tui.engine.context.assembly.steps import list as steps
+from cm_tui.engine.context.assembly.steps.derive_query import keywords
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform import tokenizer
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import Assembly
 from tests.waiting import let_others_go

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.assembly.candidate import Candidate
-from cm_tui.engine.assembly.rule_table import Table
-from cm_tui.engine.assembly.rule_tests import Glob, ReferenceTest
-from cm_tui.engine.definitions import operators
-from cm_tui.engine.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.assembly.candidate import Candidate
+from cm_tui.engine.context.assembly.rule_table import Table
+from cm_tui.engine.context.assembly.rule_tests import Glob, ReferenceTest
+from cm_tui.engine.context.definitions import operators
+from cm_tui.engine.context.definitions.shapes.conditions import Condition
 from tests.tiers import examples
 
 NAMES = st.text("ab1é.-", max_size=6)

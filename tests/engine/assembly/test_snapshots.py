@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.assembly import snapshots
-from cm_tui.engine.assembly.snapshots import FOLDER, Snapshots
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.journal.removal import remove
+from cm_tui.engine.context.assembly import snapshots
+from cm_tui.engine.context.assembly.snapshots import FOLDER, Snapshots
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.engine.platform.journal.removal import remove
 from cm_tui.model import Assembly, AssemblySource, EpisodeEdit
 from tests.earlier_filter import nothing_redacted
 

@@ -15,9 +15,9 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.archive import Archive
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError
 from cm_tui.model import EpisodeFilter
 from tests.engine.backup.test_backup import EVENT, HEAD, PROJECT, write
@@ -164,9 +164,9 @@ def test_what_was_purged_is_in_no_file_and_comes_back_by_no_backup(
 KILLED = """
 import os, sys, pathlib
 from cm_tui.engine.api import backup
-from cm_tui.engine.backup import merging
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.memory.backup import merging
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.archive import Archive
 left = [int(sys.argv[3])]
 merging._BATCH, merging._FILE = 300, 300
 def dying(function):

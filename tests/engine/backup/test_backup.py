@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
-from cm_tui.engine.backup import stream
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.mainline import user_marks
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
-from cm_tui.engine.redaction.found import PATTERNS_VERSION
+from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.memory.backup import stream
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from tests.gitrepo import Repo
 from tests.tiers import examples

@@ -12,10 +12,10 @@ import pytest
 from cm_tui.engine.api import links
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.backup import stream
-from cm_tui.engine.entries import entry_backup
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.memory.backup import stream
+from cm_tui.engine.memory.entries import entry_backup
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, EpisodeEdit
 from cm_tui.model.author import Author

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.context.budget import tokens
-from cm_tui.engine.context.injection import HALF_LIFE_DAYS, InjectionTable, Wanted
+from cm_tui.engine.context.packs.budget import tokens
+from cm_tui.engine.context.packs.injection import HALF_LIFE_DAYS, InjectionTable, Wanted
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Category, Entry, EntryEdit
 from tests.planted import GITHUB

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.context import from_query, render
-from cm_tui.engine.context.budget import tokens, weight
-from cm_tui.engine.context.from_query import auto_pack
-from cm_tui.engine.context.neighbours import neighbours_of
-from cm_tui.engine.context.pack import manual_pack
+from cm_tui.engine.context.packs import from_query, render
+from cm_tui.engine.context.packs.budget import tokens, weight
+from cm_tui.engine.context.packs.from_query import auto_pack
+from cm_tui.engine.context.packs.neighbours import neighbours_of
+from cm_tui.engine.context.packs.pack import manual_pack
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Edge, Hit, PackRequest, Page, SearchResult, Source, Symbol, SymbolKey
 from tests.tiers import examples

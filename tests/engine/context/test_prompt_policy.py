@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.context.prompt_policy import Recent, classify
+from cm_tui.engine.search.ranking.prompt_policy import Recent, classify
 
 SUBSTANTIVE = """
 How is tax added to the cart?

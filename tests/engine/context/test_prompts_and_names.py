@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cm_tui.engine.context.prompt_policy import classify
+from cm_tui.engine.search.ranking.prompt_policy import classify
 
 NAMES = frozenset(
     [

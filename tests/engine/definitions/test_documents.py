@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.definitions.document import MAX_BYTES, Document, DocumentError
-from cm_tui.engine.definitions.folder import listed
-from cm_tui.engine.definitions.library import load
-from cm_tui.engine.definitions.parsing import parse
+from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
+from cm_tui.engine.context.definitions.folder import listed
+from cm_tui.engine.context.definitions.library import load
+from cm_tui.engine.context.definitions.parsing import parse
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

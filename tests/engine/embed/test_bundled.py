@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import bundled
-from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
-from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.embed.provider import passage_text
+from cm_tui.engine.search.embed import bundled
+from cm_tui.engine.search.embed.bundled import BundledProvider, bundled_folder
+from cm_tui.engine.search.embed.choice import provider_for
+from cm_tui.engine.search.embed.provider import passage_text
 from cm_tui.errors import ModelError
 
 TEXTS = [
@@ -120,7 +120,7 @@ def test_nothing_heavy_is_imported_before_the_first_text():
     code = (
         "import sys\n"
         "from cm_tui.config import EmbeddingConfig\n"
-        "from cm_tui.engine.embed.choice import provider_for\n"
+        "from cm_tui.engine.search.embed.choice import provider_for\n"
         "provider = provider_for(EmbeddingConfig())\n"
         "assert provider.fingerprint == 'bundled/code-static-256.2/256/r1'\n"
         "assert not {'onnxruntime', 'tokenizers', 'fastembed', 'httpx'} & sys.modules.keys()\n"

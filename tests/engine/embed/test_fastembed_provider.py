@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
-from cm_tui.engine.embed.choice import provider_for
+from cm_tui.engine.search.embed.bundled import BundledProvider, bundled_folder
+from cm_tui.engine.search.embed.choice import provider_for
 from cm_tui.errors import ModelError
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import prose
-from cm_tui.engine.embed.choice import let_go_if_unused, prose_provider_for
-from cm_tui.engine.embed.prose import ProseProvider
+from cm_tui.engine.search.embed import prose
+from cm_tui.engine.search.embed.choice import let_go_if_unused, prose_provider_for
+from cm_tui.engine.search.embed.prose import ProseProvider
 from cm_tui.errors import ModelError
 
 

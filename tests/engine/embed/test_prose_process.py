@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cm_tui.engine.embed import prose_process
-from cm_tui.engine.embed.prose import ProseProvider
-from cm_tui.engine.embed.prose_process import MANY, ProseBeside
+from cm_tui.engine.search.embed import prose_process
+from cm_tui.engine.search.embed.prose import ProseProvider
+from cm_tui.engine.search.embed.prose_process import MANY, ProseBeside
 
 TEXTS = ["We reverted the cache.", "The suite runs on four workers now.", "一条消息"]
 

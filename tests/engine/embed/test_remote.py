@@ -11,9 +11,9 @@ import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import endpoint_of
-from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.embed.endpoint_client import ATTEMPTS
-from cm_tui.engine.embed.remote import RemoteProvider
+from cm_tui.engine.search.embed.choice import provider_for
+from cm_tui.engine.search.embed.endpoint_client import ATTEMPTS
+from cm_tui.engine.search.embed.remote import RemoteProvider
 from cm_tui.errors import ModelError
 
 KEY = "sk-very-secret-1234"

@@ -8,9 +8,9 @@ import signal
 import numpy as np
 import pytest
 
-from cm_tui.engine.embed import bundled
-from cm_tui.engine.embed.bundled import BundledProvider
-from cm_tui.engine.embed.worker_process import EmbeddingProcess
+from cm_tui.engine.search.embed import bundled
+from cm_tui.engine.search.embed.bundled import BundledProvider
+from cm_tui.engine.search.embed.worker_process import EmbeddingProcess
 
 TEXTS = [f"def load_record_{i}(name): return {i}" for i in range(50)]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries import approval
-from cm_tui.engine.entries.curation import merge, move
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_backup import entries_of
-from cm_tui.engine.entries.entry_backup import merge as restore_backup
-from cm_tui.engine.entries.entry_events import APPROVED, State
-from cm_tui.engine.entries.entry_record import entry_data
-from cm_tui.engine.entries.entry_undo import restore, take_back
-from cm_tui.engine.entries.promotion import promote
-from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.memory.entries import approval
+from cm_tui.engine.memory.entries.curation import merge, move
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_backup import entries_of
+from cm_tui.engine.memory.entries.entry_backup import merge as restore_backup
+from cm_tui.engine.memory.entries.entry_events import APPROVED, State
+from cm_tui.engine.memory.entries.entry_record import entry_data
+from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.memory.entries.promotion import promote
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author

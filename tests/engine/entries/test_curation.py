@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.curation import merge, move
-from cm_tui.engine.entries.duplicates import WORDS, duplicates
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_events import CHANGED, State
-from cm_tui.engine.entries.entry_undo import forgotten, take_back
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.search.tokens import STOP_WORDS, stem, words
+from cm_tui.engine.memory.entries.curation import merge, move
+from cm_tui.engine.memory.entries.duplicates import WORDS, duplicates
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_events import CHANGED, State
+from cm_tui.engine.memory.entries.entry_undo import forgotten, take_back
+from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.engine.search.ranking.tokens import STOP_WORDS, stem, words
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author

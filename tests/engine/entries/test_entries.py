@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_events import CHANGED, State
-from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.entries.entry_list import page
-from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
-from cm_tui.engine.entries.entry_undo import restore, take_back
-from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_events import CHANGED, State
+from cm_tui.engine.memory.entries.entry_file import FILE
+from cm_tui.engine.memory.entries.entry_list import page
+from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
+from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask
 from cm_tui.model import Entry, EntryEdit
@@ -239,7 +239,7 @@ def test_a_pipe_is_not_waited_for(root: Path):
 
 def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.entries.entries import Entries; from cm_tui.engine.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
         "for n in range(12): Entries(Path(sys.argv[1])).add(f'{sys.argv[2]} {n}', Author())"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(root), name]) for name in ("a", "b", "c")]
@@ -252,7 +252,7 @@ def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
 
 def test_whoever_is_killed_leaves_every_entry_that_was_acknowledged(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.entries.entries import Entries; from cm_tui.engine.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
         "for n in range(10_000): print(Entries(Path(sys.argv[1])).add(f'entry {n}', Author())[0].id, flush=True)"
     )
     told: list[str] = []

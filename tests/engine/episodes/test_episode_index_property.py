@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.episodes import changes, event_batch, word_index
-from cm_tui.engine.episodes.edits import new_change
-from cm_tui.engine.episodes.episode_index import EpisodeIndex
-from cm_tui.engine.episodes.episode_lists import EpisodeLists
-from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.journal.event import ERASURE
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, Visibility
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.memory.episodes import changes, event_batch, word_index
+from cm_tui.engine.memory.episodes.edits import new_change
+from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
+from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, Visibility
+from cm_tui.engine.platform.journal.event import ERASURE
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import Episode, EpisodeFilter
 
 ALL = 10_000

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.episodes import event_batch, first_reading, word_index
-from cm_tui.engine.episodes.episode_index import EpisodeIndex
-from cm_tui.engine.episodes.episode_lists import EpisodeLists
-from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.episodes.first_reading import FirstReading
-from cm_tui.engine.journal.extent import bytes_behind, near_end
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.visibility import FORGOTTEN
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.memory.episodes import event_batch, first_reading, word_index
+from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
+from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.memory.episodes.first_reading import FirstReading
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.visibility import FORGOTTEN
+from cm_tui.engine.platform.journal.extent import bytes_behind, near_end
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import EpisodeFilter
 from tests.waiting import until
 

@@ -13,12 +13,12 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.episodes import archived, retention
-from cm_tui.engine.episodes.changes import CONSOLIDATED
-from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.episodes import archived, retention
+from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal.archive import Archive
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, EpisodeFilter
 
@@ -178,8 +178,8 @@ def test_of_a_large_archive_the_rarest_words_are_read(engine: Engine, monkeypatc
 KILLED = """
 import os, sys, pathlib
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal import archive
-from cm_tui.engine.episodes import archived, retention
+from cm_tui.engine.platform.journal import archive
+from cm_tui.engine.memory.episodes import archived, retention
 left = [int(sys.argv[2])]
 def dying(function):
     def call(*args, **values):

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cm_tui.engine.episodes import word_index
-from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.episodes.word_index import Part, WordIndex
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.memory.episodes import word_index
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.memory.episodes.word_index import Part, WordIndex
+from cm_tui.engine.platform.store.database import Database
 
 LETTERS = "ab.é漢#1"
 

@@ -8,9 +8,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory import episode_source
+from cm_tui.engine.memory.projection import episode_source
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.earlier_filter import nothing_redacted
 from tests.engine.one_file import engine
 

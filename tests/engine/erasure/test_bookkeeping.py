@@ -9,9 +9,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure import state_files
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.erasure import state_files
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.erasure.conftest import SECRET, index, turn
 from tests.gitrepo import Repo
 

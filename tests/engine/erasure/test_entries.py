@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries import entry_erasure, entry_text, proposals
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.redaction.redact import Redacted
+from cm_tui.engine.memory.entries import entry_erasure, entry_text, proposals
+from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.engine.platform.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit
 from tests.earlier_filter import nothing_redacted

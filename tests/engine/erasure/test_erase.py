@@ -13,11 +13,11 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure.selection import Selection
-from cm_tui.engine.journal import erasure
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.erasure.selection import Selection
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal import erasure
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
 
@@ -146,7 +146,7 @@ def test_a_turn_that_is_under_way_is_not_recorded_with_what_was_erased(engine: E
 
 
 def test_a_stop_that_is_being_recorded_meanwhile_gets_no_episode(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory import journal_consumer
+    from cm_tui.engine.memory.projection import journal_consumer
 
     say(engine, "hook.prompt", prompt=f"use {SECRET}")
     say(engine, "hook.stop", answer="ok")
@@ -239,7 +239,7 @@ def test_an_index_that_cannot_be_written_anew_goes(engine: Engine, leaky: list[E
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("cm_tui.engine.store.rewrite.write_anew", full)
+        patch.setattr("cm_tui.engine.platform.store.rewrite.write_anew", full)
         assert "cm index" in " ".join(engine.erase(found=True).notes)
     assert stored(SECRET) == stored("zanzibar") == []
     index(engine)

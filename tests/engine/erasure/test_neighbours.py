@@ -6,9 +6,9 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor.installation import examine
-from cm_tui.engine.journal import erasure
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal import erasure
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 from tests.engine.erasure.conftest import SECRET, index, say, stored, turn
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from cm_tui.engine.freshness import policy
+from cm_tui.engine.code.freshness import policy
 from cm_tui.errors import NotIndexedError
 from cm_tui.model import Need
 

@@ -13,8 +13,8 @@ import watchfiles
 from watchfiles._rust_notify import RustNotify
 
 from cm_tui.config import Config
-from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, path_filter
-from cm_tui.engine.freshness.watcher import Watcher
+from cm_tui.engine.code.freshness.changes import EVERYTHING, NOTHING, Changes, path_filter
+from cm_tui.engine.code.freshness.watcher import Watcher
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.git.encodings import UNDECLARED, codec_of, decode, decode_message, to_utf8, wide_text
-from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.platform.git.encodings import UNDECLARED, codec_of, decode, decode_message, to_utf8, wide_text
+from cm_tui.engine.platform.git.repository import Repository
 from tests.gitrepo import Repo
 
 GERMAN, RUSSIAN, JAPANESE, KOREAN, CHINESE = (

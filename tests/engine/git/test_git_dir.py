@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.git.git_dir import git_folders, head_of
+from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from tests.gitrepo import Repo
 
 

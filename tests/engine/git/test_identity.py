@@ -6,9 +6,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api import projects
-from cm_tui.engine.git import root_commit
-from cm_tui.engine.git.commits import Commits
-from cm_tui.engine.git.identity import _local_source, identify, normalise_remote, refuse_other
+from cm_tui.engine.platform.git import root_commit
+from cm_tui.engine.platform.git.commits import Commits
+from cm_tui.engine.platform.git.identity import _local_source, identify, normalise_remote, refuse_other
 from cm_tui.errors import CmError, RefusedError
 from tests.gitrepo import Repo
 

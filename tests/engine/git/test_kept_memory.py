@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.git import checkout_links, folder_mark, identity
-from cm_tui.engine.git.folder_mark import FolderMark
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.git import checkout_links, folder_mark, identity
+from cm_tui.engine.platform.git.folder_mark import FolderMark
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 
 REMOTE = "https://example.org/team/app.git"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.git.reach import has_foreign_history, reach
+from cm_tui.engine.platform.git.reach import has_foreign_history, reach
 from tests.gitrepo import Repo
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pygit2.enums import FileStatus
 
-from cm_tui.engine.git.head import Head
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.git.roots import find_root
+from cm_tui.engine.platform.git.head import Head
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.git.roots import find_root
 from cm_tui.errors import CmError, NotFoundError, RefusedError
 from tests.gitrepo import Repo
 

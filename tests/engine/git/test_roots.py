@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.git.roots import find_root, refuse_unsafe
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.git.roots import find_root, refuse_unsafe
 from cm_tui.errors import NotFoundError, RefusedError
 from tests.gitrepo import Repo
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.git import git_cli, safe_git
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.memory.recorder import record_turn
-from cm_tui.engine.memory.turns import Turn
+from cm_tui.engine.memory.projection.recorder import record_turn
+from cm_tui.engine.memory.projection.turns import Turn
+from cm_tui.engine.platform.git import git_cli, safe_git
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import CmError
 from cm_tui.integrations import git_hooks
 from tests.gitrepo import Repo

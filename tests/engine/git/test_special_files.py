@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.git.git_dir import git_folders, head_of
-from cm_tui.engine.git.loose_objects import LooseObjects
-from cm_tui.engine.git.opening import repository_around
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.git.roots import find_root
-from cm_tui.engine.git.special_files import refuse_special
+from cm_tui.engine.platform.git.git_dir import git_folders, head_of
+from cm_tui.engine.platform.git.loose_objects import LooseObjects
+from cm_tui.engine.platform.git.opening import repository_around
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.git.roots import find_root
+from cm_tui.engine.platform.git.special_files import refuse_special
 from cm_tui.errors import RefusedError
 from tests.gitrepo import Repo
 
@@ -168,7 +168,7 @@ def test_the_whole_way_in_a_process_that_would_hang(repo: Repo):
     os.mkfifo(repo.root / "pipe")
     with (repo.root / ".git/config").open("a") as file:
         file.write("[include] path = ../pipe\n")
-    code = "import sys; from cm_tui.engine.git.roots import find_root; find_root(sys.argv[1])"
+    code = "import sys; from cm_tui.engine.platform.git.roots import find_root; find_root(sys.argv[1])"
     done = subprocess.run(
         [sys.executable, "-c", code, str(repo.root)], capture_output=True, text=True, timeout=60, check=False
     )

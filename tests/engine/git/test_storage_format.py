@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.git.roots import find_root
-from cm_tui.engine.git.storage_format import UnreadableGit, checkout_around, unreadable_format
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.git.roots import find_root
+from cm_tui.engine.platform.git.storage_format import UnreadableGit, checkout_around, unreadable_format
+from cm_tui.engine.platform.store.database import Database
 from tests import indexing
 from tests.gitrepo import Repo
 

@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from cm_tui.engine.graph.graph import Graph
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.graph.graph import Graph
+from cm_tui.engine.platform.store.database import Database
 from tests.bench.callers import load_files
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import duckdb
 import pytest
 
-from cm_tui.engine.graph import resolve
-from cm_tui.engine.graph.derived_tables import DerivedTables
-from cm_tui.engine.graph.generation_tables import GenerationTables
+from cm_tui.engine.code.graph import resolve
+from cm_tui.engine.code.graph.derived_tables import DerivedTables
+from cm_tui.engine.code.graph.generation_tables import GenerationTables
 
 SHOP = {
     "shop/money.py": "def add_tax(price):\n    return price * 1.2\n",
@@ -65,7 +65,7 @@ def test_old_tables_go_though_the_question_that_ends_has_written_into_them(proje
 
 
 def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cm_tui.engine.graph.generation_tables.SMALL", -1)
+    monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
     monkeypatch.setattr(resolve, "SMALL", -1)
     shop = project(SHOP | MORE)
     first = shop.called_from("add_tax")
@@ -105,7 +105,7 @@ def test_nothing_is_made_for_nobody(project: Callable) -> None:
 
 
 def test_closing_ends_what_goes_on_behind_the_answers(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cm_tui.engine.graph.generation_tables.SMALL", -1)
+    monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
     shop = project(SHOP)
     begun = threading.Event()
 

@@ -200,7 +200,7 @@ def test_what_could_not_be_resolved_is_counted_and_listed(project):
 
 @pytest.mark.deep
 def test_the_count_is_the_same_when_everything_is_resolved_at_once(project, monkeypatch):
-    from cm_tui.engine.graph import resolve
+    from cm_tui.engine.code.graph import resolve
 
     files = {
         "a.py": "class A:\n    def get(self):\n        pass\n\ndef f(x, a: A):\n    x.get()\n    a.get()\n    f(x, a)\n",

@@ -1,9 +1,9 @@
 """The graph over a real index: manifests come from the store, and answers follow every change."""
 
 from cm_tui.config import Config
-from cm_tui.engine.graph.graph import Graph
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.graph.graph import Graph
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.platform.store.database import Database
 
 PACKAGE = ",\n".join(f'    "dep{n}": "^1.0.0"' for n in range(200))
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 import cm_tui
-from cm_tui.engine.graph import resolve
-from cm_tui.engine.graph.graph import CALLS, Graph
+from cm_tui.engine.code.graph import resolve
+from cm_tui.engine.code.graph.graph import CALLS, Graph
 from tests.bench import callers as bench
 
 
 @pytest.fixture(scope="module")
 def own_code(tmp_path_factory):
     """This very package as a project."""
-    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.platform.store.database import Database
 
     root = Path(cm_tui.__file__).parent
     db = Database(tmp_path_factory.mktemp("own"))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.graph.graph import Graph
-from cm_tui.engine.history.time_travel import HistoricalView
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.graph.graph import Graph
+from cm_tui.engine.code.history.time_travel import HistoricalView
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo
 from tests.indexing import configured, index

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.history import backfill as room
-from cm_tui.engine.mainline import coverage
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.engine.code.history import backfill as room
+from cm_tui.engine.code.mainline import coverage
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
@@ -143,8 +143,8 @@ def test_cancelling_keeps_what_was_read(repo, db, monkeypatch):
 KILLED = """
 import sys, time
 from pathlib import Path
-from cm_tui.engine.history import backfill
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.history import backfill
+from cm_tui.engine.platform.store.database import Database
 from tests.engine.history.conftest import view_of
 from cm_tui.model import Cancel
 backfill._BATCH_COMMITS = 3

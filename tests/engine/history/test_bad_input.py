@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.history import backfill as room
+from cm_tui.engine.code.history import backfill as room
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cm_tui.engine.git.commits import Commits
+from cm_tui.engine.platform.git.commits import Commits
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
 from tests.engine.history.conftest import read, view_of
 from tests.gitrepo import Repo
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from cm_tui.engine.mainline import coverage
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.mainline import coverage
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, view_of
 from tests.gitrepo import Repo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.history.time_travel import HistoricalView
+from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history.time_travel import HistoricalView
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
@@ -182,7 +182,7 @@ def test_a_store_that_took_them_for_deleted_reads_again(story, db):
     view = read(db, story.root)
     from dataclasses import replace
 
-    from cm_tui.engine.mainline import coverage
+    from cm_tui.engine.code.mainline import coverage
 
     db.execute("DELETE FROM file_span WHERE path = 'a.py' AND from_ord = 2")
     coverage.save(db, replace(coverage.load(db), missing=1))

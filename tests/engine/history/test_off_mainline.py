@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.history import side_reader
-from cm_tui.engine.history.time_travel import HistoricalView
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.mainline import coverage, side_commits
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.history import side_reader
+from cm_tui.engine.code.history.time_travel import HistoricalView
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.code.mainline import coverage, side_commits
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel, SymbolKey
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, read, view_of
@@ -310,8 +310,8 @@ def test_one_question_does_not_read_for_ever_and_the_next_goes_on(released, db, 
 KILLED = """
 import sys, time
 from pathlib import Path
-from cm_tui.engine.history import side_reader
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.history import side_reader
+from cm_tui.engine.platform.store.database import Database
 from tests.engine.history.conftest import view_of
 add, flush = side_reader.side_commits.add, side_reader.TreeReader.flush
 def told(word):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.graph.graph import Graph
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.mainline import coverage
+from cm_tui.engine.code.graph.graph import Graph
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.code.mainline import coverage
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
 from tests.engine.history.conftest import compare_with_fresh, read, view_of

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.importers.project import ProjectTranscripts
-from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.importers.project import ProjectTranscripts
+from cm_tui.engine.memory.importers.run import Import
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Cancel, ImportSummary
 from tests.gitrepo import Repo
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.transcripts import lines as lines_of
-from cm_tui.engine.transcripts.lines import opened, read_lines
-from cm_tui.engine.transcripts.transcript import given_words, parse_time
+from cm_tui.engine.memory.transcripts import lines as lines_of
+from cm_tui.engine.memory.transcripts.lines import opened, read_lines
+from cm_tui.engine.memory.transcripts.transcript import given_words, parse_time
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines
 from tests.tiers import examples
@@ -143,7 +143,7 @@ def test_a_transcript_that_vanishes_half_way_is_told_and_the_others_are_imported
     file = gone.write(gone.turn("Gone", "Gone."))
     there.clock = 500
     there.write([there.meta(), *there.turn("There", "There.")])
-    from cm_tui.engine.transcripts import claude_code
+    from cm_tui.engine.memory.transcripts import claude_code
 
     def vanish(self, transcript, facts, resume):
         file.unlink()

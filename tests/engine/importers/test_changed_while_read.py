@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.importers import one_transcript
-from cm_tui.engine.importers.run import Import
+from cm_tui.engine.memory.importers import one_transcript
+from cm_tui.engine.memory.importers.run import Import
 from cm_tui.model import Cancel, ImportSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.importers.details import with_details
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import until
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode

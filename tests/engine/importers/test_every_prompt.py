@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import ImportSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_odd_values import _records

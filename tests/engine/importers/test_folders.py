@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.importers.heads import NEWEST, Heads
-from cm_tui.engine.importers.project import plan
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.memory.importers.heads import NEWEST, Heads
+from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode
 from tests.gitrepo import Repo

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from cm_tui.engine.importers import follow
-from cm_tui.engine.importers.follow import Follower, is_wanted
+from cm_tui.engine.memory.importers import follow
+from cm_tui.engine.memory.importers.follow import Follower, is_wanted
 from cm_tui.model import Cancel, ImportSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.importers.project import ProjectTranscripts
-from cm_tui.engine.importers.run import Import
+from cm_tui.engine.memory.importers.project import ProjectTranscripts
+from cm_tui.engine.memory.importers.run import Import
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from cm_tui.engine.transcripts.claude_prompts import prompt_of
+from cm_tui.engine.memory.transcripts.claude_prompts import prompt_of
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
 

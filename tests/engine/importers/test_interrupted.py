@@ -9,12 +9,12 @@ from itertools import islice
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure import state_files
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.erasure.scan import scan
-from cm_tui.engine.importers import one_transcript
-from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.memory.erasure import state_files
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.scan import scan
+from cm_tui.engine.memory.importers import one_transcript
+from cm_tui.engine.memory.importers.run import Import
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine

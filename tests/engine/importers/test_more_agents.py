@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.importers.project import plan
-from cm_tui.engine.importers.rescue import plan as rescue_plan
-from cm_tui.engine.importers.rescue import rescue
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.transcripts import copies
-from cm_tui.engine.transcripts.gemini import Gemini as GeminiFormat
+from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.rescue import plan as rescue_plan
+from cm_tui.engine.memory.importers.rescue import rescue
+from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.memory.transcripts.gemini import Gemini as GeminiFormat
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Cancel, RescueSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_bad_input import ANY

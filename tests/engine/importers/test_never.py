@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from cm_tui.engine.importers import follow
-from cm_tui.engine.importers.details import with_details
-from cm_tui.engine.importers.follow import Follower
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.importers import follow
+from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.importers.follow import Follower
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.importers.details import with_details
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.transcripts import claude_code
+from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.transcripts import claude_code
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_bad_input import ANY
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.importers.known import origin_of
-from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
-from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.importers.known import origin_of
+from cm_tui.engine.memory.importers.one_transcript import QUIET_SECONDS
+from cm_tui.engine.memory.importers.run import Import
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
+from tests.fake_clock import FakeClock
 from tests.tiers import examples
 
 
@@ -54,6 +57,26 @@ def test_a_second_import_takes_only_what_is_new(machine: Machine):
     done = machine.run()
     assert (done.episodes, done.known) == (1, 0)
     assert [(record.prompts[0], record.turn) for record in machine.episodes()] == [("First", 1), ("Second", 2)]
+
+
+def test_an_import_beside_another_one_reports_which_it_waits_for_and_goes_on(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    with ExitStack() as other:
+        other.enter_context(machine.transcripts().state.held())
+        clock = FakeClock(on_sleep=lambda _: clock.monotonic() > 5 and other.close())
+        steps = list(Import(machine.transcripts(), clock).run(Cancel()))
+    assert [step.message for step in steps if step.stage == "wait"] == [
+        "another import of this project runs (this process); this one begins when that has ended"
+    ]
+    assert steps[-1].imported.episodes == 1
+    with machine.transcripts().state.held():
+        cancel = Cancel()
+        steps = Import(machine.transcripts(), FakeClock()).run(cancel)
+        assert [next(steps).stage, next(steps).stage] == ["find", "wait"]
+        cancel.set()
+        with pytest.raises(CancelledError):
+            next(steps)
 
 
 def test_a_turn_under_way_is_taken_when_it_has_ended(machine: Machine):
@@ -287,7 +310,7 @@ def test_a_turn_of_a_hook_that_was_erased_is_not_imported(machine: Machine):
 
 
 def test_after_the_journal_was_removed_everything_is_imported_again(machine: Machine):
-    from cm_tui.engine.journal import removal
+    from cm_tui.engine.platform.journal import removal
 
     one = Claude(machine.claude, machine.root)
     one.write(one.turn("First", "One."))

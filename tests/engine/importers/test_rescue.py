@@ -15,12 +15,12 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure.scan import scan_files
-from cm_tui.engine.importers.rescue import plan, rescue
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.recording import pauses
-from cm_tui.engine.transcripts import copies
+from cm_tui.engine.memory.erasure.scan import scan_files
+from cm_tui.engine.memory.importers.rescue import plan, rescue
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 from cm_tui.locks import locked
 from cm_tui.model import Cancel, EpisodeFilter, RescueSummary
@@ -153,7 +153,7 @@ def test_a_killed_rescue_goes_on_where_it_was(machine: Machine, cm_home: Path, s
     claude, codex = both(machine)
     script = (
         "import os, signal, sys, cm_tui.files as files\n"
-        "from cm_tui.engine.importers.rescue import rescue\n"
+        "from cm_tui.engine.memory.importers.rescue import rescue\n"
         "from cm_tui.model import Cancel\n"
         "sync, left = files._sync, [int(sys.argv[1])]\n"
         "def kill(file):\n"

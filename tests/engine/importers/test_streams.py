@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.transcripts import lines as lines_of
-from cm_tui.engine.transcripts import recovery
-from cm_tui.engine.transcripts.claude_code import ClaudeCode
-from cm_tui.engine.transcripts.codex import Codex as CodexFormat
-from cm_tui.engine.transcripts.copilot import Copilot as CopilotFormat
-from cm_tui.engine.transcripts.gemini import Gemini as GeminiFormat
-from cm_tui.engine.transcripts.opencode import OpenCode as OpenCodeFormat
-from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Skipped, Transcript
+from cm_tui.engine.memory.transcripts import lines as lines_of
+from cm_tui.engine.memory.transcripts import recovery
+from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
+from cm_tui.engine.memory.transcripts.codex import Codex as CodexFormat
+from cm_tui.engine.memory.transcripts.copilot import Copilot as CopilotFormat
+from cm_tui.engine.memory.transcripts.gemini import Gemini as GeminiFormat
+from cm_tui.engine.memory.transcripts.opencode import OpenCode as OpenCodeFormat
+from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Skipped, Transcript
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode, iso
 
 Lines = list[bytes]

@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from cm_tui.engine.importers.project import plan
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.recording import pauses
-from cm_tui.engine.transcripts.transcript import parse_time
+from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.transcripts.transcript import parse_time
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, iso, write_lines
 

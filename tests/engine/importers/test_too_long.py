@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from cm_tui.engine.importers.project import plan
-from cm_tui.engine.importers.run import Import
-from cm_tui.engine.transcripts import files
-from cm_tui.engine.transcripts import lines as lines_of
-from cm_tui.engine.transcripts.transcript import Resume
-from cm_tui.engine.transcripts.turn import Turn
+from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.run import Import
+from cm_tui.engine.memory.transcripts import files
+from cm_tui.engine.memory.transcripts import lines as lines_of
+from cm_tui.engine.memory.transcripts.transcript import Resume
+from cm_tui.engine.memory.transcripts.turn import Turn
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -65,7 +65,7 @@ def test_an_id_that_is_too_long_is_known_by_its_digest(machine: Machine, name: s
 def test_a_turn_that_cannot_be_shortened_is_counted_and_the_others_are_written(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ):
-    from cm_tui.engine.importers import record
+    from cm_tui.engine.memory.importers import record
 
     monkeypatch.setattr(record, "_SHORTER", ())
     one = Claude(machine.claude, machine.root)

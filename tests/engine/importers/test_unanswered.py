@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.importers import one_transcript
-from cm_tui.engine.importers.project import plan
-from cm_tui.engine.importers.state import VERSION
-from cm_tui.engine.ingestion.inputs import of_event
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.visibility import REPLACED_BY, Visibility
+from cm_tui.engine.context.ingestion.inputs import of_event
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.importers import one_transcript
+from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.state import VERSION
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.visibility import REPLACED_BY, Visibility
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import EpisodeEdit, EpisodeFilter
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.sessions import AGENTS, Session

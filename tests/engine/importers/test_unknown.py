@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.erasure.erase import Asked, erase_events
-from cm_tui.engine.importers import unknown as unknown_of
-from cm_tui.engine.importers.unknown import unknown_in
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.importers import unknown as unknown_of
+from cm_tui.engine.memory.importers.unknown import unknown_in
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import UnknownRecord
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, iso

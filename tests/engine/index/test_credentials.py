@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.index import stored_state
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.scan import skip_rules
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index import stored_state
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.code.scan import skip_rules
+from cm_tui.engine.platform.store.database import Database
 from tests.engine.history.conftest import read
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, fresh, index, now, skipped

@@ -9,8 +9,8 @@ import pytest
 
 from cm_tui import files
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.embed import bundled
-from cm_tui.engine.index.files import lines_of
+from cm_tui.engine.code.index.files import lines_of
+from cm_tui.engine.search.embed import bundled
 from cm_tui.errors import NotFoundError
 from cm_tui.model import PackRequest
 from tests.gitrepo import Repo

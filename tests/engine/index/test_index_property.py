@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import RefusedError
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, fresh, index

@@ -10,12 +10,12 @@ import pygit2
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.index import index_run
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.parse import pool as pools
-from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index import index_run
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.code.parse import pool as pools
+from cm_tui.engine.code.scan.content_reader import ContentReader
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo
@@ -388,7 +388,7 @@ def test_files_that_vanish_during_the_walk_are_not_there(repo, db, tmp_path, mon
 def test_a_file_that_changes_between_scan_and_storing_is_stored_as_what_was_read(repo, db, tmp_path, monkeypatch, end):
     repo.write("busy.py", "version = 1\n")
     # Nothing is kept in memory, so that everything is read again from disk.
-    monkeypatch.setattr("cm_tui.engine.scan.content_reader._KEPT_BYTES", 0)
+    monkeypatch.setattr("cm_tui.engine.code.scan.content_reader._KEPT_BYTES", 0)
     file = repo.root / "busy.py"
 
     def change() -> None:
@@ -414,7 +414,7 @@ def test_a_file_that_changes_between_scan_and_storing_is_stored_as_what_was_read
 
 def test_a_file_that_changes_between_parsing_and_storing(repo, db, tmp_path, monkeypatch):
     repo.write("busy.py", "version = 1\n")
-    monkeypatch.setattr("cm_tui.engine.scan.content_reader._KEPT_BYTES", 0)
+    monkeypatch.setattr("cm_tui.engine.code.scan.content_reader._KEPT_BYTES", 0)
     for step in Indexer(db, repo.root, configured()).run():
         if step.stage == "store" and not step.done:
             repo.write("busy.py", "version = 2\n")
@@ -485,10 +485,10 @@ def test_dropping_a_run_half_way_is_like_cancelling_it(repo, db, tmp_path):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cm_tui.engine.index import index_run, target_state
-from cm_tui.engine.parse import pool
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index import index_run, target_state
+from cm_tui.engine.code.parse import pool
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.platform.store.database import Database
 from tests.indexing import configured
 
 where, root, folder = sys.argv[1:]
@@ -532,8 +532,8 @@ def test_kill_9_at_any_moment_then_a_run_equals_a_fresh_one(repo, tmp_path, wher
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreError
 from tests.indexing import configured
 

@@ -2,9 +2,9 @@ from contextlib import closing
 
 import pytest
 
-from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index.indexer import Indexer
+from cm_tui.engine.code.scan.content_reader import ContentReader
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, index, now

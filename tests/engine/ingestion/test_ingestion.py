@@ -14,8 +14,8 @@ import pytest
 
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.recording import pauses
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.ingestion.conftest import SAID
 
@@ -80,7 +80,7 @@ def test_a_session_that_is_quiet_is_over(
     engine.ingest_pending()
     engine.record_episode("how is the price made", type="task", answer="net times 1.19", session="s1", agent="codex")
     assert engine.ingest_pending() == ()
-    monkeypatch.setattr("cm_tui.engine.ingestion.inputs.QUIET_S", -1.0)
+    monkeypatch.setattr("cm_tui.engine.context.ingestion.inputs.QUIET_S", -1.0)
     (end,) = engine.ingest_pending()
     assert (end.trigger, end.outcome) == ("onConversationEnd", "done")
 
@@ -173,7 +173,7 @@ def test_what_is_erased_leaves_nothing_that_pipelines_made_of_it(
 
 def _killed(root: str, home: str, at: int) -> None:
     os.environ["CM_HOME"] = home
-    from cm_tui.engine.ingestion import destinations
+    from cm_tui.engine.context.ingestion import destinations
 
     real, count = destinations.Destinations.write, 0
 

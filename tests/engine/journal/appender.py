@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 
 
 def main() -> None:

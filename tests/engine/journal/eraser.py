@@ -7,9 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-from cm_tui.engine.journal import erasure
-from cm_tui.engine.journal.erasure import Line
-from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.platform.journal import erasure
+from cm_tui.engine.platform.journal.erasure import Line
+from cm_tui.engine.platform.journal.journal import START, Journal
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from cm_tui.engine.journal import cleaning
-from cm_tui.engine.journal.cleaning import Cleaner, Raw
-from cm_tui.engine.journal.event import clean_line
+from cm_tui.engine.platform.journal import cleaning
+from cm_tui.engine.platform.journal.cleaning import Cleaner, Raw
+from cm_tui.engine.platform.journal.event import clean_line
 
 SECRET = "ghp_" + "a1B2" * 9
 

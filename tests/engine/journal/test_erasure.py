@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal.erasure import Line, erase_lines
-from cm_tui.engine.journal.event import ERASED, ERASURE, MAX_BYTES, Event, Position
-from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.platform.journal.erasure import Line, erase_lines
+from cm_tui.engine.platform.journal.event import ERASED, ERASURE, MAX_BYTES, Event, Position
+from cm_tui.engine.platform.journal.journal import START, Journal
 from tests.tiers import examples
 
 ERASER = Path(__file__).with_name("eraser.py")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.integrity import check
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.integrity import check
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal import journal as module
-from cm_tui.engine.journal.event import MAX_BYTES, Position
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal import journal as module
+from cm_tui.engine.platform.journal.event import MAX_BYTES, Position
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
 from tests.tiers import examples
 
@@ -273,7 +273,7 @@ def test_a_journal_that_was_removed_meanwhile_is_made_again(journal: Journal):
 
 
 def test_importing_it_brings_nothing_heavy():
-    code = "import sys, cm_tui.engine.journal; print(*sorted(sys.modules))"
+    code = "import sys, cm_tui.engine.platform.journal; print(*sorted(sys.modules))"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     )

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.git.identity import identify
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 
 
@@ -67,7 +67,7 @@ def test_a_hit_does_without_the_git_library(tmp_path: Path):
     repo.git("pack-refs", "--all")
     Journal.of(repo.root)
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.journal.journal import Journal;"
+        "import sys; from pathlib import Path; from cm_tui.engine.platform.journal.journal import Journal;"
         f"Journal.of(Path({str(repo.root)!r})).append('note', {{}}); print('pygit2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"

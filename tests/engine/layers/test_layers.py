@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.layers import cypher, ingested
-from cm_tui.engine.layers.ingested import Entity, Relation
-from cm_tui.engine.layers.kv import KvStore
+from cm_tui.engine.context.layers import cypher
+from cm_tui.engine.context.layers.kv import KvStore
+from cm_tui.engine.memory.projection import ingested
+from cm_tui.engine.memory.projection.ingested import Entity, Relation
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit
 

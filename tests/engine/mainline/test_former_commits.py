@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.git.commits import Commits
-from cm_tui.engine.mainline import coverage, former_commits
+from cm_tui.engine.code.mainline import coverage, former_commits
+from cm_tui.engine.platform.git.commits import Commits
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, view_of
 from tests.engine.history.test_backfill import grow

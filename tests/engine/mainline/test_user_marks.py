@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.code.mainline import user_marks
 from cm_tui.errors import NotFoundError, StoreError
 from tests.gitrepo import Repo
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory import episode_sync
-from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.engine.memory.projection import episode_sync
+from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import CancelledError
 from cm_tui.model import EpisodeEdit
 from tests.engine.memory.test_episode_source import index, record

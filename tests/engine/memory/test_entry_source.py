@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.memory.entry_source import passages_of
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_file import FILE
+from cm_tui.engine.memory.projection.entry_source import passages_of
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author

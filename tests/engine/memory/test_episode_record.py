@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal.event import Event, as_event, new_line, parse_line
-from cm_tui.engine.journal.journal import START
-from cm_tui.engine.memory.episode_record import KIND, EpisodeRecord, read_episode
+from cm_tui.engine.memory.projection.episode_record import KIND, EpisodeRecord, read_episode
+from cm_tui.engine.platform.journal.event import Event, as_event, new_line, parse_line
+from cm_tui.engine.platform.journal.journal import START
 from cm_tui.model import Actor, EpisodeType, Outcome, Step, StepKind
 
 texts = st.text(max_size=40)

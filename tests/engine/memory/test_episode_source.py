@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory import episode_sync
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.engine.memory.projection import episode_sync
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import StoreError
 from cm_tui.model import Cancel, IndexSummary
 from tests.waiting import until

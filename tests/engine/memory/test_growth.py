@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory import episode_source, episode_sync
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.search import passages
+from cm_tui.engine.memory.projection import episode_source, episode_sync
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.search.ranking import passages
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.freshness.changes import Changes
-from cm_tui.engine.freshness.scheduler import Scheduler
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.code.freshness.changes import Changes
+from cm_tui.engine.code.freshness.scheduler import Scheduler
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
 from tests.gitrepo import Repo
@@ -324,7 +324,7 @@ def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeyp
     tell(repo, "prompt", prompt="Left alone", session="left")
     with monkeypatch.context() as patch:
         later = time.time_ns() + 2 * 86_400 * 10**9
-        patch.setattr("cm_tui.engine.journal.event.time.time_ns", lambda: later)
+        patch.setattr("cm_tui.engine.platform.journal.event.time.time_ns", lambda: later)
         tell(repo, "prompt", prompt="Two days later")
     assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 2
     assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 1
@@ -333,8 +333,8 @@ def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeyp
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory import journal_consumer
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.memory.projection import journal_consumer
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -413,7 +413,7 @@ def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: JournalCon
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
     later = time.time() + 3600
-    monkeypatch.setattr("cm_tui.engine.memory.journal_consumer.time.time", lambda: later)
+    monkeypatch.setattr("cm_tui.engine.memory.projection.journal_consumer.time.time", lambda: later)
     processor.on_nudge(repo.root)
     processor.close()
     data = episodes(repo)[0].data

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
-from cm_tui.engine.memory.recorder import record_turn
-from cm_tui.engine.memory.turns import Turn
+from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials
+from cm_tui.engine.memory.projection.recorder import record_turn
+from cm_tui.engine.memory.projection.turns import Turn
+from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.integrations.agents import AGENTS
 from cm_tui.integrations.agents.agent_files import InstallTarget
 from tests.gitrepo import Repo

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory import note_source
-from cm_tui.engine.notes import known_scan
-from cm_tui.engine.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes import known_scan
+from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.projection import note_source
 from tests.planted import GITHUB
 from tests.waiting import until
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.notes import overwritten
-from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.notes import overwritten
+from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
@@ -238,8 +238,8 @@ def test_half_of_a_file_costs_no_entry(root: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_that_is_saved_again_and_again_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.entries import entry_file
-    from cm_tui.engine.notes import note_file
+    from cm_tui.engine.memory.entries import entry_file
+    from cm_tui.engine.memory.notes import note_file
 
     for module in (entry_file, note_file):
         monkeypatch.setattr(module, "write_if_unchanged", lambda *_: False)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EpisodeFilter, Step
 from tests.gitrepo import Repo
@@ -158,7 +158,7 @@ def _without(engine: Engine):
 
 
 def test_an_unknown_profile_beside_is_refused(tmp_path: Path):
-    from cm_tui.engine.search import profiles
+    from cm_tui.engine.search.ranking import profiles
     from cm_tui.errors import ConfigError
 
     with pytest.raises(ConfigError, match="no profile 'nothing'"):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.memory.recorder import record_turn
-from cm_tui.engine.memory.turns import Turn
+from cm_tui.engine.memory.projection.recorder import record_turn
+from cm_tui.engine.memory.projection.turns import Turn
+from cm_tui.engine.platform.journal.event import Event, Position
 from tests.gitrepo import Repo
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.journal.journal import START
-from cm_tui.engine.memory.turns import FORGOTTEN_SECONDS, Turns
+from cm_tui.engine.memory.projection.turns import FORGOTTEN_SECONDS, Turns
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.journal import START
 
 
 class Events:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal import integrity
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal import integrity
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.mentions.commands import commands_of, named_command
-from cm_tui.engine.mentions.recognise import named_in
+from cm_tui.engine.memory.mentions.commands import commands_of, named_command
+from cm_tui.engine.memory.mentions.recognise import named_in
 
 
 def seen(text: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Cancel, Mention, MentionState, StaleItem
 from tests.engine.mentions.conftest import CONFIG

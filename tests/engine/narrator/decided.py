@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.entries import entry_file
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.notes import note_file
+from cm_tui.engine.memory.entries import entry_file
+from cm_tui.engine.memory.notes import note_file
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import (
     NarratedChange,

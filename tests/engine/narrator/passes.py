@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.event import line_of
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.narrator import pass_run, processes
-from cm_tui.engine.narrator.observation import Observation
-from cm_tui.engine.narrator.turn import Turn
-from cm_tui.engine.store.cursor import Cursor
+from cm_tui.engine.memory.narrator import pass_run, processes
+from cm_tui.engine.memory.narrator.observation import Observation
+from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.event import line_of
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.model import NarratedProposal, NarratorReport
 
 DAY = 86_400.0
-LIST = "cm_tui.engine.narrator.miners.list"
+LIST = "cm_tui.engine.memory.narrator.miners.list"
 START = 1_760_000_000.0
 
 
@@ -61,7 +61,7 @@ def use(patch: pytest.MonkeyPatch, *miners: Any, version: int = 1) -> None:
 
 def serve() -> None:
     """Look at episodes as a worker process does, with the miner of tests."""
-    from cm_tui.engine.narrator import worker
+    from cm_tui.engine.memory.narrator import worker
 
     module = ModuleType(LIST)
     module.MINERS, module.VERSION = (Sayings(),), 1  # type: ignore[attr-defined]

@@ -13,12 +13,12 @@ from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.backup import back_up, restore_backup
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.narrated import PROPOSED
-from cm_tui.engine.narrator import agent_proposals, agent_words
-from cm_tui.engine.narrator.agent_proposals import AgentProposals, Wish, candidate_of
-from cm_tui.engine.narrator.policy import KINDS, approves
-from cm_tui.engine.narrator.targets import PROJECT_NOTE, USER_NOTE
+from cm_tui.engine.memory.narrator import agent_proposals, agent_words
+from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, Wish, candidate_of
+from cm_tui.engine.memory.narrator.policy import KINDS, approves
+from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE
+from cm_tui.engine.memory.projection.narrated import PROPOSED
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import NarratedDecision
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use

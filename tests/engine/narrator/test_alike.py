@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator import alike
-from cm_tui.engine.narrator.alike import Group, Wording, grouped, says_otherwise
-from cm_tui.engine.narrator.wording import normal
-from cm_tui.engine.narrator.words import code_of
+from cm_tui.engine.memory.narrator import alike
+from cm_tui.engine.memory.narrator.alike import Group, Wording, grouped, says_otherwise
+from cm_tui.engine.memory.narrator.wording import normal
+from cm_tui.engine.memory.narrator.words import code_of
 from tests.tiers import examples
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator import confidence
-from cm_tui.engine.narrator.candidate import Tally
-from cm_tui.engine.narrator.seen_rows import WORDED
+from cm_tui.engine.memory.narrator import confidence
+from cm_tui.engine.memory.narrator.candidate import Tally
+from cm_tui.engine.memory.narrator.seen_rows import WORDED
 from cm_tui.model import FactKind
 
 DAY = 86_400.0

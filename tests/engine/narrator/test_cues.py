@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator import cues, sound
-from cm_tui.engine.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
-from cm_tui.engine.narrator.own_words import sentences_in
+from cm_tui.engine.memory.narrator import cues, sound
+from cm_tui.engine.memory.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
+from cm_tui.engine.memory.narrator.own_words import sentences_in
 from cm_tui.errors import ModelError
 from tests import narrator_histories
 
@@ -28,7 +28,7 @@ _BOUND_S = 0.5
 
 
 def parts() -> dict[str, str]:
-    text = files("cm_tui.engine.narrator").joinpath("cues.toml").read_text(encoding="utf-8")
+    text = files("cm_tui.engine.memory.narrator").joinpath("cues.toml").read_text(encoding="utf-8")
     found: dict[str, str] = tomllib.loads(text)["parts"]
     return found
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator import note_lines
-from cm_tui.engine.notes.marked_lines import Written, digest_of, marked, take_back
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.places import Found
+from cm_tui.engine.memory.narrator import note_lines
+from cm_tui.engine.memory.notes.marked_lines import Written, digest_of, marked, take_back
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.places import Found
 from cm_tui.errors import RefusedError
 from cm_tui.model import NarratedDecision
 from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, states
@@ -47,6 +47,50 @@ def write(engine: Engine, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode())
     return file
+
+
+UNEVEN = {
+    "none": None, "blanks": "# Project\n\nwords\n\n\n", "no end": "# Project\n\nwords", "open fence": "# P\n\n```\ncode\n",
+    "empty": "", "own heading": "# Project\n\n## Rules\n", "own heading inside": "# P\n\n## Rules\n\n## Next\n\n- x\n",
+    "spaces": "# P\n\nwords  \n   \n", "windows": "# Project\r\n\r\nwords", "bullets": "# P\n\n## Rules\n\n- mine",
+}  # fmt: skip
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("name", UNEVEN)
+def test_a_note_is_as_it_was_once_all_lines_are_taken_out_in_any_order(engine: Engine, name: str):
+    before, file = UNEVEN[name], write(engine, UNEVEN[name] or "")
+    if before is None:
+        file.unlink()
+    ids = [one_of(engine, words).id for words in ("quokka", "sign")]
+    for order in (ids, ids[::-1]):
+        for one in ids:
+            approved(engine, one)
+        for one in order:
+            assert engine.undo_narrated(one).done
+        assert (file.read_bytes().decode() if file.exists() else None) == before
+    for one in ids:
+        approved(engine, one)
+    for _ in ids:
+        engine.undo()
+    assert (file.read_bytes().decode() if file.exists() else None) == before
+
+
+def test_a_heading_that_others_left_goes_with_the_last_line_wherever_it_stands(engine: Engine):
+    file = write(engine, "# Project\n")
+    first, second = (one_of(engine, words).id for words in ("quokka", "sign"))
+    for one in (first, second):
+        approved(engine, one)
+    file.write_text(f"{file.read_text()}\n## By hand\n\n- x\n")
+    for one in (first, second):
+        engine.undo_narrated(one)
+    assert file.read_text() == "# Project\n\n## By hand\n\n- x\n"
+    approved(engine, first)
+    file.write_text(file.read_text().replace("## Rules", "## Mine"))
+    engine.undo_narrated(first)
+    approved(engine, second)
+    engine.undo_narrated(second)
+    assert "## Rules" not in file.read_text()
 
 
 @pytest.mark.few(5)

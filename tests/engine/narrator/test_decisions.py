@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.narrated import DECIDED, WORDED
+from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import NarratedDecision, NarratedFilter
 from tests.engine.narrator.decided import (
@@ -117,7 +117,7 @@ def test_rejected_is_never_proposed_again_in_any_wording(engine: Engine):
 
 
 def test_a_fact_with_another_name_is_known_by_its_claims(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.narrator import facts
+    from cm_tui.engine.memory.narrator import facts
 
     first, second = one_of(engine, "quokka"), one_of(engine, "sign")
     decided(engine, first.id, "reject")

@@ -16,11 +16,11 @@ import pytest
 from cm_tui.daemon import open_engine
 from cm_tui.engine.api import links
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.backup import make, restore
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.narrated import DECIDED, WORDED
-from cm_tui.engine.narrator.facts import Made
-from cm_tui.engine.narrator.proposals import Proposals
+from cm_tui.engine.memory.backup import make, restore
+from cm_tui.engine.memory.narrator.facts import Made
+from cm_tui.engine.memory.narrator.proposals import Proposals
+from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedDecision, NarratedFilter
 from tests.engine.narrator.decided import (
@@ -156,7 +156,7 @@ def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(eng
 
 
 def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.notes import note_saves
+    from cm_tui.engine.memory.notes import note_saves
     from cm_tui.errors import StoreError
 
     def fail(*_: object) -> None:

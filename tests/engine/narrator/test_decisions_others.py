@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.narrated import STANDS_ON
+from cm_tui.engine.memory.projection.narrated import STANDS_ON
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, NarratedDecision, NarratedFilter, NarratedProposal
 from tests.engine.mentions.conftest import CONFIG, JUSTFILE

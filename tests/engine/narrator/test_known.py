@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator.known import compare
-from cm_tui.engine.narrator.known_lines import KnownLines
-from cm_tui.engine.narrator.tables import NarratorTables
+from cm_tui.engine.memory.narrator.known import compare
+from cm_tui.engine.memory.narrator.known_lines import KnownLines
+from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.model import NarratedProposal
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
 
@@ -91,7 +91,7 @@ def test_only_what_changed_is_read_again(engine: Engine, monkeypatch: pytest.Mon
     for number in range(5):
         write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
     assert one(engine).relation == "new"
-    from cm_tui.engine.narrator import known_lines
+    from cm_tui.engine.memory.narrator import known_lines
 
     read: list[str] = []
     before = known_lines.read_note

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.note_source import path_of
-from cm_tui.engine.narrator.lifecycle import MOST, id_of, proposals
-from cm_tui.engine.narrator.themes import Fact, themes
-from cm_tui.engine.narrator.topic_changes import apply, preview
-from cm_tui.engine.recalls.recall_log import RecallLog
+from cm_tui.engine.memory.narrator.lifecycle import MOST, id_of, proposals
+from cm_tui.engine.memory.narrator.themes import Fact, themes
+from cm_tui.engine.memory.narrator.topic_changes import apply, preview
+from cm_tui.engine.memory.projection.note_source import path_of
+from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from cm_tui.model import NarratedProposal
 from tests.engine.narrator.topic_project import DAY_S, TOPICS, Project
 from tests.planted import GITHUB

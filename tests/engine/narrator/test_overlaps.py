@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.narrator.candidate import Candidate, Tally
-from cm_tui.engine.narrator.overlaps import without_overlaps
+from cm_tui.engine.memory.narrator.candidate import Candidate, Tally
+from cm_tui.engine.memory.narrator.overlaps import without_overlaps
 
 
 def fact(kind: str, claim: str, support: int, subject: str = "") -> Candidate:

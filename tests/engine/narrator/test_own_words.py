@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
 RULE = "always use tabs in Makefiles"
 OWN = "and never push to main"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from tests.tiers import examples
 
 _SAME = (

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.episodes import retention
-from cm_tui.engine.episodes.changes import CONSOLIDATED
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.narrator import pass_run, processes, reading
-from cm_tui.engine.narrator.tables import TABLES, NarratorTables
+from cm_tui.engine.memory.episodes import retention
+from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
+from cm_tui.engine.memory.narrator import pass_run, processes, reading
+from cm_tui.engine.memory.narrator.tables import TABLES, NarratorTables
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Step
 from tests.engine.narrator.passes import DAY, WORKER, Sayings, new_project, opened, passed, proposed, put, said, use

@@ -13,8 +13,8 @@ import pytest
 from cm_tui.config import Config
 from cm_tui.config.sections import NarratorConfig, NarratorModelConfig
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator.phrasing import Phrasing, StoredAnswers
-from cm_tui.engine.narrator.tables import NarratorTables
+from cm_tui.engine.memory.narrator.phrasing import Phrasing, StoredAnswers
+from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, Items, serving, tidy
@@ -122,7 +122,7 @@ def test_nothing_is_paid_for_twice(engine: Engine, server: ChatServer):
 
 
 def test_of_many_the_surest_are_phrased_first(engine: Engine, server: ChatServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("cm_tui.engine.narrator.phrasing._MOST_READ", 2)
+    monkeypatch.setattr("cm_tui.engine.memory.narrator.phrasing._MOST_READ", 2)
     part, proposals = phrasing(engine, server), found(engine)
     part.run(proposals, Cancel())
     assert [bool(one.phrased_by) for one in part.applied(proposals)] == [True, True, False]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.mentions.commands import commands_of
-from cm_tui.engine.narrator.project_commands import ProjectCommands
+from cm_tui.engine.memory.mentions.commands import commands_of
+from cm_tui.engine.memory.narrator.project_commands import ProjectCommands
 from tests.tiers import examples
 
 FILES = {

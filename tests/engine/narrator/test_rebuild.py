@@ -10,11 +10,11 @@ import pytest
 
 from cm_tui.daemon import open_engine
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.episodes import retention
-from cm_tui.engine.episodes.changes import CONSOLIDATED
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.narrator.tables import NarratorTables
-from cm_tui.engine.store import database
+from cm_tui.engine.memory.episodes import retention
+from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
+from cm_tui.engine.memory.narrator.tables import NarratorTables
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.store import database
 from cm_tui.model import Step
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, proposed, put, said, use
 
@@ -67,7 +67,7 @@ def test_of_what_was_erased_nothing_is_left(engine: Engine):
 
 
 def test_what_another_process_erased_is_gone_with_the_next_look(engine: Engine):
-    from cm_tui.engine.journal.event import ERASURE
+    from cm_tui.engine.platform.journal.event import ERASURE
 
     ids = put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     passed(engine)

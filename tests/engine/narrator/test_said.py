@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator import said
-from cm_tui.engine.narrator.said import (
+from cm_tui.engine.memory.narrator import said
+from cm_tui.engine.memory.narrator.said import (
     Said,
     cues_with,
     kind_of,

@@ -9,11 +9,11 @@ import pytest
 
 from cm_tui.daemon import open_engine
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator.miners.cochange import Cochange
-from cm_tui.engine.narrator.miners.commands import Commands
-from cm_tui.engine.narrator.miners.conventions import Conventions
-from cm_tui.engine.narrator.miners.fixes import Fixes
-from cm_tui.engine.narrator.miners.workflows import Workflows
+from cm_tui.engine.memory.narrator.miners.cochange import Cochange
+from cm_tui.engine.memory.narrator.miners.commands import Commands
+from cm_tui.engine.memory.narrator.miners.conventions import Conventions
+from cm_tui.engine.memory.narrator.miners.fixes import Fixes
+from cm_tui.engine.memory.narrator.miners.workflows import Workflows
 from cm_tui.model import Step
 from tests.engine.narrator.miners.turns import bash
 from tests.engine.narrator.passes import new_project, opened, passed, proposed, put, said, use

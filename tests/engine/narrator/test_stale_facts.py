@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.narrator.candidate import Candidate, Tally
-from cm_tui.engine.narrator.stale_facts import Code, contradicted_by_code, proposals
+from cm_tui.engine.memory.narrator.candidate import Candidate, Tally
+from cm_tui.engine.memory.narrator.stale_facts import Code, contradicted_by_code, proposals
 from cm_tui.model import NarratedProposal
 from cm_tui.model.history import SHORT_SHA
 from tests.engine.mentions.conftest import CONFIG, JUSTFILE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.narrator.candidate import Candidate, Tally
-from cm_tui.engine.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, match, overlap, target_of
+from cm_tui.engine.memory.narrator.candidate import Candidate, Tally
+from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, match, overlap, target_of
 from cm_tui.model import FactKind, Topic
 
 TALLY = Tally(3, 3, 0, 0.0, 1.0, 0.0, 1.0)

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.narrator import topic_text
-from cm_tui.engine.narrator.lifecycle import proposals
-from cm_tui.engine.narrator.topic_changes import apply, change, preview
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.topic_undo import take_back
+from cm_tui.engine.memory.narrator import topic_text
+from cm_tui.engine.memory.narrator.lifecycle import proposals
+from cm_tui.engine.memory.narrator.topic_changes import apply, change, preview
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.topic_undo import take_back
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import NarratedProposal, TopicAction
 from cm_tui.model.author import Author
@@ -283,7 +283,7 @@ def test_what_is_written_later_is_there_after_undo(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.narrator.topic_changes import change
+from cm_tui.engine.memory.narrator.topic_changes import change
 
 left = int(sys.argv[2])
 

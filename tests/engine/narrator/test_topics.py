@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.note_source import path_of
-from cm_tui.engine.narrator.topic_changes import change
-from cm_tui.engine.narrator.topics import PROJECT_BYTES, TOPIC_BYTES, USER_BYTES, map_of
-from cm_tui.engine.recalls.recall_log import RecallLog
+from cm_tui.engine.memory.narrator.topic_changes import change
+from cm_tui.engine.memory.narrator.topics import PROJECT_BYTES, TOPIC_BYTES, USER_BYTES, map_of
+from cm_tui.engine.memory.projection.note_source import path_of
+from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from cm_tui.model import Topic
 from tests.engine.narrator.topic_project import DAY_S, Project
 

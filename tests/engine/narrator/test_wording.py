@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator.wording import (
+from cm_tui.engine.memory.narrator.wording import (
     is_conditional,
     is_reversal,
     is_switch,

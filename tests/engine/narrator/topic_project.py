@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.notes.topic_events import CHANGED
+from cm_tui.engine.memory.notes.topic_events import CHANGED
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import START, Journal
 from tests.gitrepo import Repo
 
 TOPICS = ".cm/notes/topics"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
+from cm_tui.engine.memory.notes.notes import Notes
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.notes.hunks import hunks_between, taken_back, with_kept_lines
-from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.note_saves import CHANGED
-from cm_tui.engine.notes.note_undo import take_back
-from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.memory.notes.hunks import hunks_between, taken_back, with_kept_lines
+from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
+from cm_tui.engine.memory.notes.note_saves import CHANGED
+from cm_tui.engine.memory.notes.note_undo import take_back
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model.author import Author
 from tests.engine.notes.conftest import write
@@ -157,8 +157,8 @@ def test_a_link_in_its_place_is_not_written_through(root: Path, changes: NoteCha
 _APPEND = """
 import sys
 from pathlib import Path
-from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
+from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.model.author import Author
 for number in range(25):
     NoteChanges(Notes(Path(sys.argv[1]))).append(f"{sys.argv[2]}-{number}.", "many", Author())

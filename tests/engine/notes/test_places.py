@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.places import Places
-from cm_tui.engine.notes.scan import scan_folders
+from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.places import Places
+from cm_tui.engine.memory.notes.scan import scan_folders
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.notes.conftest import write
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.git.conflict_marks import conflict_line
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.note_undo import take_back
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.places import Places
-from cm_tui.engine.notes.scan import scan_folders
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
+from cm_tui.engine.memory.notes.note_undo import take_back
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.places import Places
+from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.engine.platform.git.conflict_marks import conflict_line
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, RefusedError, UsageError
 from cm_tui.model.author import Author
 from cm_tui.paths import data_dir

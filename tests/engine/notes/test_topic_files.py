@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui import paths
-from cm_tui.engine.journal.event import Event
-from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.notes.archived_topics import archived, is_archived, place_of, restored
-from cm_tui.engine.notes.note_file import forget_kept, kept_file, writing
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.topic_events import CHANGED, REVERTED
-from cm_tui.engine.notes.topic_files import FileChange, TopicFiles
-from cm_tui.engine.notes.topic_undo import FilesBack, merged_back, take_back
+from cm_tui.engine.memory.notes.archived_topics import archived, is_archived, place_of, restored
+from cm_tui.engine.memory.notes.note_file import forget_kept, kept_file, writing
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.topic_events import CHANGED, REVERTED
+from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
+from cm_tui.engine.memory.notes.topic_undo import FilesBack, merged_back, take_back
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.notes.conftest import write
 from tests.planted import GITHUB
@@ -182,10 +182,10 @@ def test_what_is_kept_of_files_that_went_is_forgotten_with_their_event(root: Pat
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.notes import topic_files
-from cm_tui.engine.notes.note_file import writing
-from cm_tui.engine.notes.notes import Notes
-from cm_tui.engine.notes.topic_files import FileChange, TopicFiles
+from cm_tui.engine.memory.notes import topic_files
+from cm_tui.engine.memory.notes.note_file import writing
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
 
 root, left = Path(sys.argv[1]), int(sys.argv[2])
 notes = Notes(root)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.parse.c_heads import read_heads
-from cm_tui.engine.parse.c_plain_macros import without_plain_macros
-from cm_tui.engine.parse.c_structure import blank, read_structure
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob
+from cm_tui.engine.code.parse.c_heads import read_heads
+from cm_tui.engine.code.parse.c_plain_macros import without_plain_macros
+from cm_tui.engine.code.parse.c_structure import blank, read_structure
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob
 from tests.tiers import examples
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.parse.headings import DOCUMENTS, headings
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob
+from cm_tui.engine.code.parse.headings import DOCUMENTS, headings
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob
 
 RST = """\
 =======

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
-from cm_tui.engine.parse.tree_query import query_of
-from cm_tui.engine.scan.languages import LANGUAGES, Language, language_of
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.code.parse.tree_query import query_of
+from cm_tui.engine.code.scan.languages import LANGUAGES, Language, language_of
 from cm_tui.model.code import SYMBOL_KINDS
 from tests.tiers import examples
 
@@ -51,7 +51,7 @@ def named(blob: ParsedBlob, kind: str) -> set[str]:
 
 
 def read_query(name: str, suffix: str = ".scm") -> str:
-    text = files("cm_tui.engine.parse").joinpath("queries", name + suffix).read_text("utf-8")
+    text = files("cm_tui.engine.code.parse").joinpath("queries", name + suffix).read_text("utf-8")
     return text if suffix == ".md" else re.sub(r'(?m)^\s*;.*$|"(?:[^"\\\\]|\\\\.)*"', "", text)
 
 
@@ -73,7 +73,7 @@ def test_chunks_hold_every_line_with_text_once(name: str, parsed: dict[str, Pars
 
 
 @pytest.mark.parametrize(
-    "query", sorted((files("cm_tui.engine.parse") / "queries").iterdir(), key=str), ids=lambda one: one.name
+    "query", sorted((files("cm_tui.engine.code.parse") / "queries").iterdir(), key=str), ids=lambda one: one.name
 )
 def test_a_query_names_only_kinds_that_can_be_asked_for(query) -> None:
     if query.name.endswith(".scm"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.parse_blob import parse_blob
 
 SOURCE = b"""\
 LIB_NAMESPACE_BEGIN

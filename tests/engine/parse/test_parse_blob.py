@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.git.encodings import decode
-from cm_tui.engine.parse.chunks import MAX_CHARS, MAX_LINES, TEXT_LINES
-from cm_tui.engine.parse.normalise import (
+from cm_tui.engine.code.parse.chunks import MAX_CHARS, MAX_LINES, TEXT_LINES
+from cm_tui.engine.code.parse.normalise import (
     bound_types,
     clean_doc,
     multiply,
@@ -20,9 +19,10 @@ from cm_tui.engine.parse.normalise import (
     type_names,
     without_annotations,
 )
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
-from cm_tui.engine.scan.languages import LANGUAGES, language_of
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
+from cm_tui.engine.platform.git.encodings import decode
 from tests.tiers import examples
 
 SAMPLES = Path(__file__).parent / "samples"

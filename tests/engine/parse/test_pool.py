@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from cm_tui.engine.parse import pool as pools
-from cm_tui.engine.parse.pool import Pool
-from cm_tui.engine.parse.row_batches import merge
-from cm_tui.engine.parse.worker import Task, parse_batch
+from cm_tui.engine.code.parse import pool as pools
+from cm_tui.engine.code.parse.pool import Pool
+from cm_tui.engine.code.parse.row_batches import merge
+from cm_tui.engine.code.parse.worker import Task, parse_batch
 
 BODY = "\n".join(f"def f{n}(a, b):\n    return g{n}(a)\n" for n in range(20)).encode()
 
@@ -73,7 +73,7 @@ def test_a_guard_left_behind_moves_even_little_work_to_a_process(guard):
 # A worker whose parser ends badly on the blob that says so.
 BAD_WORKER = """
 import os, time
-import cm_tui.engine.parse.worker as worker
+import cm_tui.engine.code.parse.worker as worker
 real = worker.parse_tasks
 def parse_tasks(tasks):
     for task in tasks:

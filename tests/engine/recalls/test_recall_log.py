@@ -14,8 +14,8 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.recording import pause, resume
-from cm_tui.engine.recalls import recall_log
-from cm_tui.engine.recalls.recall_log import RecallLog
+from cm_tui.engine.memory.recalls import recall_log
+from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from tests.waiting import until
 
 
@@ -68,7 +68,7 @@ def test_many_at_once_lose_no_count(log: RecallLog):
 
 def test_whoever_is_killed_loses_what_was_not_written_and_no_more(log: RecallLog):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.recalls.recall_log import RecallLog\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.recalls.recall_log import RecallLog\n"
         "log = RecallLog(Path(sys.argv[1])); log.note(['entry/a'], 'person'); log.flush()\n"
         "log.note(['entry/a'], 'person'); print('there', flush=True); sys.stdin.read()"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.recalls.session_cache import TTL_SECONDS, VALUE_CHARACTERS, SessionCache
+from cm_tui.engine.memory.recalls.session_cache import TTL_SECONDS, VALUE_CHARACTERS, SessionCache
 from cm_tui.errors import UsageError
 from tests.planted import GITHUB
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import recording
-from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.journal_consumer import JournalConsumer
-from cm_tui.engine.memory.recorder import record_turn
-from cm_tui.engine.memory.turns import Turn
-from cm_tui.engine.recording import changes, pauses
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.memory.projection.recorder import record_turn
+from cm_tui.engine.memory.projection.turns import Turn
+from cm_tui.engine.memory.recording import changes, pauses
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.recording import folders, pauses
-from cm_tui.engine.recording.gate import PastGate, why_not
-from cm_tui.engine.recording.pauses import EVERYWHERE, Pause
+from cm_tui.engine.memory.recording import folders, pauses
+from cm_tui.engine.memory.recording.gate import PastGate, why_not
+from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import ConfigError, NotFoundError, StoreError, UsageError
 from tests.gitrepo import Repo
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from cm_tui.engine.redaction.find import find
-from cm_tui.engine.redaction.redact import redact
+from cm_tui.engine.platform.redaction.find import find
+from cm_tui.engine.platform.redaction.redact import redact
 from tests.engine.redaction.corpus import AROUND, TOKENS, Planted, corpus
 
 CORPUS = corpus()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.redaction.redact import redact
+from cm_tui.engine.platform.redaction.redact import redact
 
 WORD = "Winter" + "-qxt7791"
 TOKEN = "h7Kp2mQ9" * 4

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.redaction.detectors import DETECTORS, patterns_of
-from cm_tui.engine.redaction.records import redact_record
-from cm_tui.engine.redaction.redact import redact
-from cm_tui.engine.redaction.shape_table import SHAPES, SHORTEST
-from cm_tui.engine.redaction.strength import goes_on
+from cm_tui.engine.platform.redaction.detectors import DETECTORS, patterns_of
+from cm_tui.engine.platform.redaction.records import redact_record
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.shape_table import SHAPES, SHORTEST
+from cm_tui.engine.platform.redaction.strength import goes_on
 
 SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]
 LONG = [

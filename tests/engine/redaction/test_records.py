@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.redaction.records import redact_record
+from cm_tui.engine.platform.redaction.records import redact_record
 
 SECRET = "ghp_" + "a1B2" * 9
 MARK = "[redacted: github token]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import random
 
-from cm_tui.engine.redaction.records import redact_record
+from cm_tui.engine.platform.redaction.records import redact_record
 
 _BYTES = random.Random(5)
 LINES = [base64.b64encode(_BYTES.randbytes(48)).decode() for _ in range(20)] + ["Ab1Cd2Ef3Gh4Ij5Kl6w=="]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.scan.credential_files import holds_credentials, is_credential_file
+from cm_tui.engine.code.scan.credential_files import holds_credentials, is_credential_file
 
 DASHES = "-" * 5
 KEY = f"{DASHES}BEGIN OPENSSH PRIVATE KEY{DASHES}\nb3BlbnNzaC1rZXktdjEAAAAA\n"

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.scan.folders import folders_of
-from cm_tui.engine.scan.skip_rules import SkipRules, by_content, is_generated_name, suffix_of
+from cm_tui.engine.code.scan.folders import folders_of
+from cm_tui.engine.code.scan.skip_rules import SkipRules, by_content, is_generated_name, suffix_of
 from cm_tui.errors import ConfigError
 
 

@@ -4,11 +4,11 @@ from contextlib import closing
 
 import pytest
 
-from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.index import files
-from cm_tui.engine.index.files import FileView
-from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.index import files
+from cm_tui.engine.code.index.files import FileView
+from cm_tui.engine.code.scan.content_reader import ContentReader
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.store.database import Database
 from tests import indexing
 from tests.gitrepo import Repo
 

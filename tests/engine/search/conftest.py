@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.search.pipeline import Searcher
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors.index import VectorIndex
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.embed.choice import provider_for
+from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.engine.search.vectors.index import VectorIndex
 from tests.shop import SHOP, Project
 
 PROVIDER = provider_for(Config().embedding)

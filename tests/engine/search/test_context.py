@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.search import profiles
-from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
-from cm_tui.engine.search.context import beside, lend
-from cm_tui.engine.search.documents import Threads
+from cm_tui.engine.search.ranking import profiles
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable, concatenate
+from cm_tui.engine.search.ranking.context import beside, lend
+from cm_tui.engine.search.ranking.documents import Threads
 
 PROFILE = profiles.make("recall", {})
 

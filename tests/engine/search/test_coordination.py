@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.search import profiles
-from cm_tui.engine.search.fuse import fuse, keyword_level
-from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.engine.search.ranking import profiles
+from cm_tui.engine.search.ranking.fuse import fuse, keyword_level
+from cm_tui.engine.search.ranking.pipeline import Searcher
 from tests.engine.search.test_context import table
 from tests.shop import Project
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.search import passing
-from cm_tui.engine.search.near_names import NearNames, fold
+from cm_tui.engine.search.ranking import passing
+from cm_tui.engine.search.ranking.near_names import NearNames, fold
 from cm_tui.model import SearchResult
 from tests.cli.conftest import git
 
@@ -261,7 +261,7 @@ def test_a_pasted_page_has_suggestions_in_time(engine: Engine) -> None:
 
 def test_nearest_first_then_what_is_used_most(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("getItem", 3), ("get_items", 90), ("getTime", 5), ("getltem", 7), ("set_item", 50), ("unrelated", 999)]
-    monkeypatch.setattr("cm_tui.engine.search.near_names._USED", _values(rows))
+    monkeypatch.setattr("cm_tui.engine.search.ranking.near_names._USED", _values(rows))
     near = NearNames(engine._db)
     assert near.of("get_itme") == ("getTime", "getItem", "get_items")
     assert near.of("getitemm") == ("get_items", "getItem", "set_item")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.scan import languages
-from cm_tui.engine.search.filters import Asked, Filter, Vocabulary
+from cm_tui.engine.code.scan import languages
+from cm_tui.engine.search.ranking.filters import Asked, Filter, Vocabulary
 
 KNOWN = Vocabulary(languages.called(), "/home/me/shop")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.search.grouping import MOST_INSIDE, by_file
+from cm_tui.engine.search.ranking.grouping import MOST_INSIDE, by_file
 from cm_tui.model import Hit
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.search import code_source, passages, tokens
-from cm_tui.engine.search.bm25 import bm25
-from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking import code_source, passages, tokens
+from cm_tui.engine.search.ranking.bm25 import bm25
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from tests.shop import SHOP, Project
 from tests.tiers import examples
 

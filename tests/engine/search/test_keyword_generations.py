@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from tests.shop import Project
 from tests.tiers import examples
 

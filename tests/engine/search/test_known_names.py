@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.search.known_names import known_names
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.known_names import known_names
 from tests.shop import Project
 
 FILES: dict[str, str | None] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.vectors.by_source import ProjectVectors
+from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from tests.priced_shop import engine, priced, root
 
 __all__ = ["engine", "priced", "root"]

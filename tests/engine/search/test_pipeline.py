@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.embed.provider import NoProvider
-from cm_tui.engine.search import adjust, profiles
-from cm_tui.engine.search.pipeline import Searcher
-from cm_tui.engine.search.rerank import TimedReranker
-from cm_tui.engine.vectors.index import VectorIndex
+from cm_tui.engine.search.embed.choice import provider_for
+from cm_tui.engine.search.embed.provider import NoProvider
+from cm_tui.engine.search.ranking import adjust, profiles
+from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.engine.search.ranking.rerank import TimedReranker
+from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
 from cm_tui.model.score_text import printed
@@ -316,7 +316,7 @@ def test_a_reranker_that_is_too_slow_is_left_out_until_later() -> None:
 def test_auto_leaves_out_what_is_too_slow_and_on_does_not(
     shop: Project, vectors: VectorIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.rerank._BUDGET", -1.0)
+    monkeypatch.setattr("cm_tui.engine.search.ranking.rerank._BUDGET", -1.0)
     slow = Slow("refund")
     searcher = Searcher(shop.db, vectors, Config(), provider=PROVIDER, reranker=slow)
     for _ in range(2):
@@ -343,8 +343,8 @@ def notes(project: Project) -> Project:
         (2, "note", "2026-02-10-router.md", 1, 2, "", "The router hides its cache behind a flag.", "b", 1_030 * day),
         (3, "note", "MEMORY.md", 1, 2, "", "Deploys go out on Fridays.", "c", None),
     ]
-    from cm_tui.engine.search import fts_writer
-    from cm_tui.engine.search.wording import PROSE_WORDING
+    from cm_tui.engine.search.ranking import fts_writer
+    from cm_tui.engine.search.ranking.wording import PROSE_WORDING
 
     with project.db.transaction():
         for key, source, path, start, end, title, text, digest, time in rows:

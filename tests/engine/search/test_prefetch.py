@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.search.passage_cache import PassageCache
-from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.passage_cache import PassageCache
+from cm_tui.engine.search.ranking.pipeline import Searcher
 from tests.shop import Project
 
 
@@ -20,7 +20,7 @@ def words_of(project: Project) -> list[str]:
 
 @pytest.mark.parametrize("size", [1, 20, 500_000])
 def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.inverted_index._SLICE", size)
+    monkeypatch.setattr("cm_tui.engine.search.ranking.inverted_index._SLICE", size)
     words = [*words_of(shop), "no-such-word"]
     stored, engine = KeywordIndex(shop.db), KeywordIndex(shop.db)
     engine.read_all()
@@ -48,7 +48,7 @@ def test_records_read_early_are_those_that_are_asked_for(shop: Project) -> None:
 
 
 def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.passage_cache._KEPT", 3)
+    monkeypatch.setattr("cm_tui.engine.search.ranking.passage_cache._KEPT", 3)
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage ORDER BY id")]
     cache = PassageCache(shop.db)
     assert len(cache.get(ids)) == len(ids)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cm_tui import paths
 from cm_tui.config import Config, load_config
-from cm_tui.engine.search import adjust, profile_file, profiles
-from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.engine.search.ranking import adjust, profile_file, profiles
+from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.errors import ConfigError
 from tests.shop import Project
 from tests.tiers import examples

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.search.frames import Frame
-from cm_tui.engine.search.pipeline import Searcher
-from cm_tui.engine.search.query import Query
-from cm_tui.engine.search.report import NAMES, WEIGHTS, is_report, read
-from cm_tui.engine.search.wording import CODE_WORDING
+from cm_tui.engine.search.ranking.frames import Frame
+from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.report import NAMES, WEIGHTS, is_report, read
+from cm_tui.engine.search.ranking.wording import CODE_WORDING
 from tests.shop import Project
 from tests.tiers import examples
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.search.snippet import snippet
-from cm_tui.engine.search.tokens import terms
+from cm_tui.engine.search.ranking.snippet import snippet
+from cm_tui.engine.search.ranking.tokens import terms
 
 DOC = "\n".join(f"    word {i} about url_for and url_for again" for i in range(30))
 TEXT = f"@decorated\ndef url_for(\n    endpoint,\n) -> str:\n{DOC}\n    return url_for"

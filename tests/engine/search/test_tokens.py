@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.search import tokens
+from cm_tui.engine.search.ranking import tokens
 from tests.tiers import examples
 
 

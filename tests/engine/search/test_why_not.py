@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.search.lifts import Move, with_weight
-from cm_tui.engine.search.pipeline import Searcher
-from cm_tui.engine.search.why_not import WhyNot
+from cm_tui.engine.search.ranking.lifts import Move, with_weight
+from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.engine.search.ranking.why_not import WhyNot
 from cm_tui.errors import UsageError
 from cm_tui.model import Profile
 from cm_tui.model.comparison import lacks, side_by_side
@@ -161,7 +161,7 @@ def test_nothing_named_and_no_words(asked):
 
 def test_what_is_left_outside_of_a_small_pool_comes_in_with_a_larger_one(asked, monkeypatch: pytest.MonkeyPatch):
     searcher, why = asked
-    monkeypatch.setattr("cm_tui.engine.search.retrieve._FILES", 1)
+    monkeypatch.setattr("cm_tui.engine.search.ranking.retrieve._FILES", 1)
     profile = code(searcher, pool=8)
     inside = {hit.passage for hit in searcher.search(QUESTION, profile=profile, mode="keyword", limit=99).hits}
     wide = searcher.search(QUESTION, profile=code(searcher), mode="keyword", limit=99).hits

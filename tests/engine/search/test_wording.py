@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.search import tokens
-from cm_tui.engine.search.wording import CODE_WORDING, PROSE_WORDING, wording_of
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.wording import CODE_WORDING, PROSE_WORDING, wording_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.store import connection, database
+from cm_tui.engine.platform.store import connection, database
 
 
 @pytest.fixture(autouse=True)

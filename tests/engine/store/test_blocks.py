@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from arro3.core import DataType
 
-from cm_tui.engine.store import blocks
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store import blocks
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreDamagedError
 from tests.damage import BLOCK, HEADERS, overwrite
 
@@ -33,12 +35,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def harm(db: Database) -> StoreDamagedError | None:
-    return blocks.examine(db.file, db.rows)
+    return blocks.examine(db.file, db.read_at, db.rows)
 
 
 def test_a_whole_file_is_whole_and_each_block_in_use_counts(folder: Path):
     with closing(Database(folder)) as db:
-        layout = blocks.read_layout(db.file)
+        layout = blocks.read_layout(db.file, db.read_at)
         assert layout is not None
         assert (layout.block_size, layout.bytes) == (BLOCK, db.file.stat().st_size)
         assert harm(db) is None
@@ -53,6 +55,14 @@ def test_a_whole_file_is_whole_and_each_block_in_use_counts(folder: Path):
             assert found is None or found.finding == "store-overwritten"
             db.file.write_bytes(original)
         assert harm(db) is None
+
+
+@pytest.mark.process
+def test_a_check_leaves_the_lock_that_keeps_other_processes_out(folder: Path):
+    with closing(Database(folder)) as db:
+        assert harm(db) is None
+        connect = [sys.executable, "-c", "import duckdb, sys; duckdb.connect(sys.argv[1])", str(db.file)]
+        assert "Conflicting lock" in subprocess.run(connect, capture_output=True, text=True, check=False).stderr
 
 
 def test_a_store_that_is_written_meanwhile_is_whole(folder: Path):

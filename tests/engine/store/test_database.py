@@ -10,8 +10,8 @@ import duckdb
 import pytest
 from arro3.core import DataType
 
-from cm_tui.engine.store import schema
-from cm_tui.engine.store.database import FILE, Database
+from cm_tui.engine.platform.store import schema
+from cm_tui.engine.platform.store.database import FILE, Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
 
 
@@ -193,7 +193,7 @@ def test_a_store_in_use_names_the_process(folder):
         """
         import sys
         from pathlib import Path
-        from cm_tui.engine.store.database import Database
+        from cm_tui.engine.platform.store.database import Database
         from cm_tui.errors import StoreBusyError
         try:
             Database(Path(sys.argv[1]))
@@ -234,7 +234,7 @@ def test_a_read_only_folder_is_read_or_a_plain_message(folder, made, tmp_path, t
     script = """
         import os, sys
         from pathlib import Path
-        from cm_tui.engine.store.database import Database
+        from cm_tui.engine.platform.store.database import Database
         from cm_tui.errors import StoreError
         Database(Path(sys.argv[2])).close()
         if os.geteuid() == 0:
@@ -260,7 +260,7 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
         import resource, signal, sys
         from pathlib import Path
         from arro3.core import DataType
-        from cm_tui.engine.store.database import FILE, Database
+        from cm_tui.engine.platform.store.database import FILE, Database
         from cm_tui.errors import StoreError
         folder = Path(sys.argv[1])
         db = Database(folder)

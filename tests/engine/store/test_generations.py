@@ -10,9 +10,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cm_tui.engine.store import generations
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.generations import GENERATION
+from cm_tui.engine.platform.store import generations
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.generations import GENERATION
 
 
 @pytest.fixture

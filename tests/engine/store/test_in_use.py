@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreError
 from tests.waiting import until
 
@@ -55,10 +55,10 @@ def test_closing_beside_many_questions_ends_each_with_an_answer_or_an_error(tmp_
 
 
 def test_a_closed_store_is_released_though_threads_that_asked_it_go_on(tmp_path):
-    from cm_tui.engine.episodes.episode_tables import EpisodeTables
-    from cm_tui.engine.graph.graph import Graph
-    from cm_tui.engine.search.keyword import KeywordIndex
-    from cm_tui.engine.store.writer_lock import WriterLock
+    from cm_tui.engine.code.graph.graph import Graph
+    from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+    from cm_tui.engine.platform.store.writer_lock import WriterLock
+    from cm_tui.engine.search.ranking.keyword import KeywordIndex
 
     db = Database(tmp_path / "store")
     with ThreadPoolExecutor(1) as pool:

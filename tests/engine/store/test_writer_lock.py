@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.store import writer_lock
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import WriterLock
+from cm_tui.engine.platform.store import writer_lock
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 from tests.waiting import until
 

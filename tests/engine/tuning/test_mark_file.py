@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.tuning.mark_file import MOST_MARKS, MarkFile
+from cm_tui.engine.search.tuning.mark_file import MOST_MARKS, MarkFile
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
 from cm_tui.model.tuning import Mark, places_of
 

@@ -7,9 +7,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from cm_tui.engine.embed.provider import unit_rows
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors.index import VectorIndex
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.embed.provider import unit_rows
+from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import ModelError
 
 

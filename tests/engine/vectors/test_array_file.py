@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cm_tui import files
-from cm_tui.engine.vectors.array_file import MAGIC, UnusableFileError, load_arrays, save_arrays
+from cm_tui.engine.search.vectors.array_file import MAGIC, UnusableFileError, load_arrays, save_arrays
 
 from .conftest import CountingProvider, everything, filled
 
@@ -31,7 +31,7 @@ def same(left, right):
 def test_a_saved_file_is_used_as_it_is(saved, opened, provider, monkeypatch):
     index, file = saved
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    monkeypatch.setattr("cm_tui.engine.vectors.cache.live_keys", None)  # the store is not asked
+    monkeypatch.setattr("cm_tui.engine.search.vectors.cache.live_keys", None)  # the store is not asked
     again = opened()
     assert again.notes == []
     same(index, again)

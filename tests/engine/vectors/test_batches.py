@@ -14,11 +14,11 @@ import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import REMOTE
-from cm_tui.engine.embed import batch_jobs
-from cm_tui.engine.embed.choice import fallback_provider_for, provider_for
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import batch_fill, batch_state
-from cm_tui.engine.vectors.by_source import ProjectVectors
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.embed import batch_jobs
+from cm_tui.engine.search.embed.choice import fallback_provider_for, provider_for
+from cm_tui.engine.search.vectors import batch_fill, batch_state
+from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.embedding_endpoint import Endpoint, listening

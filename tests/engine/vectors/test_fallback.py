@@ -13,8 +13,8 @@ from cm_tui import paths
 from cm_tui.config import load_config
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor import installation
-from cm_tui.engine.embed import prose as prose_model
-from cm_tui.engine.vectors import by_source, in_use
+from cm_tui.engine.search.embed import prose as prose_model
+from cm_tui.engine.search.vectors import by_source, in_use
 from cm_tui.tui.modes.health.texts import index_text
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
@@ -26,7 +26,7 @@ Write = Callable[..., None]
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    monkeypatch.setattr("cm_tui.engine.embed.remote._REST_SECONDS", 0)
+    monkeypatch.setattr("cm_tui.engine.search.embed.remote._REST_SECONDS", 0)
     monkeypatch.setattr(by_source, "ASK_AGAIN_SECONDS", 0)
     with listening() as endpoint:
         yield endpoint
@@ -175,7 +175,7 @@ def test_a_remote_fallback_that_is_named_has_its_own_address_and_key_and_gets_co
     shop: Repo, endpoint: Endpoint, settings: Write, monkeypatch: pytest.MonkeyPatch
 ):
     from cm_tui.config import endpoints
-    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.platform.journal.journal import Journal
 
     with listening() as other:
         usual = endpoints.Usual(other.url, "VOYAGE_API_KEY", "voyage-code-3")

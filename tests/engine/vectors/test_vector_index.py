@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.bundled import BundledProvider
-from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import index as vector_index
-from cm_tui.engine.vectors.codec import path_words
-from cm_tui.engine.vectors.index import VectorIndex
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.embed.bundled import BundledProvider
+from cm_tui.engine.search.embed.choice import provider_for
+from cm_tui.engine.search.vectors import index as vector_index
+from cm_tui.engine.search.vectors.codec import path_words
+from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
 from tests.tiers import examples
@@ -191,9 +191,9 @@ def test_kill_9_in_the_middle_of_filling_loses_one_batch_at_most(db, passages, o
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.embed.bundled import BundledProvider
-from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors.index import VectorIndex
+from cm_tui.engine.search.embed.bundled import BundledProvider
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.vectors.index import VectorIndex
 
 class Mortal(BundledProvider):
     batch = 8
@@ -282,7 +282,7 @@ def test_the_cache_keeps_what_is_used_and_a_bounded_rest(passages, opened, db):
 
 def test_what_was_used_last_is_kept_longest(passages, opened, db, monkeypatch):
     clock = iter(range(1000, 2000))
-    monkeypatch.setattr("cm_tui.engine.vectors.cache.time.time", lambda: next(clock))
+    monkeypatch.setattr("cm_tui.engine.search.vectors.cache.time.time", lambda: next(clock))
     old = passages.add("old", path="a.py")
     index = opened(entries=2)
     filled(index)

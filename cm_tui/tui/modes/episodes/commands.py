@@ -25,12 +25,24 @@ from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.undo_commands import undo_last
 
 
 def _not_open(screen: EpisodesView) -> str | None:
     return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def _nothing_to_import(screen: EpisodesView) -> str | None:
+    if screen.cm.project.importing:
+        return "past sessions are being imported"
+    return None if screen.cm.project.sessions_to_import else "no past session waits to be imported"
+
+
+def import_sessions(screen: EpisodesView) -> None:
+    """Record past sessions of agents."""
+    screen.cm.session_import.start()
 
 
 def _no_turns(screen: EpisodesView) -> str | None:
@@ -80,10 +92,10 @@ def choose_filter(screen: EpisodesView) -> None:
         state = "shown"
 
     def got(stats: EpisodeStats) -> None:
-        screen.app.push_screen(FilterDialog(stats, text), chosen)
+        ask(screen, FilterDialog(stats, text, chosen))
 
-    def chosen(line: str | None) -> None:
-        if line is not None and line != screen.filter_input.value:
+    def chosen(line: str) -> None:
+        if line != screen.filter_input.value:
             screen.filter_input.value = line
 
     screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)
@@ -225,6 +237,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             bar=False, blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
             "read only, and S leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
+    Command("episodes.import", "m", "Import", "Record the past sessions of agents that were found for this project",
+            import_sessions, bar=False, blocked=_nothing_to_import),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),

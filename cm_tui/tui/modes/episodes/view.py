@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Session
 from cm_tui.tui.modes.episodes.activity import ActivityPanel
@@ -154,7 +155,7 @@ class EpisodesView(RecordedEpisodes):
         totals = self.totals
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if totals else []
         cursor = next((place for place, row in enumerate(rows) if row.key == (self.session_key or "")), 0)
-        empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else NOTHING
+        empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         if not self.sessions.rows:
             rows = []
         with self.session_list.prevent(SessionList.Highlighted):
@@ -164,6 +165,23 @@ class EpisodesView(RecordedEpisodes):
         panel.border_subtitle = Content(
             f"{known:,} of {count(total, 'session')}" if known < total else count(total, "session")
         )
+
+    @property
+    def _nothing(self) -> str:
+        """Why no session is listed, and what can be done about it."""
+        view = self.cm.project
+        if view.importing:
+            return "Past sessions are being imported; they are listed as they are read."
+        if waiting := view.sessions_to_import:
+            wait = noun(waiting, "waits", "wait")
+            return f"Nothing was recorded yet. {count(waiting, 'past session')} {wait} to be imported: m imports them."
+        return NOTHING
+
+    def project_changed(self) -> None:
+        """Ask once the project is open; past sessions may have been found, or imported."""
+        super().project_changed()
+        if self.totals is not None and not self.sessions.rows:
+            self._show_sessions()
 
     def turns_changed(self, new: bool) -> None:
         """Show the rows with the same cursor, and the session's story if no episode is open."""

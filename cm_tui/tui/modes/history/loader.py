@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import (
     CommitPoint,
     Drift,
@@ -64,12 +64,19 @@ class HistoryLoader:
         ask: asks the engine.
         drop: forgets a question by its topic.
         filled: is called with a tab and what it shows, or what is being read for it.
+        progress: returns the progress of reading the history, in words; empty while it is not being read.
     """
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | Reading], None]) -> None:
+    def __init__(
+        self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | Reading], None],
+        progress: Callable[[], str],
+    ) -> None:  # fmt: skip
         self._ask = ask
         self._drop = drop
         self._filled = filled
+        self._progress = progress
+        self.unread: set[str] = set()
+        """Tabs that show nothing yet because the history that they need is being read."""
         self.point: CommitPoint | None = None
         self.mark: CommitPoint | None = None
         self.is_since = False
@@ -181,9 +188,10 @@ class HistoryLoader:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
-            self._filled(
-                "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
-            )
+            note = page.note if found else page.note or "Nothing of that name is known."
+            if self._progress():
+                note = "History is being read: earlier versions are added once that is done."
+            self._filled("life", Filled(found, note, some))
 
         name = subject if isinstance(subject, str) else subject.qualname
         words = f"Reading the life of {one_line(name)}…"
@@ -226,9 +234,15 @@ class HistoryLoader:
                 got(answer)
 
         def failed(error: CmError) -> None:
-            if subject == self._subject_of(tab):
+            if subject != self._subject_of(tab):
+                return
+            if isinstance(error, NotFoundError) and (words := self._progress()):
+                self.unread.add(tab)
+                self._filled(tab, Filled((), f"{words}. This commit is shown as soon as it is read."))
+            else:
                 self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
 
+        self.unread.discard(tab)
         self._ask(tab, call, take, failed, delay=SETTLING)
 
 

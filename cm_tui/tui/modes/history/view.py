@@ -21,6 +21,7 @@ from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.modes.history.tabs_panel import TabsPanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import count
 
 _NEVER = object()
 OF_THE_PAST = ("changes", "symbols", "life")
@@ -42,7 +43,9 @@ class HistoryView(ModeScreen):
         self._seen_line: tuple[str | None, str | None] | None = None
         """HEAD, and the commit that the index reflects, of the line that was read last."""
         self._seen_history: object = None
-        self.loader = HistoryLoader(self.ask, self.drop_question, self._fill)
+        self._is_read = True
+        """No reading of the history is on its way, as far as it was seen last."""
+        self.loader = HistoryLoader(self.ask, self.drop_question, self._fill, self._reading)
         self.revision_prompt = RevisionPrompt(self)
         self._beside: CommitPoint | None = None
         """The commit off the mainline that is the point while the cursor stays on its nearest ancestor."""
@@ -139,11 +142,19 @@ class HistoryView(ModeScreen):
             self.cm.lifecycle.refresh_history()
             self._forget(*OF_THE_PAST)
             self._look_for_drift()
-        if view.history != self._seen_history:
-            self._seen_history = view.history
-            self._forget(*OF_THE_PAST)
+        is_read = not self._reading()
+        if view.history != self._seen_history or is_read != self._is_read:
+            # While it is being read, what is shown stays: it is only asked for again where there was nothing.
+            self._forget(*(OF_THE_PAST if is_read else sorted(self.loader.unread)))
+        self._seen_history, self._is_read = view.history, is_read
         self.commit_panel.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
+
+    def _reading(self) -> str:
+        """Return the progress of reading the history, in this process or another; empty while it is not being read."""
+        history, step = self.cm.project.history, self.cm.project.reading
+        known, wanted = (step.done, step.total) if step else (history.known, history.wanted) if history else (0, 0)
+        return f"History is being read: {known:,} of {count(wanted, 'commit')}" if step or wanted else ""
 
     def _read_line(self, status: ProjectStatus) -> None:
         """Read the commits when they may be others than those that are here, or could not be read."""

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
+from cm_tui.model.progress import WAIT
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size, wrapped
@@ -221,6 +222,8 @@ def _agents(view: ProjectView) -> str:
 
 
 def _how_far(step: Progress) -> str:
+    if step.stage == WAIT:
+        return f": {one_line(step.message)}"
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,10 +20,12 @@ from cm_tui.tui.modes.review.signs import STATES, title_of
 from cm_tui.tui.modes.review.undoing import forget_decisions, note_decision
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.writing import words_of_error
-from cm_tui.tui.widgets.text import count, elide_end, one_line
+from cm_tui.tui.widgets.text import ago, count, elide_end, one_line
 
 _LONGEST = 48
 _STATE_AFTER: dict[Verdict, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
+_VERDICTS: dict[NarratedState, Verdict] = {"approved": "approve", "rejected": "reject"}
+"""What had been decided where a decision is refused."""
 
 
 def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: NarratedDecision) -> None:
@@ -66,10 +69,36 @@ def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Se
     refused = [(one, change) for one, change in zip(items, changes, strict=True) if not change.done]
     gone = {one.id for one, _ in refused}
     screen.stock.done(key_of(one) for one in items if one.id not in gone)
+    elsewhere, others = [], []
     for one, change in refused:
         screen.details.drop(one.id)
-        screen.stock.give_back(change.proposal or one, change.problem or "It could not be done.")
-    came_back(screen, [(one, change.problem) for one, change in refused])
+        now = change.proposal
+        if now is not None and now.state in _VERDICTS and one.state not in _VERDICTS:
+            elsewhere.append(now)
+        else:
+            screen.stock.give_back(now or one, change.problem or "It could not be done.")
+            others.append((one, change.problem))
+    _decided_elsewhere(screen, elsewhere)
+    came_back(screen, others)
+
+
+def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) -> None:
+    """Report what another client, or a policy, had decided before: it stays so, and `u` undoes that."""
+    for one in items:
+        forget_decisions(screen.cm.history, {one.id})
+        decision = NarratedDecision(_VERDICTS[one.state], one.reason)
+        note_decision(screen, [one.id], decision, _label([one], one.state))
+        screen.stock.decided({key_of(one): one})
+    screen.stock.done(key_of(one) for one in items)
+    if items:
+        one = items[0]
+        by = "a person" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
+        when = f" {ago(time.time() - one.decided)}" if one.decided is not None else ""
+        more = f", and {count(len(items) - 1, 'more', 'more')}" if len(items) > 1 else ""
+        words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes that."
+        screen.cm.tell(words, severity="warning", timeout=8)
+        screen.tell_done("")
+        screen.show_rows()
 
 
 def _failed(screen: ReviewView, items: Sequence[NarratedProposal], error: CmError) -> None:

@@ -27,6 +27,7 @@ from cm_tui.tui.widgets.path_panel import PathPanel
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -76,6 +77,7 @@ class SymbolsView(ModeScreen):
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
             self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
+            self._open_soon()
         self.code_tree.focus()
         super().on_mount()
 
@@ -195,12 +197,18 @@ class SymbolsView(ModeScreen):
         """Show a place; with `record` it is a step that `back` leads away from."""
         if record:
             self.navigation.go(place)
+            self._open_soon()
         else:
             self.navigation.look(place)
         at = self.cm.revision.at
         if self.cm.project.why_not_searchable is None:
             self.ask("view", lambda engine: load_content(engine, place, at), self._show, self._cannot_show)
         self.refresh_keys()
+
+    def _open_soon(self) -> None:
+        """Name what is being opened, where nothing is shown yet."""
+        if self.shown is None and self.place is not None and self.cm.revision.at is None:
+            self.code.set_rows((), empty=f"Opening {one_line(self.place.path)}…")
 
     def _count_unresolved(self, count: int) -> None:
         self.unresolved_count = count

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from cm_tui.engine.narrator.miners.cochange import Cochange
-from cm_tui.engine.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.miners.cochange import Cochange
+from cm_tui.engine.memory.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, changed, claims, turn
 from tests.tiers import examples
 

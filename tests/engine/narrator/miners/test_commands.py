@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from cm_tui.engine.narrator.miners.commands import Commands
+from cm_tui.engine.memory.narrator.miners.commands import Commands
 from cm_tui.model import Step
 from tests.engine.narrator.miners.turns import ROOT, any_turns, bash, claims, codex, texts, turn
 from tests.tiers import examples

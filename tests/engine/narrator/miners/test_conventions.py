@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator.commit_forms import form_of, messages_in
-from cm_tui.engine.narrator.miners.conventions import Conventions, ending_of
-from cm_tui.engine.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.commit_forms import form_of, messages_in
+from cm_tui.engine.memory.narrator.miners.conventions import Conventions, ending_of
+from cm_tui.engine.memory.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, bash, changed, claims, codex, new_file, texts, turn
 from tests.tiers import examples
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.narrator.error_signs import sign_of
-from cm_tui.engine.narrator.miners.fixes import Fixes
+from cm_tui.engine.memory.narrator.error_signs import sign_of
+from cm_tui.engine.memory.narrator.miners.fixes import Fixes
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
 from tests.tiers import examples
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from cm_tui.engine.narrator.miners.corrections import Corrections
-from cm_tui.engine.narrator.miners.decisions import Decisions
-from cm_tui.engine.narrator.miners.rejected import Rejected
-from cm_tui.engine.narrator.miners.statements import Statements
-from cm_tui.engine.narrator.observation import Miner
+from cm_tui.engine.memory.narrator.miners.corrections import Corrections
+from cm_tui.engine.memory.narrator.miners.decisions import Decisions
+from cm_tui.engine.memory.narrator.miners.rejected import Rejected
+from cm_tui.engine.memory.narrator.miners.statements import Statements
+from cm_tui.engine.memory.narrator.observation import Miner
 from tests.engine.narrator.miners.turns import any_turns, turn
 from tests.tiers import examples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from cm_tui.engine.narrator.miners.workflows import Workflows
+from cm_tui.engine.memory.narrator.miners.workflows import Workflows
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
 from tests.tiers import examples
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.narrator.observation import Miner, Observation
-from cm_tui.engine.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.observation import Miner, Observation
+from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 
 ROOT = "/home/ann/shop"

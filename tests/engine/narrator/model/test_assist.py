@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from cm_tui.config.sections import NarratorModelConfig
-from cm_tui.engine.narrator.model.answers import Answers
-from cm_tui.engine.narrator.model.assist import Assistance, assist, estimate
+from cm_tui.engine.memory.narrator.model.answers import Answers
+from cm_tui.engine.memory.narrator.model.assist import Assistance, assist, estimate
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Evidence, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, serving

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.engine.parse.parse_blob import parse_blob
-from cm_tui.engine.parse.records import ParsedBlob
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.records import ParsedBlob
+from cm_tui.engine.code.scan.languages import language_of
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "samples"

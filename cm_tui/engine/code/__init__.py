@@ -1,0 +1,1 @@
+"""From files to symbols, edges and their history."""

@@ -1,0 +1,145 @@
+"""Derived tables for the graph's queries: files, definitions, scopes, imports and class hierarchies.
+
+Everything here is derived from the store and kept in memory next to it: built on demand, and again after the index has
+changed.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from cm_tui.engine.code.graph import language_facts
+from cm_tui.engine.code.graph.import_binding import Binder
+from cm_tui.engine.code.graph.import_tables import fill_import_tables
+from cm_tui.engine.code.graph.schema_view import SCHEMA, SchemaView, script
+from cm_tui.engine.code.scan.content_reader import ChangedError
+from cm_tui.engine.platform.store.database import Database
+
+_MANIFESTS = re.compile(r"(^|/)((ts|js)config[^/]*\.json|package\.json|go\.mod|Cargo\.toml|pubspec\.yaml)$")
+
+
+Read = Callable[[str, str], str]
+
+
+class DerivedTables:
+    """Derived tables of one snapshot of the project, in a separate schema.
+
+    Args:
+        db: the store.
+        schema: of the tables.
+    """
+
+    def __init__(self, db: Database, schema: str = SCHEMA) -> None:
+        self.lock = threading.RLock()
+        """To be held from `refresh` to the last read of the tables."""
+        self.view = SchemaView(db, schema)
+        self._db = self.view
+        self._key: tuple[Any, ...] | None = None
+        self._state = object()
+        self._binder: Binder | None = None
+
+    @classmethod
+    def of(cls, db: Database, schema: str = SCHEMA) -> DerivedTables:
+        """Return the set of tables of that name that all who ask about a store share."""
+        return db.shared(f"derived_tables {schema}", lambda db: cls(db, schema))
+
+    def refresh(self, snapshot: str, read: Read | None) -> object:
+        """Rebuild the tables unless they are those of a snapshot.
+
+        Args:
+            snapshot: a relation of (path, blob) for a FROM clause.
+            read: text of a file by path and object id; default: the passages' text.
+
+        Returns:
+            A token that changes whenever the tables do.
+        """
+        if self._key is None:
+            self._prepare()
+        state = self._db.rows(f"SELECT count(*), sum(hash(path, blob)) FROM {snapshot}")[0]  # noqa: S608 - our own relation
+        key = (snapshot, *state, self._db.get_meta("passage_generation"), read)
+        if key == self._key:
+            return self._state
+        self._key = ("in progress",)
+        self._db.run(script("derived_tables").replace("{snapshot}", snapshot))
+        self._binder = fill_import_tables(self.view, self._manifests(read))
+        self._db.run(script("packages"))
+        self._db.run(script("star_imports"))
+        self._hierarchy()
+        self._key = key
+        self._state = object()
+        return self._state
+
+    def forget(self) -> None:
+        """Mark the tables as missing: they are rebuilt on demand."""
+        self._key = None
+
+    def files_of(self, target: str) -> set[int]:
+        """Ids of the files or packages that a path or a module's name means."""
+        found = self._db.rows(
+            "SELECT id FROM graph.file WHERE path = ? UNION SELECT id FROM graph.package WHERE key = ? AND key <> ''",
+            [target, target],
+        )
+        if found or self._binder is None:
+            return {row[0] for row in found}
+        families = [row[0] for row in self._db.rows("SELECT DISTINCT family FROM graph.file")]
+        return {f for f in (self._binder.file_of(family, target) for family in families) if f is not None}
+
+    def propagate(self) -> None:
+        """Resolve the expressions in `seed` completely; the results are in `done`."""
+        self._db.run(script("propagate"))
+
+    def _prepare(self) -> None:
+        schema = self.view.schema
+        if self._db.value("SELECT count(*) FROM duckdb_databases() WHERE database_name = ?", [schema]) == 0:
+            # READ_WRITE is explicit: a read-only store would make this read-only, too. Compressed, it takes a third.
+            self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE, COMPRESS)")
+        self._db.run(script("macros"))
+        families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
+        self.view.fill("family", ("family", "shares", "guesses", "global_names", "counts_arguments"),
+                        [(f.name, f.shares, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
+        self.view.fill("keyword", ("family", "name"), [(f.name, word) for f in families for word in f.keywords])
+        self.view.fill("language", ("language", "family", "implicit"),
+                        [(one, f.name, one in f.implicit) for f in families for one in f.languages])  # fmt: skip
+        self.view.fill("self_word", ("family", "word", "role"),
+                        [(f.name, word, role) for f in families for word, role in f.self_words.items()])  # fmt: skip
+        scopes = {f.name: language_facts.BUILTIN_SCOPE - n for n, f in enumerate(families)}
+        self.view.fill("builtin", ("family", "scope", "name"),
+                        [(f.name, scopes[f.name], name) for f in families for name in ('"', *f.builtins)])  # fmt: skip
+        self.view.fill("common", ("name",), [(name,) for name in language_facts.common_names()])
+
+    def _hierarchy(self) -> None:
+        sites = script("sites").replace("{wanted}", "r.kind = 'inherit' AND r.symbol IS NOT NULL")
+        sites = sites.replace("{scope}", "(SELECT d.parent FROM graph.def d WHERE d.id = site.scope)")
+        self._db.run(sites)
+        self._db.run(script("scope_lookup"))
+        self.propagate()
+        self._db.run(script("hierarchy"))
+
+    def _manifests(self, read: Read | None) -> dict[str, str]:
+        """Text of the files that define module names, by path."""
+        wanted = [path for (path,) in self._db.rows("SELECT path FROM graph.file") if _MANIFESTS.search(path)]
+        if not wanted:
+            return {}
+        lines: dict[str, list[str]] = {}
+        for path, start, text in self._db.rows(
+            "SELECT p.path, p.start_line, p.text FROM passage p "
+            "JOIN graph.file f ON f.path = p.path AND f.blob = p.blob "
+            "WHERE p.path IN (SELECT unnest(?::VARCHAR[])) ORDER BY p.path, p.start_line",
+            [wanted],
+        ):
+            lines.setdefault(path, [])[start - 1 :] = text.split("\n")
+        texts = {path: "\n".join(found) for path, found in lines.items()}
+        missing = [path for path in wanted if path not in texts]
+        if read is not None and missing:
+            # A state of the past has no passages.
+            oids = dict(self._db.rows("SELECT f.path, b.oid FROM graph.file f JOIN blob b ON b.id = f.blob"))
+            for path in missing:
+                try:
+                    texts[path] = read(path, oids[path])
+                except ChangedError:
+                    # Edited since it was indexed: its mappings are external until the next run has read it.
+                    continue
+        return texts

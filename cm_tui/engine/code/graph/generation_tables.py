@@ -1,0 +1,213 @@
+"""Derived tables and resolved calls by state of the code: built once, read by any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+from weakref import ref
+
+import duckdb
+
+from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.code.graph.resolve import SMALL, Resolver
+from cm_tui.engine.code.graph.schema_view import SCHEMA
+from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.errors import CmError
+from cm_tui.lru import LRU
+from cm_tui.model import Edge, Page, SymbolKey
+
+NOW = "now_file"
+"""Relation of the current files."""
+
+MOST_EDGES = 20_000
+"""Kept of the pages that were asked for last: some 500 bytes each."""
+_LOOK_S = 0.05
+_made = count()
+"""Counts the sets of tables of this process."""
+
+
+class PageKey(NamedTuple):
+    """A question about a symbol's edges, without the lines of their sites."""
+
+    symbol: SymbolKey
+    direction: str
+    depth: int
+    kinds: tuple[str, ...]
+
+
+Pages = LRU[PageKey, Page[Edge]]
+
+
+class TableSet:
+    """Derived data of one state of the code.
+
+    Args:
+        db: the store.
+        number: of that state.
+    """
+
+    def __init__(self, db: Database, number: int) -> None:
+        self.number = number
+        # A unique name, even if the tables of a generation are rebuilt: a transaction that has seen a database must not
+        # see another one with its name, or DuckDB invalidates the whole store.
+        self.schema = f"{SCHEMA}_{number}_{next(_made)}"
+        self.tables = DerivedTables(db, self.schema)
+        self.resolver = Resolver(self.tables)
+        # A page without edges takes room as well.
+        self.pages: Pages = LRU(MOST_EDGES, lambda page: len(page.rows) + 1)
+        self.users = 0
+        """Calls of questions that are not answered yet."""
+        self.asked = 0
+        """Questions so far."""
+        self.resolved = 0
+        """The requests among them that were about calls."""
+        self._db = self.tables.view
+        self._lock = threading.RLock()
+        self._is_made = False
+
+    def make(self, read: Read | None, *, whole: bool = False) -> None:
+        """Build the tables if they are missing; called by a thread that reads this generation.
+
+        Args:
+            read: as for `DerivedTables.refresh`.
+            whole: resolve all calls, too, not only requested ones.
+        """
+        with self._lock:
+            if not self._is_made:
+                try:
+                    with self._db.generations.keeping():
+                        self.tables.refresh(NOW, read)
+                except BaseException:
+                    # The unfinished tables went with the transaction.
+                    self.tables.forget()
+                    raise
+                self._is_made = True
+                # Where there are few, resolving all of them costs no more than choosing among them.
+                whole = whole or int(self._db.value("SELECT count(*) FROM reference")) <= SMALL
+            if whole and not self.resolver.is_whole:
+                with self._db.generations.keeping():
+                    self.resolver.resolve_all()
+
+
+class GenerationTables:
+    """The sets of tables of one store, by generation; those out of use are dropped."""
+
+    def __init__(self, db: Database) -> None:
+        # The store is the key of the sets: a strong reference would keep it forever.
+        self._store = ref(db)
+        self._lock = threading.Lock()
+        self._sets: dict[int, TableSet] = {}
+        self._read: Read | None = None
+        self._background: threading.Thread | None = None
+        self._running: Cursor | None = None
+        self._closed = False
+        db.generations.on_change(self._prepare)
+        db.generations.on_close(self._close)
+
+    @classmethod
+    def of(cls, db: Database) -> GenerationTables:
+        """Return the sets that all who ask about a store share."""
+        return db.shared("generation_tables", cls)
+
+    @property
+    def _db(self) -> Database:
+        db = self._store()
+        if db is None:
+            raise ReferenceError("The store was closed.")
+        return db
+
+    @contextmanager
+    def asked(self, read: Read | None, *, resolve: bool) -> Iterator[TableSet]:
+        """Hold the tables of the generation that this thread reads, made if need be.
+
+        Args:
+            read: as for `DerivedTables.refresh`.
+            resolve: the question is about calls: from the second of them on, all are resolved behind the answers.
+        """
+        with self._using() as found:
+            self._read = read
+            found.make(read)
+            found.asked += 1
+            found.resolved += resolve
+            if found.resolved > 1 and not found.resolver.is_whole:
+                self._resolve_behind(found.number)
+            yield found
+
+    @contextmanager
+    def _using(self) -> Iterator[TableSet]:
+        number = self._db.generations.code
+        with self._lock:
+            if number not in self._sets:
+                self._sets[number] = TableSet(self._db, number)
+            found = self._sets[number]
+            found.users += 1
+        try:
+            yield found
+        finally:
+            # Its transaction may have written into them, and could not write into others made in their place.
+            self._db.generations.when_answered(partial(self._release, found))
+
+    def _release(self, found: TableSet) -> None:
+        with self._lock:
+            found.users -= 1
+        # The response is complete; errors in dropping old tables are ignored, and a closed store drops them anyway.
+        with suppress(ReferenceError, CmError, duckdb.Error):
+            self._drop_old()
+
+    def _prepare(self, _number: int) -> None:
+        """Build the tables of a new generation if those of the one before were in use."""
+        with self._lock:
+            last = max(self._sets, default=None)
+            before = None if last is None else self._sets[last]
+        if before is None or not before.asked:
+            return
+        with self._using() as found:
+            found.make(self._read, whole=before.resolver.is_whole)
+
+    def _drop_old(self) -> None:
+        with self._lock:
+            newest = sorted(self._sets)[-2:]
+            old = [found for number, found in self._sets.items() if number not in newest and not found.users]
+            for found in old:
+                del self._sets[found.number]
+        for found in old:
+            # Not in a transaction that has written into them.
+            with closing(self._db.open_cursor()) as own:
+                own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
+
+    def _resolve_behind(self, number: int) -> None:
+        with self._lock:
+            busy = self._background is not None and self._background.is_alive()
+            if busy or self._closed:
+                return
+            self._background = threading.Thread(target=self._resolve, args=(number,), name="cm-graph", daemon=True)
+            self._background.start()
+
+    def _resolve(self, number: int) -> None:
+        try:
+            with self._db.reading(), self._using() as found:
+                self._running = self._db.cursor
+                if found.number == number and not self._closed:
+                    found.make(self._read, whole=True)
+        except (CmError, duckdb.Error, ReferenceError):
+            # The next request resolves for itself, and reports problems; or the store was closed.
+            return
+        finally:
+            self._running = None
+
+    def _close(self) -> None:
+        with self._lock:
+            self._closed = True
+            thread = self._background
+        if thread is None or thread is threading.current_thread():
+            return
+        while thread.is_alive():
+            # Closing the store does not wait for work that would only speed up the next request.
+            if (running := self._running) is not None:
+                running.interrupt()
+            thread.join(_LOOK_S)

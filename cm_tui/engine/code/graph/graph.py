@@ -1,0 +1,263 @@
+"""Graph of a project's symbols and files, as the engine shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from cm_tui.engine.code.graph import lookup
+from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.code.graph.generation_tables import NOW, GenerationTables, PageKey, Pages
+from cm_tui.engine.code.graph.resolve import PARTIAL_QUESTIONS, Resolver
+from cm_tui.engine.code.graph.schema_view import SCHEMA, script
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey
+from cm_tui.model.code import SYMBOL_KINDS
+
+CALLS = ("call", "decorate")
+"""Kinds of reference that make a caller."""
+
+MAX_DEPTH = 3
+
+
+class _Asked(NamedTuple):
+    """Data for a query."""
+
+    tables: DerivedTables
+    resolver: Resolver
+    pages: Pages | None
+    """What was answered from the same; None: a snapshot of the past, which is asked about once or twice."""
+
+
+class Graph:
+    """Definitions, calls and imports, of the current or any other relation of (path, blob).
+
+    Args:
+        db: the store.
+        read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
+        snapshot: the relation, for a FROM clause.
+        schema: of the derived tables; graphs of several snapshots in use have one each.
+    """
+
+    def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:
+        self._db = db
+        self._snapshot = snapshot
+        self._read = read
+        self._generations = GenerationTables.of(db) if snapshot == NOW else None
+        self._tables = DerivedTables.of(db, schema)
+        self._resolver = Resolver(self._tables, PARTIAL_QUESTIONS)
+
+    def symbols(
+        self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
+    ) -> Page[Symbol]:
+        """Symbols in order of path and line; `match` is fuzzy and orders by fit.
+
+        Raises:
+            NotFoundError: the file is not in the index.
+            UsageError: there is no such kind.
+        """
+        if kind is not None and kind not in SYMBOL_KINDS:
+            raise UsageError(f"There is no kind of symbol {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
+        if match and match.strip():
+            return lookup.match_symbols(self._db, self._snapshot, file, kind, match.strip(), limit)
+        return lookup.list_symbols(self._db, self._snapshot, file, kind, limit)
+
+    def definitions(self, name: str | SymbolKey) -> Page[Symbol]:
+        """Definitions of a name or of the end of a qualified name, at a separator (`.`, `::`, `#`, `/`).
+
+        Raises:
+            NotFoundError: nothing has that name; the hint has similar names.
+        """
+        found = lookup.find_definitions(self._db, self._snapshot, name)
+        return Page(found, len(found))
+
+    def callers(
+        self,
+        name: str | SymbolKey,
+        *,
+        depth: int = 1,
+        kinds: Sequence[str] = CALLS,
+        unresolved: bool = False,
+        text: bool = True,
+    ) -> Page[Edge]:
+        """Call sites of a symbol, then of their own symbols, up to `depth` hops; each site once.
+
+        Sites that may mean another symbol, or something unknown, come last, as `ambiguous`; no hop follows them.
+        Unresolved sites with the same names are counted.
+
+        Args:
+            name: a name, the end of a qualified one, or a key.
+            depth: how many hops.
+            kinds: kinds of reference.
+            unresolved: list the unresolved sites instead of the callers.
+            text: read the lines of the sites, and count unresolved ones.
+
+        Raises:
+            NotFoundError: nothing has that name.
+            UsageError: the depth is not 1, 2 or 3.
+        """
+        missed: list[Edge] = []
+        seen: set[str] = set()
+
+        def follow(resolver: Resolver, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
+            found = resolver.callers(targets, kinds, hop)
+            if text:
+                missed.extend(resolver.unresolved(targets, kinds, hop, seen))
+            return found
+
+        with self._asked() as asked:
+            page = self._walk(name, depth, "callers", follow, kinds, text=text)
+            return self._list_unresolved(asked.resolver, missed) if unresolved else _with_unresolved(page, len(missed))
+
+    def _list_unresolved(self, resolver: Resolver, missed: list[Edge]) -> Page[Edge]:
+        rows = tuple(resolver.with_text(missed, self._read if self._snapshot != NOW else None))
+        few = any(edge.candidates for edge in rows)
+        note = "each names what the project defines by that name: none is claimed" if few else ""
+        return Page(rows, len(rows), note, unresolved=len(rows))
+
+    def callees(
+        self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS, text: bool = True
+    ) -> Page[Edge]:
+        """Return the callees of a symbol and its members; `path` is empty for those outside the project.
+
+        Raises:
+            NotFoundError: nothing has that name.
+            UsageError: the depth is not 1, 2 or 3.
+        """
+        return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
+
+    def injectors(self, name: str | SymbolKey) -> Page[Edge]:
+        """Classes whose constructor takes this type."""
+        return self.callers(name, kinds=("inject",))
+
+    def injects(self, name: str | SymbolKey) -> Page[Edge]:
+        """Types that a class takes in its constructor."""
+        return self.callees(name, kinds=("inject",))
+
+    def dependencies(self, path: str) -> Page[ImportEdge]:
+        """Return what a file imports, in order of line.
+
+        Raises:
+            NotFoundError: the file is not in the index.
+        """
+        with self._asked() as asked:
+            lookup.check_file(self._db, self._snapshot, path)
+            return _imports(asked.tables, "f.path = ?", [path])
+
+    def importers(self, target: str) -> Page[ImportEdge]:
+        """Return the importers of a file, a folder's package, or a module by name (even outside the project).
+
+        Raises:
+            NotFoundError: no file has that name, and nothing imports a module of that name.
+        """
+        plain = target.strip().removesuffix("/")
+        with self._asked() as asked:
+            files = asked.tables.files_of(plain)
+            page = _imports(
+                asked.tables,
+                "i.target IN (SELECT unnest(?::BIGINT[])) OR (i.target IS NULL AND (i.module = ? "
+                "OR starts_with(i.module, ? || '.') OR starts_with(i.module, ? || '/') "
+                "OR starts_with(i.module, ? || '::')))",
+                [sorted(files), plain, plain, plain, plain],
+            )
+        if not files and not page.rows:
+            raise NotFoundError(
+                f"No file is called {target}, and nothing imports it.", hint="Give a path or a module's name."
+            )
+        return page
+
+    def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
+        """Return every call site with its resolution, for measurements; see `Resolver.everything`."""
+        with self._asked() as asked:
+            return asked.resolver.everything(kinds, blind=blind)
+
+    @contextmanager
+    def _asked(self, *, resolve: bool = False) -> Iterator[_Asked]:
+        """Hold the data for a query: of the generation that this thread reads, or of a past snapshot."""
+        if self._generations is not None:
+            with self._db.reading(), self._generations.asked(self._read, resolve=resolve) as found:
+                yield _Asked(found.tables, found.resolver, found.pages)
+            return
+        with self._tables.lock:
+            if resolve:
+                self._resolver.prepare(self._snapshot, self._read)
+            else:
+                self._tables.refresh(self._snapshot, self._read)
+            yield _Asked(self._tables, self._resolver, None)
+
+    def _walk(
+        self,
+        name: str | SymbolKey,
+        depth: int,
+        direction: str,
+        follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
+        kinds: Sequence[str],
+        *,
+        text: bool,
+    ) -> Page[Edge]:
+        if not 1 <= depth <= MAX_DEPTH:
+            raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
+        with self._asked(resolve=True) as asked:
+            key = None if text or isinstance(name, str) else PageKey(name, direction, depth, tuple(kinds))
+            if key is not None and asked.pages is not None and (kept := asked.pages.get(key)) is not None:
+                return kept
+            edges = self._edges(asked.resolver, name, depth, follow, kinds)
+            past = self._read if self._snapshot != NOW else None
+            page = _page(asked.resolver.with_text(edges, past) if text else edges, depth)
+            if key is not None and asked.pages is not None:
+                asked.pages.put(key, page)
+            return page
+
+    def _edges(
+        self,
+        resolver: Resolver,
+        name: str | SymbolKey,
+        depth: int,
+        follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
+        kinds: Sequence[str],
+    ) -> list[Edge]:
+        here = resolver.ids_of(name) if isinstance(name, SymbolKey) else set()
+        # By a name, or to report an unknown key.
+        here = here or resolver.ids(lookup.find_definitions(self._db, self._snapshot, name))
+        seen: set[int] = set()
+        edges: list[Edge] = []
+        for hop in range(1, depth + 1):
+            seen |= here
+            step = follow(resolver, here, kinds, hop)
+            edges += [edge for edge, _ in step]
+            here = {other for edge, other in step if other > 0 and edge.resolution != "ambiguous"} - seen
+            if not here:
+                break
+        return edges
+
+
+def _imports(tables: DerivedTables, where: str, values: Sequence[Any]) -> Page[ImportEdge]:
+    rows = tables.view.rows(script("imports").replace("{where}", where), values)
+    edges = tuple(ImportEdge(*row) for row in rows)
+    return Page(edges, len(edges))
+
+
+def _with_unresolved(page: Page[Edge], count: int) -> Page[Edge]:
+    """Return a note on the number of unresolved sites."""
+    if not count:
+        return page
+    more = " more" if page.rows else ""
+    said = f"{count:,}{more} {'site' if count == 1 else 'sites'} could not be resolved"
+    return replace(page, note="; ".join(filter(None, (page.note, said))), unresolved=count)
+
+
+def _page(edges: list[Edge], depth: int) -> Page[Edge]:
+    rank = {"ambiguous": 1}
+    rows = tuple(sorted(edges, key=lambda e: (e.depth, rank.get(e.resolution, 0), e.site, e.line)))
+    unsure = sum(e.resolution == "ambiguous" for e in rows)
+    notes = (
+        [f"{unsure} of {len(rows)} are ambiguous: each names all that it may mean, and none is claimed"]
+        if unsure
+        else []
+    )
+    if depth == MAX_DEPTH:
+        notes.append(f"not followed beyond depth {MAX_DEPTH}")
+    return Page(rows, len(rows), "; ".join(notes))

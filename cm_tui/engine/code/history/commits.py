@@ -1,0 +1,138 @@
+"""Commits of the mainline: list them, and find them by ordinal, sha and words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from cm_tui.engine.code.history.commit_filter import parse_word
+from cm_tui.engine.code.mainline import commits as stored_mainline
+from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.writer_lock import WriterLock
+from cm_tui.errors import NotIndexedError
+from cm_tui.model import Cancel, CommitPoint, Page
+from cm_tui.model.page import MOST_ROWS, bounded
+
+_UNKNOWN = CommitPoint(-1, "", 0, "", "")
+_MOST_KEPT = 10_000
+_COLUMNS = "ord, sha, time, author, subject"
+_MOST_MATCHES = 999_999
+"""As many of the largest as the database picks out at once."""
+
+
+@dataclass
+class _Kept:
+    """Cached lookups of one state of the store."""
+
+    state: int = -1
+    head: CommitPoint | None = _UNKNOWN
+    by_sha: dict[str, CommitPoint | None] = field(default_factory=dict)
+
+
+class MainlineCommits:
+    """The mainline of one store."""
+
+    def __init__(self, db: Database, repository: Repository) -> None:
+        self._db = db
+        self._repository = repository
+        self._kept = _Kept()
+
+    @property
+    def is_indexed(self) -> bool:
+        """True when there is an index, whose commit the mainline leads to."""
+        return self._db.get_meta("indexed_at") is not None
+
+    def ensure(self) -> None:
+        """Update the mainline to the indexed commit, as far as this clone has it.
+
+        Raises:
+            NotIndexedError: there is no index yet.
+        """
+        if not self.is_indexed:
+            raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
+        head = self._db.get_meta("indexed_head") or None
+        if head is None or not self._repository.git:
+            return
+        turn = WriterLock.of(self._db)
+        # A store of an older version has no mainline. An index run that is under way looks at its far end itself.
+        if self.head() is not None and (turn.is_wanted or not stored_mainline.end_moved(self._db, self._repository)):
+            return
+        with turn.batch(Cancel()):
+            change = stored_mainline.compare(self._db, self._repository, head)
+            if change is not None:
+                stored_mainline.write(self._db, change)
+
+    def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
+        """List commits, newest first; every word of `match` is in subject, author, date or sha."""
+        self.ensure()
+        note = "" if self._repository.git else self._repository.git_problem or "No git: no history"
+        top = MOST_ROWS if before is None else bounded(before)
+        words = match.lower().split()
+        if not words:
+            total = int(self._db.value("SELECT count(*) FROM line_commit"))
+            top = min(top, total + 1)
+            found: Sequence[int] = range(max(1, top - max(0, limit)), top)
+        else:
+            conditions = [parse_word(word) for word in words]
+            values = [value for _, some in conditions for value in some]
+            # One pass over the narrow columns gives both; sorting whole rows would take longer than finding them.
+            total, ordinals = self._db.rows(
+                "SELECT count(*), max(ord, ?) FILTER (WHERE ord < ?) FROM line_commit "  # noqa: S608 - our own words
+                f"WHERE {' AND '.join(where for where, _ in conditions)}",
+                [max(1, min(limit, _MOST_MATCHES)), top, *values],
+            )[0]
+            found = (ordinals or [])[: max(0, limit)]
+        rows = self.many(found)
+        return Page(tuple(rows[ordinal] for ordinal in sorted(rows, reverse=True)), total, note)
+
+    def head(self) -> CommitPoint | None:
+        """Return the newest commit, as indexed."""
+        kept = self._now()
+        if kept is not None and kept.head is not _UNKNOWN:
+            return kept.head
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
+        head = CommitPoint(*rows[0]) if rows else None
+        if kept is not None:
+            kept.head = head
+        return head
+
+    def at(self, ordinal: int) -> CommitPoint | None:
+        """Return the commit of an ordinal."""
+        return self.many([ordinal]).get(ordinal)
+
+    def many(self, ordinals: Collection[int]) -> dict[int, CommitPoint]:
+        """Return commits by ordinal."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM line_commit WHERE ord IN (SELECT unnest(?::INTEGER[]))",  # noqa: S608 - our own words
+            [sorted(ordinals)],
+        )
+        return {row[0]: CommitPoint(*row) for row in rows}
+
+    def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
+        """Return the commits on the mainline by sha."""
+        kept = self._now()
+        if kept is None:
+            return self._looked_up(shas)
+        # Lists ask about the same few commits again and again.
+        known, new = kept.by_sha, set(shas) - kept.by_sha.keys()
+        if new:
+            known = {**known, **dict.fromkeys(new), **self._looked_up(new)}
+            kept.by_sha = known if len(known) <= _MOST_KEPT else {}
+        return {sha: commit for sha in shas if (commit := known[sha]) is not None}
+
+    def _now(self) -> _Kept | None:
+        """Return the cache for the store's current state; None: this thread reads another state."""
+        state, kept = self._db.state, self._kept
+        if state is None:
+            return None
+        if kept.state != state:
+            kept = self._kept = _Kept(state)
+        return kept
+
+    def _looked_up(self, shas: Collection[str]) -> dict[str, CommitPoint]:
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
+            [sorted(shas)],
+        )
+        return {row[1]: CommitPoint(*row) for row in rows}

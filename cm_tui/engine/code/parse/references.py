@@ -1,0 +1,181 @@
+"""From raw findings to rows of `reference`, `import` and `binding`, each in the symbol around it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from tree_sitter import Node
+
+from cm_tui.engine.code.parse import normalise
+from cm_tui.engine.code.parse.arity import argument_count
+from cm_tui.engine.code.parse.bindings import extract_bindings
+from cm_tui.engine.code.parse.enclosing_symbols import EnclosingSymbols
+from cm_tui.engine.code.parse.imports import extract_imports
+from cm_tui.engine.code.parse.records import LocatedSymbol, ParsedBlob, ParsedReference
+from cm_tui.engine.code.parse.tree_query import Findings, RawReference, text_of
+from cm_tui.engine.code.scan.languages import Language
+
+_RANK = {"inherit": 0, "decorate": 1, "inject": 2, "call": 3, "type": 4, "types": 5}
+_WORD = re.compile(r"[^\W\d][\w']*[?!]?")
+_MAX_CHAIN = 5_000
+"""Most bytes of a receiver; each link of a chain contains all those before."""
+
+
+def extract_references(blob: ParsedBlob, found: Findings, located: Sequence[LocatedSymbol], language: Language) -> None:
+    """Fill a blob's references, imports and bindings; its symbols are `located`."""
+    around = EnclosingSymbols(located)
+    blob.references = list(_References(found, around, language).rows())
+    blob.imports = extract_imports(found, around)
+    blob.bindings = extract_bindings(found, around, language, blob.imports)
+    if attributes := [raw for raw in found.references if raw.kind == "inject" and "same" in raw.captures]:
+        blob.references = sorted([*blob.references, *_injected(attributes, around, blob)], key=lambda row: row.line)
+
+
+class _References:
+    """Rows of one file's references.
+
+    Args:
+        found: the query's findings.
+        around: the file's symbols.
+        language: with its built-in types, which are not references.
+    """
+
+    def __init__(self, found: Findings, around: EnclosingSymbols, language: Language) -> None:
+        self._found = found
+        self._around = around
+        self._language = language
+        self._no_types = language.builtin | {"Self"} if language.name == "rust" else language.builtin
+        self._quiet = sorted(found.quiet)
+        self._locals = {(around(span.start), word) for span in found.locals for word in _WORD.findall(span.text)}
+        self._type_starts = _type_starts(found.references)
+
+    def rows(self) -> Iterator[ParsedReference]:
+        """Read the references in order of position, each in its most specific meaning."""
+        for raw in _most_specific(self._found.references):
+            if "same" in raw.captures:
+                continue
+            if raw.kind == "types":
+                yield from self._type_names(raw)
+            elif raw.position not in self._found.symbols and not self._is_part_of_type(raw):
+                row = self._reference(raw)
+                if row is not None:
+                    yield row
+
+    def _is_part_of_type(self, raw: RawReference) -> bool:
+        end = raw.node.end_byte
+        return raw.kind == "type" and self._type_starts.get(end, raw.position) < raw.position
+
+    def _type_names(self, raw: RawReference) -> Iterator[ParsedReference]:
+        """Read every name of a type expression."""
+        symbol, line = self._around(raw.position), raw.node.start_point[0] + 1
+        for name, receiver in normalise.type_names(text_of(raw.node), self._language.builtin):
+            yield ParsedReference(symbol, "type", name, receiver, None, line)
+
+    def _reference(self, raw: RawReference) -> ParsedReference | None:
+        """Parse a name with its receiver; None: it refers to nothing that a project may define."""
+        symbol = self._around(raw.position)
+        name, receiver = _name_and_receiver(raw)
+        if not name or (raw.kind in {"type", "inject"} and name in self._no_types):
+            return None
+        args = raw.captures.get("args")
+        if raw.kind == "call" and self._is_local_call(raw.position, symbol, name, receiver):
+            return None
+        if self._language.macros and args and (name.startswith("~") or _is_declaration(args[0])):
+            return None
+        arity = argument_count(args[0] if args else None, self._found)
+        named = raw.captures.get("name")
+        row = named[0].start_point[0] if named else raw.node.end_point[0]
+        return ParsedReference(symbol, raw.kind, name, receiver, arity, row + 1)
+
+    def _is_local_call(self, position: int, symbol: int | None, name: str, receiver: str | None) -> bool:
+        """Whether a call means a local variable, or is in a place without calls."""
+        return (receiver is None and (symbol, name) in self._locals) or _within(self._quiet, position)
+
+
+def _most_specific(references: Iterable[RawReference]) -> list[RawReference]:
+    """Choose one of several readings of each name; in order of position."""
+    best: dict[int, RawReference] = {}
+    for raw in references:
+        old = best.get(raw.position)
+        if old is None or _weight(raw) < _weight(old):
+            best[raw.position] = raw
+    return [best[position] for position in sorted(best)]
+
+
+def _weight(raw: RawReference) -> tuple[int, bool]:
+    """Weigh one of several readings of a name: the lightest is the most specific; one with a receiver comes first."""
+    return _RANK[raw.kind], "receiver" not in raw.captures
+
+
+def _type_starts(references: Iterable[RawReference]) -> dict[int, int]:
+    """Return the start of a node by its end: `a.B` as a type contains `B`, which the grammar may treat as a type as well.
+
+    Only the whole counts.
+    """
+    starts: dict[int, int] = {}
+    for raw in references:
+        if "name" not in raw.captures:
+            end = raw.node.end_byte
+            starts[end] = min(raw.position, starts.get(end, raw.position))
+    return starts
+
+
+def _name_and_receiver(raw: RawReference) -> tuple[str, str | None]:
+    named = raw.captures.get("name")
+    if not named:
+        return normalise.split_dotted(text_of(raw.node))
+    name = text_of(named[0])
+    if not name.isidentifier():
+        name = normalise.plain_name(name)
+    receiver = raw.captures.get("receiver")
+    return name, _receiver_text(receiver) if receiver else None
+
+
+def _receiver_text(nodes: Sequence[Node]) -> str:
+    if nodes[-1].end_byte - nodes[0].start_byte > _MAX_CHAIN:
+        return "…"
+    return normalise.receiver_text("".join(map(text_of, nodes))).rstrip(".")
+
+
+def _is_declaration(args: Node) -> bool:
+    """Whether a call is none: a type precedes the name of each argument, or a colon follows it.
+
+    Adjacent strings, one of them after a macro, are the only other cause of an error among arguments.
+    """
+    call = args.parent
+    if call is not None and call.parent is not None:
+        before = call.prev_sibling
+        if call.parent.type in {"ERROR", "bitfield_clause"}:
+            return True
+        # What qualifies a name is no part of a call where the grammar is that of C.
+        if before is not None and before.type == "ERROR" and text_of(before).endswith(":"):
+            return True
+    if not args.has_error:
+        return False
+    previous = ""
+    for child in args.children:
+        if child.type == "ERROR" and not previous.endswith("string_literal") and previous != "concatenated_string":
+            return True
+        previous = child.type
+    return False
+
+
+def _injected(attributes: Sequence[RawReference], around: EnclosingSymbols, blob: ParsedBlob) -> list[ParsedReference]:
+    """Constructor parameters that name an attribute of the class (Dart's `this.x`) inject that attribute's type."""
+    rows: list[ParsedReference] = []
+    for raw in attributes:
+        symbol = around(raw.node.start_byte)
+        owner, name, line = around.class_of(symbol), text_of(raw.captures["same"][0]), raw.node.start_point[0] + 1
+        for binding in blob.bindings:
+            if (binding.scope, binding.kind, binding.name) == (owner, "attr", name) and ":" not in binding.type:
+                receiver, _, type_name = binding.type.rpartition(".")
+                rows.append(ParsedReference(symbol, "inject", type_name, receiver or None, None, line))
+    return rows
+
+
+def _within(spans: Sequence[tuple[int, int]], position: int) -> bool:
+    index = bisect_right(spans, (position, sys.maxsize)) - 1
+    return index >= 0 and spans[index][1] > position

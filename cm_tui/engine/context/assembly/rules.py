@@ -1,0 +1,196 @@
+"""Rules over memory references: the first rule that applies to a reference decides over it.
+
+Conditions on the task are tested once for each rule; those on the reference are tested on all undecided references at
+once (`rule_table.py`, `rule_tests.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cm_tui.engine.context.assembly.candidate import Candidate
+from cm_tui.engine.context.assembly.rule_table import Table
+from cm_tui.engine.context.assembly.rule_tests import Glob, ReferenceTest
+from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.operators import Check, prepared
+from cm_tui.engine.context.definitions.shapes.rules import Action, Rule
+from cm_tui.model import AppliedRule, Section
+
+MOST_TOLD = 500
+"""Most applications of rules in the trace of one assembly."""
+_REFERENCE = "reference."
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The decision on a reference."""
+
+    rule: str = ""
+    included: bool | None = None
+    """None: no rule decided."""
+    cap: int | None = None
+    priority: int | None = None
+    section: Section | None = None
+
+
+@dataclass(slots=True)
+class Ruling:
+    """The decisions on all references."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    applied: list[AppliedRule] = field(default_factory=list)
+    included: tuple[str, ...] = ()
+    """References that rules included, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What one action is about."""
+
+    exact: tuple[str, ...]
+    patterns: tuple[Glob, ...]
+    everything: bool
+    action: Action
+    excludes: bool
+    includes: bool
+    told: str
+    """Its effect, in words."""
+
+
+class RuleSet:
+    """Compiled rules.
+
+    Args:
+        rules: the enabled ones count, in order.
+    """
+
+    def __init__(self, rules: Sequence[Loaded[Rule]]) -> None:
+        self._rules = [_Prepared(one) for one in rules if one.value.enabled]
+
+    def judge(
+        self, task: Mapping[str, Any], candidates: Sequence[Candidate], without: frozenset[str],
+        made: Callable[[str], Candidate],
+    ) -> Ruling:  # fmt: skip
+        """Return the decision for each reference.
+
+        Args:
+            task: fields by their whole names: `task.text` and so on.
+            candidates: the references without rules.
+            without: `rule://NAME` of rules to exclude.
+            made: makes a candidate of a reference that a rule includes.
+        """
+        active = [one for one in self._rules if one.id not in without and one.holds(task)]
+        known = {one.id: one for one in candidates}
+        brought: dict[str, None] = {}
+        for rule in active:
+            for reference in rule.includes:
+                if reference not in known:
+                    known[reference] = made(reference)
+                    brought[reference] = None
+        ruling = Ruling(included=tuple(brought))
+        table = Table(list(known.values()))
+        for rule in active:
+            rule.decide(table, ruling)
+        return ruling
+
+
+class _Prepared:
+    def __init__(self, loaded: Loaded[Rule]) -> None:
+        rule = loaded.value
+        self.name, self.file, self.id = rule.name, loaded.file, f"rule://{rule.name}"
+        self.holds: Check = prepared(one for one in rule.conditions if not one.field.startswith(_REFERENCE))
+        of_reference = [ReferenceTest(one) for one in rule.conditions if one.field.startswith(_REFERENCE)]
+        self._of_reference = sorted(of_reference, key=lambda one: one.rank)
+        self._targets = [target for action in rule.actions for target in _targets(action)]
+        self.includes = tuple(dict.fromkeys(id_ for target in self._targets if target.includes for id_ in target.exact))
+
+    def decide(self, table: Table, ruling: Ruling) -> None:
+        """Decide over the undecided references that this rule applies to."""
+        decided: dict[int, Verdict] = {}
+        for target in self._targets:
+            for number in self._numbers(target, table):
+                id_, is_open = table.ids[number], not table.closed[number]
+                if len(ruling.applied) < MOST_TOLD:
+                    ruling.applied.append(AppliedRule(self.name, self.file, id_, target.told, is_open))
+                if is_open:
+                    verdict = decided.get(number)
+                    if verdict is None:
+                        verdict = decided[number] = ruling.verdicts[id_] = Verdict(self.name)
+                    _apply(verdict, target)
+        if decided:
+            table.close(decided)
+
+    def _numbers(self, target: _Target, table: Table) -> list[int]:
+        """Return the references that a target is about and for which the conditions hold."""
+        if target.everything:
+            return self._of_open(None, table)
+        found = [table.number[id_] for id_ in target.exact if id_ in table.number]
+        for test in self._of_reference:
+            found = test.of_each(found, table) if found else found
+        for pattern in target.patterns:
+            more = pattern.of_open(table)
+            found += self._of_open(more, table) if more else more
+        return list(dict.fromkeys(found)) if target.patterns else found
+
+    def _of_open(self, numbers: list[int] | None, table: Table) -> list[int]:
+        for test in self._of_reference:
+            if numbers is not None and not numbers:
+                break
+            numbers = test.of_open(numbers, table)
+        return table.open if numbers is None else numbers
+
+
+def _targets(action: Action) -> list[_Target]:
+    """Return an action's effects: inclusions, exclusions, and settings for these or other references."""
+    found = []
+    rest = any(one is not None for one in (action.cap, action.priority, action.section))
+    if action.include is not None:
+        found.append(_target(action.include, action, includes=True))
+    if action.exclude not in (None, False):
+        found.append(_target(None if action.exclude is True else action.exclude, action, excludes=True))  # type: ignore[arg-type]
+    if rest and (action.for_ is not None or not found):
+        found.append(_target(action.for_, action))
+    return found
+
+
+def _target(
+    references: str | tuple[str, ...] | None, action: Action, *, includes: bool = False, excludes: bool = False
+) -> _Target:
+    names = (references,) if isinstance(references, str) else references or ()
+    names = tuple(dict.fromkeys(canonical(one) for one in names))
+    patterns = () if includes else tuple(Glob(one) for one in names if "*" in one or "?" in one)
+    exact = tuple(one for one in names if includes or not ("*" in one or "?" in one))
+    told = _told(action, includes=includes, excludes=excludes)
+    return _Target(exact, patterns, references is None, action, excludes, includes, told)
+
+
+def canonical(reference: str) -> str:
+    """Return a reference as sources are called: a definition has two names."""
+    return f"definition://{reference[13:]}" if reference.startswith("persistent://") else reference
+
+
+def _apply(verdict: Verdict, target: _Target) -> None:
+    if target.includes:
+        verdict.included = True
+    if target.excludes:
+        verdict.included = False
+    action = target.action
+    # With `include` these are about the included references, unless `for` names others.
+    if target.includes and action.for_ is not None:
+        return
+    verdict.cap = action.cap if action.cap is not None else verdict.cap
+    verdict.priority = action.priority if action.priority is not None else verdict.priority
+    verdict.section = action.section or verdict.section
+
+
+def _told(action: Action, *, includes: bool, excludes: bool) -> str:
+    words = ["include"] if includes else ["exclude"] if excludes else []
+    if not (includes and action.for_ is not None):
+        words += [
+            f"{name} {value}"
+            for name, value in (("cap", action.cap), ("priority", action.priority), ("section", action.section))
+            if value is not None
+        ]
+    return ", ".join(words)

@@ -1,0 +1,122 @@
+"""Cutting text at the ends of its parts: sections of Markdown, then paragraphs, then lines; fences stay closed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+from cm_tui.engine.platform import tokenizer
+
+MARK = "…"
+"""Marks a cut."""
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")
+_HEADING = re.compile(r"^#{1,6}\s")
+_LEAST = 80
+"""Characters of a part that is looked for elsewhere: shorter ones repeat by nature."""
+
+
+def blocks(text: str) -> list[str]:
+    """Split a text into parts, which joined by blank lines are equal to it: whole fences, headings with their text."""
+    found: list[list[str]] = []
+    fence, is_new = "", True
+    for line in text.strip("\n").split("\n"):
+        if not fence and not line.strip():
+            is_new = True
+            continue
+        after_heading = bool(found) and _HEADING.match(found[-1][-1]) is not None and is_new
+        if after_heading:
+            found[-1] += ["", line]
+        elif is_new or (not fence and _HEADING.match(line)):
+            found.append([line])
+        else:
+            found[-1].append(line)
+        is_new = False
+        fence = _fence_after(fence, line)
+    return ["\n".join(lines) for lines in found if any(line.strip() for line in lines)]
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """Return the open fence after a line; empty: none.
+
+    Args:
+        fence: the open one before it.
+        line: the next one.
+    """
+    opened = _FENCE.match(line)
+    if not fence:
+        return opened[1] if opened else ""
+    closes = opened is not None and opened[1].startswith(fence) and line.strip() == opened[1]
+    return "" if closes else fence
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return parts as one text."""
+    return "\n\n".join(parts)
+
+
+def within(text: str, most: int) -> str:
+    """Return the start of a text within a number of tokens, cut at the end of a part, with a mark.
+
+    If the first part is too long, it is cut at a line end; if not even a line fits, the result is empty.
+
+    Args:
+        text: Markdown.
+        most: tokens.
+    """
+    if most <= 0:
+        return ""
+    if tokenizer.count(text) <= most:
+        return text
+    parts = blocks(text)
+    kept = _longest([joined([*parts[:number], MARK]) for number in range(1, len(parts))], most)
+    return kept or _lines_of(parts[0] if parts else "", most)
+
+
+def _lines_of(part: str, most: int) -> str:
+    lines = part.split("\n")
+    cuts = []
+    fence = ""
+    for number, line in enumerate(lines[:-1], 1):
+        before, fence = fence, _fence_after(fence, line)
+        if not fence or before:  # An empty fence is useless.
+            cuts.append("\n".join([*lines[:number], MARK, *([fence] if fence else [])]))
+    return _longest(cuts, most)
+
+
+def _longest(cuts: Sequence[str], most: int) -> str:
+    """Return the longest text within a number of tokens; each text is longer than the one before."""
+    low, high = 0, len(cuts)
+    while low < high:
+        middle = (low + high) // 2
+        if tokenizer.count(cuts[middle]) <= most:
+            low = middle + 1
+        else:
+            high = middle
+    return cuts[low - 1] if low else ""
+
+
+def digest(text: str) -> str:
+    """Return the digest of a text."""
+    return sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def without_known(text: str, known: dict[str, str], source: str) -> tuple[str, int, str]:
+    """Return a text without the parts of another source, the number of those, and one such source.
+
+    Args:
+        text: Markdown.
+        known: sources by the digest of their parts; remaining parts are added.
+        source: of the text.
+    """
+    kept, gone, other = [], 0, ""
+    for part in blocks(text):
+        if len(part) < _LEAST:
+            kept.append(part)
+            continue
+        owner = known.setdefault(digest(part), source)
+        if owner == source:
+            kept.append(part)
+        else:
+            gone, other = gone + 1, owner
+    return (joined(kept) if gone else text), gone, other

@@ -1,0 +1,180 @@
+"""Mistakes in well-formed definitions: patterns, views, references, templates, cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cm_tui.engine.context.definitions import expression, known, operators
+from cm_tui.engine.context.definitions.document import Document, Path
+from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen, When
+from cm_tui.engine.context.definitions.shapes.retrieval import (
+    DeriveQuery,
+    Filter,
+    Format,
+    GraphViewRead,
+    RetrievalDefinition,
+)
+from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.context.definitions.template import variables
+from cm_tui.engine.context.definitions.validation import meant
+
+Finding = tuple[Path, str, str, bool]
+"""Place, mistake, hint, and whether it is only a warning."""
+
+
+def of_retrieval(one: RetrievalDefinition, document: Document) -> Iterator[Finding]:
+    """Yield the mistakes of a retrieval definition."""
+    keys: list[str] | None = []
+    for number, step in enumerate(one.steps):
+        path: Path = ("steps", number)
+        if isinstance(step, Filter):
+            yield from _conditions(step.where, (*path, "where"), document)
+        elif isinstance(step, GraphViewRead):
+            message, hint = known.wrong_view(step.view, step.params)
+            if message:
+                yield (*path, "params" if "parameter" in message else "view"), message, hint, False
+        elif isinstance(step, DeriveQuery):
+            yield from _query(step, one, path)
+        elif isinstance(step, Format):
+            yield from _template(step, one, keys, path)
+        if step.type == "kv_get" and keys is not None:
+            keys += step.keys
+        elif step.type not in {"format", "filter", "rank", "derive_query"}:
+            keys = None
+
+
+def _query(step: DeriveQuery, one: RetrievalDefinition, path: Path) -> Iterator[Finding]:
+    source = step.from_
+    if "://" in source:
+        if reference_of(source) is None:
+            yield (
+                (*path, "from"),
+                f"{source!r} is no definition",
+                "Use definition://NAME, or a field of the task.",
+                False,
+            )
+    elif source.removeprefix("task.") not in known.TASK_FIELDS and source not in one.params:
+        fields = [f"task.{name}" for name in known.TASK_FIELDS]
+        yield (*path, "from"), f"there is no field {source!r}", meant(source, [*fields, *one.params], every=True), True
+
+
+def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, path: Path) -> Iterator[Finding]:
+    if not keys:  # Of what other steps find, the fields are not known before.
+        return
+    first = (
+        {key.split(".")[0] for key in keys} | set(keys) | set(one.params) | {"task", "query", "text", "key", "value"}
+    )
+    for name, _ in variables(step.template):
+        if name not in first and name.split(".")[0] not in first:
+            yield (*path, "template"), f"the template names {name!r}, which no step before it reads", "", True
+
+
+def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
+    """Yield the mistakes of a rule."""
+    yield from _conditions(rule.condition, (*path, "condition"), document)
+    fields = {f"task.{one}" for one in known.TASK_FIELDS} | {f"reference.{one}" for one in known.REFERENCE_FIELDS}
+    for number, condition in enumerate(rule.conditions):
+        if condition.field not in fields:
+            where: Path = (*path, "condition", *((number,) if isinstance(rule.condition, tuple) else ()), "field")
+            yield where, f"there is no field {condition.field!r}", meant(condition.field, sorted(fields)), True
+    for number, action in enumerate(rule.actions):
+        here: Path = (*path, "action", *((number,) if isinstance(rule.action, tuple) else ()))
+        if action.for_ is not None and action.exclude is True:
+            hint = "`true` excludes every reference for which the conditions hold: name them in `exclude`."
+            yield (*here, "exclude"), "`exclude: true` and `for` contradict each other", hint, False
+        elif action.for_ is not None and all(one is None for one in (action.cap, action.priority, action.section)):
+            hint = "It names the references for cap, priority and section."
+            yield (*here, "for"), "`for` has no effect without cap, priority or section", hint, True
+        for key, value in (("include", action.include), ("exclude", action.exclude), ("for", action.for_)):
+            for reference in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
+                yield from _reference(reference, (*here, key), exact=key == "include")
+
+
+def _reference(reference: str, path: Path, *, exact: bool) -> Iterator[Finding]:
+    scheme, separator, rest = reference.partition("://")
+    if not separator:
+        if exact or not set(reference) & set("*?"):
+            hint = f"Use SCHEME://NAME; schemes are {', '.join(known.SCHEMES)}."
+            yield path, f"{reference[:60]!r} is no memory reference", hint, False
+    elif scheme not in known.SCHEMES and not set(scheme) & set("*?"):
+        yield path, f"unknown scheme {scheme[:60]!r}", meant(scheme, known.SCHEMES, every=True), False
+    elif exact and not rest:
+        yield path, f"{reference[:60]!r} names nothing", "", False
+
+
+def of_pipeline(pipeline: Pipeline, document: Document) -> Iterator[Finding]:
+    """Yield the mistakes of a pipeline."""
+    for number, trigger in enumerate(pipeline.triggers):
+        if isinstance(trigger, TriggerWhen):
+            yield from _when(trigger.condition, ("triggers", number, "condition"), document)
+    for number, route in enumerate(pipeline.routes):
+        yield from _when(route.condition, ("routes", number, "condition"), document)
+        if route.ttl is not None and not route.write_to.startswith("kv://"):
+            yield ("routes", number, "ttl"), "only values of kv:// have a ttl", "", False
+
+
+def _when(when: When | None, path: Path, document: Document) -> Iterator[Finding]:
+    try:
+        found = expression.conditions_of(when)
+    except ValueError as error:
+        yield path, str(error), "", False
+        return
+    if isinstance(when, str):
+        for condition in found:
+            yield from _condition(condition, path)
+    elif when is not None:
+        yield from _conditions(when, path, document)
+
+
+def _conditions(conditions: Condition | Sequence[Condition], path: Path, document: Document) -> Iterator[Finding]:
+    if isinstance(conditions, Condition):
+        yield from _condition(conditions, path)
+        return
+    for number, one in enumerate(conditions):
+        yield from _condition(one, (*path, number) if isinstance(document.at(path), list) else path)
+
+
+def _condition(condition: Condition, path: Path) -> Iterator[Finding]:
+    try:
+        operators.prepared([condition])
+    except ValueError as error:
+        yield (*path, "value"), str(error), "", False
+
+
+def reference_of(source: str) -> str | None:
+    """Return the name of a reference's definition; None: it is another kind of reference."""
+    scheme, separator, name = source.partition("://")
+    return name if separator and scheme in {"definition", "persistent"} and name else None
+
+
+def cycles(definitions: Mapping[str, RetrievalDefinition]) -> dict[str, tuple[str, ...]]:
+    """Return the definitions that use themselves, directly or not, each with the cycle."""
+    asks: dict[str, list[str]] = {
+        name: [asked for step in one.steps if isinstance(step, DeriveQuery) and (asked := reference_of(step.from_))]
+        for name, one in definitions.items()
+    }
+    found: dict[str, tuple[str, ...]] = {}
+    for name in asks:
+        way = _way_back(name, asks)
+        if way:
+            found[name] = way
+    return found
+
+
+def _way_back(name: str, asks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    before: dict[str, Any] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        for asked in asks.get(one, ()):
+            if asked == name:
+                way = [name, one]
+                while way[-1] != name:
+                    way.append(before[way[-1]])
+                return tuple(reversed(way)) if one != name else (name, name)
+            if asked not in before:
+                before[asked] = one
+                waiting.append(asked)
+    return ()

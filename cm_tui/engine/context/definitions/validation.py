@@ -1,0 +1,200 @@
+"""Validation of definitions: mistakes with their places and suggestions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from cm_tui.engine.context.definitions.document import Document, Path
+from cm_tui.engine.context.definitions.shapes import conditions, ingestion, retrieval, rules
+from cm_tui.engine.context.definitions.shapes.base import NAME
+from cm_tui.model import DefinitionProblem
+
+S = TypeVar("S", bound=BaseModel)
+
+MOST = 50
+"""Most reported mistakes of one file."""
+_SHOWN = 60
+_MISMATCHES = frozenset({
+    "model_type", "model_attributes_type", "dict_type", "tuple_type", "list_type", "string_type", "bool_type",
+    "int_type", "float_type", "literal_error", "none_required", "too_short",
+})  # fmt: skip
+"""Messages on each other kind that a value could have been."""
+_WORDS = {
+    "string_type": "a text is expected",
+    "bool_type": "true or false is expected",
+    "int_type": "a whole number is expected",
+    "int_from_float": "a whole number is expected",
+    "float_type": "a number is expected",
+    "tuple_type": "a list is expected",
+    "dict_type": "keys and values are expected",
+    "model_type": "keys and values are expected",
+    "none_required": "nothing is expected",
+    "too_short": "it has nothing in it",
+    "too_long": "it has too many in it",
+    "string_too_long": "this text is too long",
+    "string_too_short": "it is empty",
+}
+_PATTERNS = {
+    NAME: "letters, digits, - and _ are expected, 64 at most",
+    retrieval.SINCE: "a time back is expected, such as -7d, -3h or -30m",
+    ingestion.DESTINATION: "a destination is expected: graph://, vector://, kv://, log:// or blob://",
+    conditions.FIELD: "the name of a field is expected, such as task.text",
+}
+
+
+def validated(kind: type[S], document: Document, file: str) -> tuple[S | None, list[DefinitionProblem]]:
+    """Validate a document against a shape; return it, or the problems.
+
+    Args:
+        kind: the shape.
+        document: the parsed content.
+        file: for the problems.
+    """
+    try:
+        return kind.model_validate_json(json.dumps(document.value)), []
+    except ValidationError as error:
+        return None, list(_problems(error.errors(include_url=False), document, file))[:MOST]
+
+
+def problem(
+    file: str, document: Document, path: Sequence[str | int], message: str, hint: str = "", *, key: bool = False
+) -> DefinitionProblem:
+    """Return a mistake at the place of a value, or of its key."""
+    place = document.key_place(path) if key else document.place(path)
+    return DefinitionProblem(file, place.line, place.column, message, hint)
+
+
+def _problems(errors: Sequence[ErrorDetails], document: Document, file: str) -> Iterator[DefinitionProblem]:
+    located = [(_path(error, document), error) for error in errors]
+    seen: set[tuple[Path, str]] = set()
+    for path, error in located:
+        # For a value that may be one or a list, only messages on the form used.
+        if error["type"] in _MISMATCHES and any(
+            other[: len(path)] == path
+            and (len(other) > len(path) or found["type"] not in _MISMATCHES or _is_nearer(found, error))
+            for other, found in located
+            if found is not error
+        ):
+            continue
+        said = _said(path, error, document, file)
+        if (path, said.message) not in seen:
+            seen.add((path, said.message))
+            yield said
+
+
+def _is_nearer(one: ErrorDetails, other: ErrorDetails) -> bool:
+    return one["type"] == "literal_error" and other["type"] != "literal_error"
+
+
+def _path(error: ErrorDetails, document: Document) -> Path:
+    """Return the document path of an error: names of shapes between are dropped."""
+    path: list[str | int] = []
+    value: Any = document.value
+    loc = error["loc"]
+    for number, part in enumerate(loc):
+        if isinstance(value, Mapping):
+            key = next((one for one in _spellings(part) if one in value), None)
+            if key is not None:
+                path.append(key)
+                value = value[key]
+            elif number == len(loc) - 1 and error["type"] in {"missing", "extra_forbidden"}:
+                path.append(str(part))
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            path.append(part)
+            value = value[part]
+    return tuple(path)
+
+
+def _spellings(part: str | int) -> Iterator[str]:
+    text = str(part)
+    yield text
+    snake = "".join(f"_{one.lower()}" if one.isupper() else one for one in text)
+    yield snake
+    head, *rest = text.split("_")
+    yield head + "".join(one.capitalize() for one in rest)
+
+
+def _said(path: Path, error: ErrorDetails, document: Document, file: str) -> DefinitionProblem:
+    kind, last = error["type"], str(path[-1]) if path else ""
+    context: Mapping[str, Any] = error.get("ctx") or {}
+    if kind == "missing":
+        return problem(file, document, path[:-1], f"the key {last!r} is missing")
+    if kind == "extra_forbidden":
+        return _of_unknown_key(path, last, document, file)
+    if kind == "union_tag_invalid":
+        known = [one.strip().strip("'") for one in str(context.get("expected_tags", "")).split(",")]
+        what = "processor" if "chunker" in known else "step"
+        tag = str(context.get("tag", ""))
+        return problem(
+            file, document, (*path, "type"), f"unknown {what} {tag[:_SHOWN]!r}", meant(tag, known, every=True)
+        )
+    if kind == "union_tag_not_found":
+        return problem(file, document, path, "the key 'type' is missing")
+    if kind == "literal_error":
+        return _of_words(path, error, document, file)
+    words = _WORDS.get(kind) or _plain(str(error["msg"]))
+    if kind == "string_pattern_mismatch":
+        words = _PATTERNS.get(str(context.get("pattern")), words)
+    name = next((one for one in reversed(path) if isinstance(one, str)), "")
+    if not name.isprintable() or len(name) > _SHOWN:
+        name = repr(name[:_SHOWN])
+    return problem(file, document, path, f"{name}: {words}" if name else words)
+
+
+def _of_unknown_key(path: Path, last: str, document: Document, file: str) -> DefinitionProblem:
+    around = document.at(path[:-1])
+    twice = [one for one in _spellings(last) if one != last and isinstance(around, Mapping) and one in around]
+    if twice:
+        message, hint = f"{last!r} and {twice[0]!r} are one key in two spellings", "Keep one of them."
+    else:
+        message, hint = f"unknown key {last[:_SHOWN]!r}", meant(last, _keys())
+    return problem(file, document, path, message, hint, key=True)
+
+
+def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) -> DefinitionProblem:
+    last = next((one for one in reversed(path) if isinstance(one, str)), "")
+    given = str(error.get("input"))[:_SHOWN]
+    if last == "op":
+        return problem(
+            file, document, path, f"unknown operator {given!r}", meant(given, list(conditions.OPERATORS), every=True)
+        )
+    expected = str((error.get("ctx") or {}).get("expected", ""))
+    known = [one.strip().strip("'") for one in expected.replace(" or ", ", ").split(",")]
+    return problem(file, document, path, f"{last}: {given!r} is not valid", meant(given, known, every=True))
+
+
+def meant(given: str, known: Sequence[str], *, every: bool = False) -> str:
+    """Return a sentence with suggestions.
+
+    Args:
+        given: the written value.
+        known: the valid values.
+        every: list all of them if none is similar.
+    """
+    near = get_close_matches(given, known, 1, 0.6) or get_close_matches(given.lower(), known, 1, 0.6)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Use {', '.join(known)}." if every and known else ""
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")[:200]
+
+
+@cache
+def _keys() -> list[str]:
+    """Return every key of every shape."""
+    shapes: list[Any] = [retrieval.RetrievalDefinition, rules.RuleFile, rules.SingleRule, ingestion.Pipeline]
+    found: dict[str, None] = {}
+    for shape in shapes:
+        schema = TypeAdapter(shape).json_schema(by_alias=True)
+        for part in (schema, *schema.get("$defs", {}).values()):
+            found |= dict.fromkeys(part.get("properties", {}))
+    return list(found)

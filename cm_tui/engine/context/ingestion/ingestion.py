@@ -1,0 +1,253 @@
+"""Ingestion of one project: pipelines over events and over the user's input; nothing is ingested twice."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cm_tui.engine.context.definitions.expression import conditions_of
+from cm_tui.engine.context.definitions.library import Library
+from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.operators import prepared
+from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen
+from cm_tui.engine.context.ingestion import inputs
+from cm_tui.engine.context.ingestion.batch import LONGEST_TEXT, Batch, Input, Means, digest_of
+from cm_tui.engine.context.ingestion.cursor import Cursor, CursorFile
+from cm_tui.engine.context.ingestion.destinations import Destinations
+from cm_tui.engine.context.ingestion.ledger import Entry, Ledger
+from cm_tui.engine.context.ingestion.run import Progress, run, spelt
+from cm_tui.engine.context.layers.blobs import Blobs
+from cm_tui.engine.context.layers.kv import KvStore
+from cm_tui.engine.memory.projection.ingested import KINDS
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.redaction.records import redact_record
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Episode, IngestRun
+
+MOST_RUNS = 200
+"""Most runs per call; the next call continues."""
+_SHOWN = 160
+_TURNS = 500
+
+
+class Ingestion:
+    """The pipelines of one checkout.
+
+    Args:
+        root: of the checkout.
+        means: the interface for processors.
+        episodes_of: returns the latest turns of a session, the newest first, without forgotten ones.
+        why_not: returns why a session may not be recorded now; empty: it may.
+    """
+
+    def __init__(
+        self, root: Path, means: Means, episodes_of: Callable[[str, int], Sequence[Episode]],
+        why_not: Callable[[str], str],
+    ) -> None:  # fmt: skip
+        self._root = os.path.realpath(root)
+        self._journal = Journal.of(root)
+        self._kv, self._blobs = KvStore(root), Blobs(root)
+        self._means = means
+        self._episodes_of = episodes_of
+        self._why_not = why_not
+        self.ledger = Ledger(root)
+        self._cursor = CursorFile(self.ledger.folder, root)
+
+    def by_hand(self, library: Library, name: str, text: str, values: Mapping[str, str]) -> IngestRun:
+        """Run a pipeline over a text.
+
+        Raises:
+            NotFoundError: there is no such pipeline.
+            UsageError: its file has an error, or the text is too long.
+            RefusedError: it waits for trust, or recording is paused.
+            StoreError: the ledger cannot be written.
+        """
+        pipeline = checked(library, name)
+        if why := self._why_not(""):
+            raise RefusedError(f"Nothing is ingested now: {why}")
+        if len(text) > LONGEST_TEXT:
+            raise UsageError(f"This text has {len(text):,} letters.", hint=f"At most {LONGEST_TEXT:,} are taken.")
+        key = digest_of(text, *(f"{name}={value}" for name, value in sorted(values.items())))
+        clean, _ = redact_record({"time": time.time(), **values})
+        with self.ledger.alone():
+            return self._ingest(pipeline, Input("manual", key, redact(text).text, clean))
+
+    def pending(self, library: Library) -> tuple[IngestRun, ...]:
+        """Run the pipelines over new events, up to a limit.
+
+        Raises:
+            StoreError: the journal cannot be read, or the ledger not be written.
+        """
+        pipelines = [one for one in library.pipelines if one.value.enabled and not one.is_held]
+        if not pipelines:
+            return ()
+        with self.ledger.alone():
+            return tuple(self._pending(pipelines))
+
+    def again(self, library: Library, name: str) -> IngestRun:
+        """Repeat a failed run from the failed step.
+
+        Raises:
+            NotFoundError: there is no such run, or its input was not saved.
+            RefusedError: it did not fail, its pipeline is not trusted, or recording is paused.
+            StoreError: the ledger cannot be written.
+        """
+        with self.ledger.alone():
+            entry = self.ledger.named(name)
+            if entry.run.outcome != "failed":
+                raise RefusedError(
+                    f"The run {entry.run.id} did not fail.", hint="`cm ingest list --failed` lists failed runs."
+                )
+            pipeline = checked(library, entry.run.pipeline)
+            if why := self._why_not(""):
+                raise RefusedError(f"Nothing is ingested now: {why}")
+            progress = Progress.from_plain(self.ledger.kept_input(entry.run.id))
+            return self._go_on(pipeline, entry, progress)
+
+    # --- parts ---
+
+    def _pending(self, pipelines: Sequence[Loaded[Pipeline]]) -> Iterator[IngestRun]:
+        end = self._journal.end()
+        cursor = self._cursor.read()
+        if cursor is None or not self._journal.holds(cursor.position, cursor.event):
+            cursor = Cursor(end)
+        for one in pipelines:
+            cursor.begins.setdefault(one.value.name, end)
+        runs = 0
+        for event in self._journal.read(cursor.position):
+            for done in self._of_event(event, pipelines, cursor):
+                runs += 1
+                yield done
+            cursor.position, cursor.event = event.position, event.id
+            if runs >= MOST_RUNS:
+                break
+        for done in self._of_quiet_sessions(pipelines, cursor):
+            yield done
+        self._cursor.write(cursor)
+
+    def _of_event(self, event: Event, pipelines: Sequence[Loaded[Pipeline]], cursor: Cursor) -> Iterator[IngestRun]:
+        about = event.data.get("root")
+        if event.kind in KINDS or (isinstance(about, str) and about and os.path.realpath(about) != self._root):
+            return
+        session = inputs.session_of(event)
+        if self._why_not(session):
+            return
+        begun = [one for one in pipelines if event.position > cursor.begins[one.value.name]]
+        given = inputs.of_event(event)
+        if given is not None:
+            yield from self._each(begun, given)
+        if session and event.kind == inputs.SESSION_END:
+            cursor.sessions.pop(session, None)
+            yield from self._of_session(session, begun)
+        elif session:
+            cursor.sessions[session] = event.time
+
+    def _of_quiet_sessions(self, pipelines: Sequence[Loaded[Pipeline]], cursor: Cursor) -> Iterator[IngestRun]:
+        now = time.time()
+        for session in [one for one, last in cursor.sessions.items() if now - last > inputs.QUIET_S]:
+            del cursor.sessions[session]
+            if not self._why_not(session):
+                yield from self._of_session(session, pipelines)
+
+    def _of_session(self, session: str, pipelines: Sequence[Loaded[Pipeline]]) -> Iterator[IngestRun]:
+        wanted = [one for one in pipelines if _trigger(one.value, "onConversationEnd") is not None]
+        turns = list(reversed(self._episodes_of(session, _TURNS))) if wanted else []
+        if turns:
+            yield from self._each(wanted, inputs.of_session(session, turns, f"{session}:{turns[-1].id}"))
+
+    def _each(self, pipelines: Sequence[Loaded[Pipeline]], given: Input) -> Iterator[IngestRun]:
+        for one in pipelines:
+            trigger = _trigger(one.value, given.trigger)
+            if trigger is not None and _holds(trigger, given):
+                done = self._ingest(one, given)
+                if done.outcome != "known":
+                    yield done
+
+    def _ingest(self, pipeline: Loaded[Pipeline], given: Input) -> IngestRun:
+        key = digest_of(pipeline.value.name, given.trigger, given.key)[:32]
+        before = self.ledger.by_key(key)
+        if before is not None and not before.is_open:
+            return replace(before.run, outcome="known")
+        shown = " ".join(given.text.split())[:_SHOWN]
+        entry = before or Entry(
+            IngestRun(key[:12], pipeline.value.name, given.trigger, time.time(), "nothing", shown, event="".join(given.events[:1])),
+            key, str(self._journal.end()), is_open=True, events=given.events,
+        )  # fmt: skip
+        if before is None:
+            self.ledger.write(entry)
+        return self._go_on(pipeline, entry, Progress(Batch.of(given)))
+
+    def _go_on(self, pipeline: Loaded[Pipeline], entry: Entry, progress: Progress) -> IngestRun:
+        begun = time.perf_counter()
+        to = Destinations(
+            self._journal, self._kv, self._blobs, entry.key, entry.events, frozenset(self._written(entry))
+        )
+        run(pipeline.value, progress, self._means, to)
+        failed = bool(progress.failed_step)
+        done = replace(
+            entry.run,
+            outcome="failed" if failed else "done" if progress.written else "nothing",
+            written=progress.into,
+            failed_step=progress.failed_step,
+            error=redact(progress.error).text,
+            ms=(time.perf_counter() - begun) * 1_000,
+            attempts=entry.run.attempts + (entry.run.outcome == "failed"),
+        )
+        if failed:
+            self.ledger.keep_input(done.id, progress.to_plain())
+        self.ledger.write(replace(entry, run=done, is_open=False, values={**entry.values, **to.values}))
+        if not failed:
+            self.ledger.drop_input(done.id)
+        return done
+
+    def _written(self, entry: Entry) -> Iterator[str]:
+        """Yield the names of what earlier tries of a run wrote into the journal."""
+        if not entry.began_at:
+            return
+        for event in self._journal.read(Position.parse(entry.began_at)):
+            if event.kind in KINDS and isinstance(item := event.data.get("item"), str):
+                yield item
+
+
+def checked(library: Library, name: str) -> Loaded[Pipeline]:
+    """Return a pipeline that may be run.
+
+    Raises:
+        NotFoundError: no pipeline has that name.
+        UsageError: its file has an error.
+        RefusedError: it waits for the user's trust.
+    """
+    found = library.pipeline(name)
+    if found is None:
+        wrong = next(
+            (one for one in library.problems if one.severity == "error" and f"ingestion/{name}." in one.file), None
+        )
+        if wrong is not None:
+            raise UsageError(wrong.text, hint="`cm context lint` lists every mistake.")
+        known = ", ".join(one.value.name for one in library.pipelines) or "none"
+        raise NotFoundError(f"There is no pipeline {name[:60]!r}.", hint=f"There are: {known}.")
+    if found.is_held:
+        raise RefusedError(
+            f"{found.file} waits for trust: it wants to {', '.join(found.asks)}.", hint="`cm trust` decides."
+        )
+    return found
+
+
+def _trigger(pipeline: Pipeline, name: str) -> TriggerWhen | None:
+    for trigger in pipeline.triggers:
+        one = trigger if isinstance(trigger, TriggerWhen) else TriggerWhen(type=trigger)
+        if one.type == name:
+            return one
+    return None
+
+
+def _holds(trigger: TriggerWhen, given: Input) -> bool:
+    try:
+        return prepared(conditions_of(trigger.condition))({**spelt(dict(given.fields)), "text": given.text})
+    except ValueError:
+        return False  # Reported by the check of the file.

@@ -1,0 +1,102 @@
+"""What happened, as inputs of pipelines, by their triggers.
+
+| trigger | an event of the journal |
+|---|---|
+| onAction | `hook.edit`: an agent changed files; `hook.git`: a commit, checkout, merge or rewrite |
+| onTaskCompleted | `episode`: a turn that ended, and neither failed nor was interrupted |
+| onTaskFailure | `episode`: a turn that failed, was interrupted, or whose last tool failed |
+| onConversationEnd | `hook.session-end`; without one, a session that has been quiet for half an hour |
+
+What pipelines wrote is no input of any, and neither is a prompt without an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cm_tui.engine.context.ingestion.batch import LONGEST_TEXT, Input
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal.event import RESTORED, Event
+from cm_tui.model import Episode, Trigger
+
+ACTIONS = frozenset({"hook.edit", "hook.git"})
+SESSION_END = "hook.session-end"
+QUIET_S = 1_800.0
+"""A session without an end event counts as ended after so long."""
+
+
+def of_event(event: Event) -> Input | None:
+    """Return an event's input for pipelines; None: none."""
+    if event.data.get(RESTORED):
+        return None
+    if event.kind in ACTIONS:
+        return _of_action(event)
+    if event.kind == episode_record.KIND:
+        return _of_turn(event)
+    return None
+
+
+def session_of(event: Event) -> str:
+    """Return the session that an event is of; empty: of none."""
+    session = event.data.get("session")
+    return session if isinstance(session, str) else ""
+
+
+def _of_action(event: Event) -> Input:
+    data = event.data
+    paths = [str(path) for path in data.get("paths", ())] if isinstance(data.get("paths"), list) else []
+    action = "edit" if event.kind == "hook.edit" else str(data.get("hook", "git"))
+    arguments = data.get("arguments")
+    words = " ".join(map(str, arguments)) if isinstance(arguments, list) else ""
+    fields = {**_who(event), "action": action, "files": paths, "arguments": words}
+    return Input("onAction", event.id, f"{action} {', '.join(paths) or words}".strip(), fields, (event.id,))
+
+
+def _of_turn(event: Event) -> Input | None:
+    record = EpisodeRecord.from_event(event)
+    if record.type != "task" or not (record.prompts or record.answer) or record.outcome == "unanswered":
+        return None
+    failed = record.outcome in ("failed", "interrupted") or _last_tool_failed(record)
+    trigger: Trigger = "onTaskFailure" if failed else "onTaskCompleted"
+    prompt = "\n\n".join(record.prompts)
+    fields = {
+        **_who(event), "prompt": prompt, "answer": record.answer, "files": list(record.files),
+        "tools": list(record.tools), "outcome": record.outcome or ("failed" if failed else "ok"),
+        "patch": record.patch[:20_000], "title": record.title, "episodeId": event.id, "tokens": record.tokens,
+    }  # fmt: skip
+    return Input(trigger, event.id, f"{prompt}\n\n{record.answer}".strip()[:LONGEST_TEXT], fields, (event.id,))
+
+
+def _last_tool_failed(record: EpisodeRecord) -> bool:
+    tools = [step for step in record.steps if step.kind == "tool"]
+    return bool(tools) and tools[-1].failed
+
+
+def _who(event: Event) -> dict[str, Any]:
+    data = event.data
+    return {
+        "sessionId": session_of(event), "agent": str(data.get("agent", "")), "time": event.time,
+        "commit": event.head or "", "eventId": event.id,
+    }  # fmt: skip
+
+
+def of_session(session: str, episodes: Sequence[Episode], key: str) -> Input:
+    """Return a whole session's input for pipelines.
+
+    Args:
+        session: its id.
+        episodes: its turns, the oldest first.
+        key: identifies this end of it.
+    """
+    turns = ["\n\n".join((*one.prompts, one.answer)).strip() for one in episodes]
+    files = dict.fromkeys(path for one in episodes for path in one.files)
+    last = episodes[-1]
+    fields = {
+        "sessionId": session, "agent": last.agent, "time": last.time, "turns": len(episodes), "files": list(files),
+        "prompt": "\n\n".join(episodes[0].prompts), "answer": last.answer, "commit": last.head, "eventId": last.id,
+    }  # fmt: skip
+    return Input(
+        "onConversationEnd", key, "\n\n".join(turns)[:LONGEST_TEXT], fields, tuple(one.id for one in reversed(episodes))
+    )

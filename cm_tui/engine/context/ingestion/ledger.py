@@ -1,0 +1,228 @@
+"""The ledger of runs, so that nothing is ingested twice, with the input of failed ones.
+
+It has a JSON line for each start and end of a run; the last line of a run counts. It is next to the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from cm_tui import paths
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.files import PRIVATE, read_bounded, write_atomically
+from cm_tui.model import IngestRun
+from cm_tui.state_file import holding, reported
+
+MOST_RUNS = 20_000
+"""Most runs to remember; the oldest are dropped first, and their input could then be ingested again."""
+_LONG_BYTES = 8_000_000
+_MOST_BYTES = 64_000_000
+_MOST_INPUT = 8_000_000
+_RUN: TypeAdapter[IngestRun] = TypeAdapter(IngestRun)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A run, and its key."""
+
+    run: IngestRun
+    key: str
+    began_at: str = ""
+    """End of the journal at its start: its output comes after that."""
+    is_open: bool = False
+    """Begun and not ended: its process was killed, or is at work."""
+    events: tuple[str, ...] = ()
+    """All events that it came from."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the values that it wrote, by their keys."""
+
+
+class Ledger:
+    """The runs of one project; used from any thread and process."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = folder_of(root) / "ingestion"
+        self._file = self.folder / "ledger.jsonl"
+        self._lock = threading.RLock()
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._by_key: dict[str, str] = {}
+        self._read_to = 0
+        self._inode = 0
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the lock against other ingestions.
+
+        Raises:
+            StoreError: another process ingests for too long, or the folder cannot be used.
+        """
+        return holding(self.folder / "lock")
+
+    def all(self) -> list[Entry]:
+        """Return every run, the newest first."""
+        with self._lock:
+            self._follow()
+            return list(reversed(self._entries.values()))
+
+    def by_key(self, key: str) -> Entry | None:
+        """Return the earlier run for the same input."""
+        with self._lock:
+            self._follow()
+            id_ = self._by_key.get(key)
+            return self._entries.get(id_) if id_ is not None else None
+
+    def named(self, name: str) -> Entry:
+        """Return a run by its id, or a unique prefix of it.
+
+        Raises:
+            NotFoundError: no run has that name.
+            UsageError: the name is ambiguous.
+        """
+        found = [one for one in self.all() if name and one.run.id.startswith(name)]
+        if not found:
+            raise NotFoundError(f"There is no run {name[:40]!r}.", hint="`cm ingest list` lists them.")
+        if len(found) > 1:
+            raise UsageError(f"{name} is ambiguous: {len(found)} runs begin with it.", hint="Give more of it.")
+        return found[0]
+
+    def write(self, entry: Entry) -> None:
+        """Record a run; replaces its earlier record.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        line = json.dumps(_plain(entry), ensure_ascii=True) + "\n"
+        with self._lock:
+            self._append(line.encode())
+            self._follow()
+            if self._read_to > _LONG_BYTES or len(self._entries) > MOST_RUNS:
+                self._write_anew()
+
+    def keep_input(self, run: str, plain: Mapping[str, Any]) -> None:
+        """Save the progress of a failed run.
+
+        Raises:
+            StoreError: it cannot be written, or is too long.
+        """
+        text = json.dumps(plain, ensure_ascii=True, default=str)
+        if len(text) > _MOST_INPUT:
+            raise StoreError(f"The input of the run {run} is too long to be kept.")
+        with reported(self._input(run)):
+            paths.private_dir(self.folder / "inputs")
+            write_atomically(self._input(run), text, durable=True)
+
+    def kept_input(self, run: str) -> dict[str, Any]:
+        """Return the progress of a failed run.
+
+        Raises:
+            NotFoundError: it was not saved.
+        """
+        try:
+            found: dict[str, Any] = json.loads(read_bounded(self._input(run), _MOST_INPUT))
+        except (OSError, ValueError) as error:
+            raise NotFoundError(
+                f"The input of the run {run} was not saved.", hint="Ingest it again by hand."
+            ) from error
+        return found
+
+    def drop_input(self, run: str) -> None:
+        """Drop the saved input of a run."""
+        self._input(run).unlink(missing_ok=True)
+
+    def forget(self, events: frozenset[str]) -> list[Entry]:
+        """Remove input and output of runs over erased events; return these runs.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with self._lock:
+            gone = [one for one in self.all() if one.run.input and not events.isdisjoint(one.events)]
+            if not gone:
+                return []
+            for one in gone:
+                self.drop_input(one.run.id)
+                bare = replace(one.run, input="", error="", written=())
+                self._entries[one.run.id] = replace(one, run=bare, values={})
+            # The old lines are removed with the file.
+            self._write_anew()
+            return gone
+
+    # --- parts ---
+
+    def _input(self, run: str) -> Path:
+        return self.folder / "inputs" / f"{run}.json"
+
+    def _append(self, line: bytes) -> None:
+        with reported(self._file):
+            paths.private_dir(self.folder)
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
+            with os.fdopen(descriptor, "ab") as stream:
+                if stream.tell() and not self._ends_whole():
+                    line = b"\n" + line
+                stream.write(line)
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def _ends_whole(self) -> bool:
+        with self._file.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) == b"\n"
+
+    def _follow(self) -> None:
+        """Read new lines; of a replaced file, all of them."""
+        try:
+            status = self._file.stat()
+        except FileNotFoundError:
+            self._entries.clear()
+            self._by_key.clear()
+            self._read_to = self._inode = 0
+            return
+        if status.st_ino != self._inode or status.st_size < self._read_to:
+            self._entries.clear()
+            self._by_key.clear()
+            self._read_to, self._inode = 0, status.st_ino
+        if status.st_size == self._read_to:
+            return
+        with self._file.open("rb") as stream:
+            stream.seek(self._read_to)
+            data = stream.read(_MOST_BYTES)
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        for line in whole.splitlines():
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            plain = json.loads(line)
+            run = _RUN.validate_python(plain["run"], strict=False)
+            entry = Entry(
+                run, str(plain["key"]), str(plain.get("began_at", "")), bool(plain.get("is_open")),
+                tuple(map(str, plain.get("events", ()))), dict(plain.get("values", {})),
+            )  # fmt: skip
+        except (ValueError, KeyError, TypeError, ValidationError):
+            return  # A torn line: the run that it was about is begun again.
+        self._entries[run.id] = entry
+        self._by_key[entry.key] = run.id
+
+    def _write_anew(self) -> None:
+        kept = list(self._entries.values())[-MOST_RUNS:]
+        text = "".join(json.dumps(_plain(one), ensure_ascii=True) + "\n" for one in kept)
+        with reported(self._file):
+            write_atomically(self._file, text, durable=True)
+        self._inode = 0
+        self._follow()
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    return {"run": asdict(entry.run), "key": entry.key, "began_at": entry.began_at, "is_open": entry.is_open,
+            "events": list(entry.events), "values": dict(entry.values)}  # fmt: skip

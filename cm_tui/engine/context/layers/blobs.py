@@ -1,0 +1,70 @@
+"""Texts by content: a folder next to the journal with files named by their digest."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.files import read_bounded, write_atomically
+from cm_tui.state_file import reported
+
+MOST_BYTES = 4_000_000
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+
+
+class Blobs:
+    """The blobs of one project."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = folder_of(root) / "blobs"
+
+    def write(self, content: bytes) -> str:
+        """Store content; return its digest, the same for the same content.
+
+        Raises:
+            UsageError: it is too long.
+            StoreError: it cannot be written.
+        """
+        if len(content) > MOST_BYTES:
+            raise UsageError(f"This has {len(content):,} bytes.", hint=f"A blob has at most {MOST_BYTES:,}.")
+        digest = sha256(content).hexdigest()
+        file = self._folder / digest[:2] / digest
+        with reported(file):
+            if not file.exists():
+                paths.private_dir(file.parent)
+                write_atomically(file, content, durable=True)
+        return digest
+
+    def read(self, name: str) -> bytes:
+        """Return content by its digest, or a unique prefix of it.
+
+        Raises:
+            UsageError: the name is invalid or ambiguous.
+            NotFoundError: no such content.
+            StoreError: it cannot be read.
+        """
+        file = self._named(name)
+        with reported(file, "read"):
+            return read_bounded(file, MOST_BYTES)
+
+    def remove(self, digest: str) -> bool:
+        """Remove a blob; returns whether there was one."""
+        try:
+            self._named(digest).unlink()
+        except (NotFoundError, UsageError, FileNotFoundError):
+            return False
+        return True
+
+    def _named(self, name: str) -> Path:
+        if not _DIGEST.fullmatch(name):
+            raise UsageError(f"{name[:80]!r} is no digest.", hint="It has 8 to 64 of the digits 0 to 9 and a to f.")
+        found = list((self._folder / name[:2]).glob(f"{name}*"))
+        if not found:
+            raise NotFoundError(f"There is no blob {name}.")
+        if len(found) > 1:
+            raise UsageError(f"{name} is ambiguous: {len(found)} blobs begin with it.", hint="Give more of it.")
+        return found[0]

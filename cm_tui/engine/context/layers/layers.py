@@ -1,0 +1,291 @@
+"""All layers of the memory through one interface: reading references, and writing values."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.context.definitions.template import plain
+from cm_tui.engine.context.layers import project_files
+from cm_tui.engine.context.layers.blobs import Blobs
+from cm_tui.engine.context.layers.event_log import EventLog
+from cm_tui.engine.context.layers.graph_views import GraphViews
+from cm_tui.engine.context.layers.item import Item, Reading
+from cm_tui.engine.context.layers.json_store import JsonStore
+from cm_tui.engine.context.layers.kv import KvStore, KvValue
+from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.reference import Reference, parse
+from cm_tui.engine.context.layers.vectors import search_items
+from cm_tui.engine.context.layers.working import WorkingMemory
+from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Episode
+
+_TURNS = 5
+_CATEGORIES = {"": "Entries", "Rule": "Approved rules"}
+_INJECTED = 2_000
+_LONGEST_VALUE = 100_000
+
+
+class Layers:
+    """The memory of one project, by reference.
+
+    Args:
+        ports: the engine.
+        working: the agents' working memory.
+    """
+
+    def __init__(self, ports: MemoryPorts, working: WorkingMemory) -> None:
+        root: Path = ports.root
+        self._ports = ports
+        self.working = working
+        self.kv = KvStore(root)
+        self.records = JsonStore(root)
+        self.blobs = Blobs(root)
+        journal = Journal.of(root)
+        self.log = EventLog(journal, ports.hidden_from_log)
+        self.graph = GraphViews(ports, KnowledgeGraph(journal))
+        self._readers: Mapping[str, Callable[[Reference], Reading]] = {
+            "kv": self._kv,
+            "json": self._json,
+            "working": self._working,
+            "markdown": self._note,
+            "entry": self._entry,
+            "entries": self._entries,
+            "episode": self._episode,
+            "episodic": self._episodic,
+            "graph": self._graph,
+            "vector": self._vector,
+            "log": self._log,
+            "file": lambda reference: project_files.file(self._ports, reference),
+            "symbol": lambda reference: project_files.symbol(self._ports, reference),
+            "blob": self._blob,
+        }
+
+    def read(self, text: str, *, session: str = "", prompt: str = "") -> Reading:
+        """Return the content of a reference.
+
+        Args:
+            text: the reference.
+            session: of the agent.
+            prompt: for layers with semantic search.
+
+        Raises:
+            UsageError: the reference is invalid, a parameter is wrong, or a file is not JSON.
+            NotFoundError: there is no such item.
+            CmError: the layer cannot be read.
+        """
+        reference = replace(parse(text), session=session, prompt=prompt)
+        reader = self._readers.get(reference.scheme)
+        if reader is None:
+            raise UsageError(f"{text[:80]} is run, not read.", hint="`cm context run NAME` runs a definition.")
+        return reader(reference)
+
+    def write(self, text: str, value: str, *, ttl: float | None = None, session: str = "") -> Reading:
+        """Write one value; an empty one removes it.
+
+        Raises:
+            UsageError: the layer has no values, or does not accept this one.
+            StoreError: it cannot be written.
+        """
+        reference = parse(text)
+        if len(value) > _LONGEST_VALUE:
+            raise UsageError(
+                f"This value has {len(value):,} characters.", hint=f"At most {_LONGEST_VALUE:,} are stored."
+            )
+        if ttl is not None and ttl <= 0:
+            raise UsageError("The time to live has to be more than 0 seconds.", hint="Omit it to keep the value.")
+        if reference.scheme == "kv":
+            return self._put_kv(reference.path, value, ttl)
+        if reference.scheme == "working":
+            return self._put_working(reference.path, value, ttl, session)
+        if reference.scheme == "json":
+            return self._put_json(reference.path, value, ttl)
+        raise UsageError(f"{reference.scheme}:// takes no values.", hint="kv://, json:// and working:// do.")
+
+    # --- values ---
+
+    def _put_kv(self, key: str, value: str, ttl: float | None) -> Reading:
+        if not value:
+            self.kv.remove(key)
+            return Reading((), key)
+        return _of_values([self.kv.put(key, _json(value), ttl)])
+
+    def _put_working(self, key: str, value: str, ttl: float | None, session: str) -> Reading:
+        if not value:
+            self.working.remove(session, key)
+            return Reading((), key)
+        kept = self.working.put(session, key, value, ttl)
+        return Reading(({"key": key, "text": f"{key}: {value}"},), key, value, kept.expires)
+
+    def _put_json(self, path: str, value: str, ttl: float | None) -> Reading:
+        if ttl is not None:
+            raise UsageError("Records live until they are removed.", hint="Use kv:// for what ends.")
+        if not value:
+            self.records.remove(path)
+            return Reading((), path)
+        parsed = _json(value)
+        self.records.put(path, parsed)
+        return Reading(({"text": _pretty(parsed)},), path, parsed)
+
+    def _kv(self, reference: Reference) -> Reading:
+        if set(reference.path) & set("*?"):
+            return _of_values(self.kv.matching(reference.path))
+        found = self.kv.get(reference.path)
+        if found is None:
+            near = get_close_matches(reference.path, list(self.kv.all()), 1)
+            hint = f"Did you mean kv://{near[0]}?" if near else "`cm context put kv://KEY VALUE` writes one."
+            raise NotFoundError(f"There is no value {reference.path!r}.", hint=hint)
+        return _of_values([found])
+
+    def _json(self, reference: Reference) -> Reading:
+        value = self.records.get(reference.path)
+        return Reading(({"text": _pretty(value), "path": f"json/{reference.path}"},), reference.path, value)
+
+    def _working(self, reference: Reference) -> Reading:
+        session = reference.session
+        since = self.log.turn_began(session) if session else 0.0
+        found = self.working.matching(session, reference.path, since)
+        if not found and not set(reference.path) & set("*?"):
+            raise NotFoundError(f"This session has no value {reference.path!r}.")
+        items: list[Item] = [{"key": one.key, "text": f"{one.key}: {one.value}", "value": one.value} for one in found]
+        only = found[0] if len(found) == 1 else None
+        return Reading(tuple(items), "Working memory", only.value if only else None, only.expires if only else None)
+
+    # --- records and events ---
+
+    def _note(self, reference: Reference) -> Reading:
+        name = reference.path
+        try:
+            found = self._ports.note(name)
+        except NotFoundError as error:
+            names = self._ports.note_names()
+            wanted = _slug(name)
+            same = [
+                id_
+                for id_, title in names
+                if wanted in (_slug(title), _slug(id_.rpartition("/")[2].rpartition(".")[0]))
+            ]
+            if len(same) != 1:
+                slugs = {_slug(id_.rpartition("/")[2].rpartition(".")[0]): id_ for id_, _ in names}
+                near = get_close_matches(wanted, list(slugs), 1)
+                raise NotFoundError(
+                    f"There is no note {name!r}.", hint=f"Did you mean markdown://{near[0]}?" if near else error.hint
+                ) from error
+            found = self._ports.note(same[0])
+        item = {"text": found.text, "path": f"note/{found.note.id}", "title": found.note.title}
+        return Reading((item,), found.note.title or found.note.id)
+
+    def _entry(self, reference: Reference) -> Reading:
+        one = self._ports.entry(reference.path)
+        if one.held or one.never_recall or one.unapproved:
+            raise NotFoundError(
+                f"The entry {one.id} is given to no agent.", hint=f"`cm entries show {one.id}` says why."
+            )
+        item = {
+            "text": f"{one.title}: {one.content}" if one.title else one.content,
+            "path": f"entry/{one.id}",
+            "category": one.category,
+        }
+        return Reading((item,), one.title or one.id)
+
+    def _entries(self, reference: Reference) -> Reading:
+        budget = int(reference.number("budget", _INJECTED, 1, 100_000))
+        given = self._ports.inject(budget=budget, category=reference.path.strip("*"), prompt=reference.prompt)
+        items: list[Item] = [
+            {
+                "text": f"- {row.entry.title}: {row.entry.content}" if row.entry.title else f"- {row.entry.content}",
+                "path": f"entry/{row.entry.id}", "category": row.entry.category, "score": row.value,
+            }
+            for row in given.rows
+        ]  # fmt: skip
+        category = reference.path.strip("*")
+        return Reading(tuple(items), _CATEGORIES.get(category, category))
+
+    def _episode(self, reference: Reference) -> Reading:
+        one = self._ports.episode(reference.path)
+        if one.forgotten is not None:
+            raise NotFoundError(f"The episode {reference.path} was forgotten.")
+        return Reading((_episode_item(one),), _asked(one))
+
+    def _episodic(self, reference: Reference) -> Reading:
+        if reference.path not in ("session", ""):
+            return self._episode(reference)
+        if not reference.session:
+            return Reading((), "This session")
+        found = self._ports.episodes_of(reference.session, int(reference.number("limit", _TURNS, 1, 100)))
+        return Reading(tuple(_episode_item(one) for one in reversed(found)), "This session")
+
+    # --- search ---
+
+    def _graph(self, reference: Reference) -> Reading:
+        limit = int(reference.number("limit", 50, 1, 1_000))
+        params = {name: value for name, value in reference.params.items() if name != "limit"}
+        return Reading(
+            tuple(self.graph.read(reference.path, params, limit)), f"{reference.path} {' '.join(params.values())}"
+        )
+
+    def _vector(self, reference: Reference) -> Reading:
+        query = reference.param("query", reference.prompt)
+        limit = int(reference.number("top_k", 8, 1, 1_000))
+        least = reference.number("min_score", 0.5, 0, 1)
+        items, notes = search_items(self._ports, query, reference.path or "code", limit, least)
+        return Reading(tuple(items), f"{reference.path}: {query}"[:80], notes=notes)
+
+    def _log(self, reference: Reference) -> Reading:
+        fields = tuple(name for name in reference.param("fields").split(",") if name)
+        limit = int(reference.number("limit", 20, 1, 1_000))
+        items, note = self.log.search(reference.path, since=reference.param("since", "-7d"), fields=fields, limit=limit)
+        return Reading(tuple(items), f"Log {reference.path}".strip(), notes=(note,) if note else ())
+
+    def _blob(self, reference: Reference) -> Reading:
+        content = self.blobs.read(reference.path)
+        return Reading(
+            ({"text": content.decode("utf-8", "replace"), "path": f"blob/{reference.path}"},), reference.path
+        )
+
+
+def _of_values(found: list[KvValue]) -> Reading:
+    items: list[Item] = [
+        {"key": one.key, "value": one.value, "text": f"{one.key}: {plain(one.value)}", "path": f"kv/{one.key}"}
+        for one in found
+    ]
+    only = found[0] if len(found) == 1 else None
+    return Reading(
+        tuple(items), only.key if only else "Values", only.value if only else None, only.expires if only else None
+    )
+
+
+def _episode_item(one: Episode) -> Item:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.time))
+    asked = " / ".join(one.prompts)
+    text = f"{when} {one.agent}\nasked: {asked}\nanswered: {one.answer}" if one.answer else f"{when} {asked}"
+    return {
+        "text": text, "path": f"episode/{one.id}", "time": one.time, "prompt": asked, "answer": one.answer,
+        "agent": one.agent, "session": one.session, "files": list(one.files),
+    }  # fmt: skip
+
+
+def _asked(one: Episode) -> str:
+    return " ".join(" ".join(one.prompts).split())[:60] or one.id
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _pretty(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _slug(text: str) -> str:
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())

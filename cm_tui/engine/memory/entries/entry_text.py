@@ -1,0 +1,129 @@
+"""Making an entry of a text: redacted, with a title and keywords."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cm_tui.engine.memory.entries.entry_names import checked_scope
+from cm_tui.engine.memory.entries.entry_record import (
+    CONTENT_CHARACTERS,
+    TITLE_CHARACTERS,
+    checked_category,
+    first_line,
+    split_keywords,
+    storable,
+)
+from cm_tui.engine.memory.entries.keywords import keywords_of
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import UsageError
+from cm_tui.model import Entry, EntryEdit, Scope
+from cm_tui.model.author import Author
+
+
+def edited(entry: Entry, edit: EntryEdit) -> Entry:
+    """Return an entry as it would be after an edit, without secrets.
+
+    Raises:
+        UsageError: a value cannot be.
+    """
+    # Keywords from the old text are replaced by those of the new one.
+    own_title = "" if entry.title == first_line(entry.content) else entry.title
+    own_words = () if entry.keywords in _derived(entry) else entry.keywords
+    title, content, secrets = _clean(
+        own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
+    )
+    given = own_words if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
+    title_now = title or first_line(content)
+    is_other = (title_now, content) != (entry.title, entry.content)
+    return replace(
+        entry,
+        category=entry.category if edit.category is None else checked_category(edit.category),
+        title=title_now,
+        content=content,
+        keywords=given or keywords_of(title, content),
+        pinned=entry.pinned if edit.pinned is None else edit.pinned,
+        never_recall=entry.never_recall if edit.never_recall is None else edit.never_recall,
+        timestamp=_now() if is_other else entry.timestamp,
+        redacted=entry.redacted + (secrets if is_other else 0),
+        held=False,
+    )
+
+
+def changed_by(entry: Entry, author: Author) -> Entry:
+    """Return an entry with its last editor: an agent may not change what the user did."""
+    return replace(entry, changed_by=author.actor, changed_agent=_name(author.agent))
+
+
+def new_entry(
+    text: str, author: Author, *, category: str, title: str, keywords: Iterable[str], scope: Scope, head: str
+) -> Entry:
+    """Return a new entry, without an id.
+
+    Args:
+        text: the content.
+        author: who writes it.
+        category: name of its category, ignoring case.
+        title: empty: the first line.
+        keywords: given keywords.
+        scope: of its file.
+        head: the commit that is checked out.
+
+    Raises:
+        UsageError: the text is empty or too long, or a value is invalid.
+    """
+    clean_title, content, secrets = _clean(title, text)
+    checked_scope(scope)
+    given = split_keywords([_word(one) for one in keywords])
+    return Entry(
+        id="",
+        category=checked_category(category),
+        title=clean_title or first_line(content),
+        content=content,
+        keywords=given or keywords_of(clean_title, content),
+        scope=scope,
+        timestamp=_now(),
+        actor=author.actor,
+        agent=_name(author.agent),
+        session=storable(author.session)[:TITLE_CHARACTERS],
+        commit=head,
+        redacted=secrets,
+    )
+
+
+def _clean(title: str, content: str) -> tuple[str, str, int]:
+    """Return title and content without secrets, and how many there were.
+
+    Raises:
+        UsageError: there is nothing, or too much.
+    """
+    text = storable(content).strip("\n").rstrip()
+    if not text.strip():
+        raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests run with pytest -n 3"')
+    if len(text) > CONTENT_CHARACTERS:
+        raise UsageError(
+            f"An entry takes at most {CONTENT_CHARACTERS:,} characters; this has {len(text):,}.",
+            hint="Put it into a file of the project, and remember where it is.",
+        )
+    heading = redact(" ".join(storable(title).split())[: TITLE_CHARACTERS * 4])
+    clean = redact(text)
+    # The mark for a secret may be longer than the secret.
+    return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
+
+
+def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """Return the possible keywords of an entry from its text, with and without the given title."""
+    return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
+
+
+def _word(text: str) -> str:
+    return redact(storable(text)).text
+
+
+def _name(agent: str) -> str:
+    return redact(storable(agent)).text[:TITLE_CHARACTERS]
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

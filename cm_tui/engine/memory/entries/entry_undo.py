@@ -1,0 +1,178 @@
+"""Undoing a change of an entry, by its event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED, State, states_of
+from cm_tui.engine.memory.entries.entry_record import says_the_same
+from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.forgetting import forgetting_of
+from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Entry
+from cm_tui.model.author import Author
+from cm_tui.model.ids import SHORTEST_NAME, plain_id
+
+
+class Conflict(NamedTuple):
+    """An entry with a later change, which undoing the earlier one would lose.
+
+    Attributes:
+        id: of the entry.
+        then: as the change to undo left it; None: forgotten.
+        now: the current one.
+        back: the one to restore.
+    """
+
+    id: str
+    then: Entry | None
+    now: Entry | None
+    back: Entry | None
+
+
+class TakenBack(NamedTuple):
+    """Result of undoing a change, or of a dry run.
+
+    Attributes:
+        id: of the entry.
+        words: the change, for the user.
+        event: id of the event that records it; empty: nothing was written.
+        conflict: what the user has to decide first.
+        notes: messages for the user.
+    """
+
+    id: str
+    words: str
+    event: str = ""
+    conflict: Conflict | None = None
+    notes: tuple[str, ...] = ()
+
+
+def take_back(
+    entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
+) -> TakenBack:
+    """Restore an entry's state before a change.
+
+    Args:
+        entries: the project's.
+        event: one of kind `entry.changed`.
+        author: who undoes it.
+        dry_run: only report what would be undone.
+        theirs_too: undo it even if the entry was changed again since.
+
+    Raises:
+        UsageError: the event is not a change of an entry.
+        StoreError: it cannot be written.
+    """
+    states = states_of(event.data)
+    if event.kind != CHANGED or not states:
+        raise UsageError(f"The event {event.id} is not a change of an entry.")
+    words, id_ = _words(states), states[0].told.id
+    left: list[State] = []
+    for before, after in states:
+        now = _now(entries, State(before, after))
+        if says_the_same(now, before):
+            continue
+        if not says_the_same(now, after) and not theirs_too:
+            told = State(before, after).told.id
+            return TakenBack(told, words, conflict=Conflict(told, after, now, before))
+        left.append(State(now, before))
+    if dry_run or not left:
+        return TakenBack(id_, words)
+    change = entries.put(left, author, kind=REVERTED, undoes=event.id)
+    return TakenBack(id_, words, change.event, notes=change.notes)
+
+
+def _now(entries: Entries, state: State) -> Entry | None:
+    """Return the entry of a change as it is now, in whichever of its scopes it lies."""
+    places = [one.scope for one in (state.after, state.before) if one is not None]
+    found = (entries.files[scope].read().entries.get(state.told.id) for scope in places)
+    return next((one for one in found if one is not None), None)
+
+
+def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
+    """Restore a forgotten entry in its last state; return it, and the id of the change.
+
+    Args:
+        entries: the project's.
+        name: its id, or a prefix of it.
+        author: who restores it.
+
+    Raises:
+        NotFoundError: no forgotten entry has that name.
+        UsageError: the name is ambiguous.
+        StoreError: something cannot be read or written.
+    """
+    found = forgotten_named(entries, name)
+    if found is None:
+        shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
+        raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm remember --forgotten` lists them.")
+    # Restoring a Rule does not approve it.
+    is_approved = entries.is_approved(replace(found, held=False))
+    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved)
+    assert change.after is not None
+    return change.after, change.event
+
+
+def forgotten_named(entries: Entries, name: str) -> Entry | None:
+    """Return a forgotten entry by its id or a prefix of it; None: no such entry.
+
+    Raises:
+        UsageError: the name is ambiguous.
+        StoreError: the journal cannot be read.
+    """
+    wanted = plain_id(name)
+    gone = {one.id: one for one in forgotten(entries)}
+    if wanted in gone:
+        return gone[wanted]
+    begun = {id_: one for id_, one in gone.items() if id_.startswith(wanted.lower())}
+    if len(wanted) < SHORTEST_NAME or not begun:
+        return None
+    if len(begun) > 1:
+        raise UsageError(
+            f"{wanted!r} is more than one entry: {', '.join(sorted(begun)[:5])}.", hint="Give one of these."
+        )
+    return next(iter(begun.values()))
+
+
+def forgotten(entries: Entries) -> tuple[Entry, ...]:
+    """Return this project's forgotten entries from the journal, the oldest first.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    gone: dict[str, Entry] = {}
+    changed_here: set[str] = set()
+    for event in Journal.of(entries.root).read(START):
+        if event.kind not in {CHANGED, REVERTED}:
+            continue
+        for before, after in states_of(event.data):
+            told = after or before
+            assert told is not None
+            if event.data.get(OF_BACKUP) is not True:
+                changed_here.add(told.id)
+            elif told.id in changed_here:
+                # A backup's entries come after those of this machine: they may be older, or anyone's.
+                continue
+            gone.pop(told.id, None)
+            if after is None:
+                gone[told.id] = replace(told, held=False, forgotten=forgetting_of(event))
+    there = {one.id for one in entries.all().entries}
+    return tuple(one for id_, one in gone.items() if id_ not in there)
+
+
+def _words(states: Sequence[State]) -> str:
+    first = states[0]
+    if len(states) > 1:
+        return f"merged the entries {', '.join(one.told.id for one in states)}"
+    if first.is_move:
+        assert first.after is not None
+        return f"moved the entry {first.told.id} to the scope {first.after.scope}"
+    done = "wrote" if first.before is None else "forgot" if first.after is None else "changed"
+    return f"{done} the entry {first.told.id}"

@@ -1,0 +1,218 @@
+"""Writing changes of entries under the lock: first the ledger, then the journal, then the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.engine.memory.entries.entry_events import CHANGED, State, event_data
+from cm_tui.engine.memory.entries.entry_file import Content, EntryFile
+from cm_tui.engine.memory.entries.entry_record import IF_SAID, digest, entry_data, read_entry, says_the_same
+from cm_tui.engine.memory.entries.ledger import RULE, LedgerFile
+from cm_tui.engine.platform.git.git_dir import git_folders, head_of
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import NotFoundError, RefusedError
+from cm_tui.model import Entry, Scope
+from cm_tui.model.author import Author
+
+
+class Change(NamedTuple):
+    """A change of entries that was made.
+
+    Attributes:
+        event: id of its event.
+        states: of each entry.
+        notes: messages for the user.
+    """
+
+    event: str
+    states: tuple[State, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def after(self) -> Entry | None:
+        """Return the first entry as it is now; None: it was forgotten."""
+        after = self.states[0].after
+        return None if after is None else replace(after, notes=self.notes)
+
+
+class Writer:
+    """Files of both scopes with content and ledger, for one change.
+
+    Args:
+        root: of the checkout.
+        files: of each scope.
+        ledgers: of each scope.
+    """
+
+    def __init__(self, root: Path, files: Mapping[Scope, EntryFile], ledgers: Mapping[Scope, LedgerFile]) -> None:
+        self._root = root
+        self._files = files
+        self._ledgers = ledgers
+        self.contents: dict[Scope, Content] = {}
+
+    def content(self, scope: Scope) -> Content:
+        """Return the content of a file.
+
+        Raises:
+            CmError: it cannot be read or written.
+        """
+        if scope not in self.contents:
+            file = self._files[scope]
+            content = file.read_whole()
+            # Before the journal records a change that cannot be made.
+            file.refuse_unwritable(content)
+            self.contents[scope] = content
+        return self.contents[scope]
+
+    def check(self, states: Sequence[State]) -> None:
+        """Check that entries are in their expected state.
+
+        Raises:
+            NotFoundError: one is not, or no longer, in that state.
+            RefusedError: its target already has an entry with its id.
+        """
+        for before, after in states:
+            told = before or after
+            assert told is not None
+            if not says_the_same(self.content(told.scope).entries.get(told.id), before):
+                raise NotFoundError(
+                    f"The entry {told.id} is not as it was any more.", hint="Look again, and repeat it."
+                )
+            if State(before, after).is_move and after is not None and after.id in self.content(after.scope).entries:
+                raise RefusedError(
+                    f"The scope {after.scope} has an entry {after.id} already.", hint="Merge the two, or forget one."
+                )
+
+    def write(
+        self,
+        states: Sequence[State],
+        author: Author,
+        *,
+        kind: str = CHANGED,
+        approves: bool | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> Change:
+        """Write a change that passed `check`.
+
+        Args:
+            states: of each entry.
+            author: who changes them.
+            kind: of the event.
+            approves: of Rules: the user approved the new text, or (False) has not; None: unchanged.
+            more: further data of the event.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        # As they will be read: the digest excludes what a file cannot hold.
+        as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)
+        for state in as_read:
+            self._note(state, approves)
+        event = Journal.of(self._root).append(kind, event_data(as_read, author, more or {}), head=head_at(self._root))
+        for state in as_read:
+            self._place(state)
+        # Additions are written before removals: after a crash in between, a moved entry is in both scopes.
+        gaining = {one.after.scope for one in as_read if one.after is not None}
+        touched = {one.scope for state in as_read for one in state if one is not None}
+        notes = [self._save(scope, as_read) for scope in sorted(touched, key=lambda one: one not in gaining)]
+        done = tuple(State(one.before, self._marked(one.after)) for one in as_read)
+        return Change(event.id, done, tuple(note for note in notes if note))
+
+    def _save(self, scope: Scope, states: Sequence[State]) -> str:
+        """Write one file; the change is repeated in another program's newer content.
+
+        Raises:
+            NotFoundError: that program changed the same entry: its text stays.
+            StoreError: it cannot be written.
+        """
+
+        def redo(found: Content) -> None:
+            self.contents[scope] = found
+            self.check(states)
+            for state in states:
+                self._place(state, scope)
+
+        return self._files[scope].write(self.content(scope), redo)
+
+    def _marked(self, entry: Entry | None) -> Entry | None:
+        """Return an entry with the word that it is a Rule that no person approved."""
+        if entry is None or self._ledgers[entry.scope].read().standing().is_approved(entry, digest(entry)):
+            return entry
+        return replace(entry, unapproved=True)
+
+    def _note(self, state: State, approves: bool | None) -> None:
+        """Record in the ledgers what is written, removed, approved or doubted."""
+        before, after = state
+        verdict = self._verdict(state, approves)
+        if before is not None and (after is None or state.is_move):
+            ledger = self._ledgers[before.scope].read()
+            ledger.note_gone([before.id])
+            self._ledgers[before.scope].write(ledger)
+        if after is None or not self._has_news(after, verdict):
+            return
+        ledger = self._ledgers[after.scope].read()
+        if after.scope == "project":
+            ledger.note_written(digest(after))
+        ledger.note_back(after.id)
+        if verdict is not None:
+            ledger.note_approval(digest(after), is_approved=verdict)
+        self._ledgers[after.scope].write(ledger)
+
+    def _has_news(self, after: Entry, verdict: bool | None) -> bool:
+        """Return whether the ledger has to be written: the user's has no list of written entries."""
+        return after.scope == "project" or verdict is not None or after.id in self._ledgers[after.scope].read().gone
+
+    def _verdict(self, state: State, approves: bool | None) -> bool | None:
+        """Return whether a Rule is approved from now on; None: the data on its digest decides."""
+        before, after = state
+        if after is None or after.category != RULE:
+            return None
+        if approves is not None or before is None or before.category != RULE:
+            return approves
+        was_approved = self._ledgers[before.scope].read().standing().is_approved(before, digest(before))
+        same_content = before.content == after.content
+        if was_approved:
+            return True if same_content and before.title == after.title else None
+        return False if same_content else None
+
+    def _place(self, state: State, only: Scope | None = None) -> None:
+        before, after = state
+        if before is not None and (after is None or state.is_move) and only in {None, before.scope}:
+            items = self.content(before.scope).items
+            items[:] = _placed(items, before.id, None)
+        if after is not None and only in {None, after.scope}:
+            items = self.content(after.scope).items
+            items[:] = _placed(items, after.id, after)
+
+
+def head_at(root: Path) -> str | None:
+    """Return the commit that is checked out."""
+    folders = git_folders(root)
+    return head_of(folders).sha if folders is not None else None
+
+
+def _as_read(entry: Entry) -> Entry:
+    found = read_entry(entry_data(entry), entry.scope)
+    assert found is not None
+    return found
+
+
+def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
+    """Return the items of a file with one replaced, keeping its fields unknown to this version."""
+    placed: list[Any] = []
+    found = False
+    for item in items:
+        if found or not isinstance(item, dict) or item.get("id") != id_:
+            placed.append(item)
+            continue
+        found = True
+        if after is not None:
+            known = {*entry_data(after), *IF_SAID}
+            rest = {name: value for name, value in item.items() if name not in known}
+            placed.append({**entry_data(after), **rest})
+    if not found and after is not None:
+        placed.append(entry_data(after))
+    return placed

@@ -1,0 +1,280 @@
+"""The ledger of a project's entries on this machine: those written here or trusted, and agents' proposals.
+
+A project's entries come with its repository, and may be anyone's. So their author field is not trusted: the ledger,
+among the user's own data, has the digest of each entry that was written here or that the user trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self, get_args
+
+from cm_tui.engine.memory.entries.entry_file import folder, writing
+from cm_tui.engine.memory.entries.entry_record import entry_data, read_entry
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import read_bounded, set_aside
+from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.state_file import reported, write_json
+
+MOST_PROPOSALS = 200
+"""Further proposals are rejected: no user would read them."""
+_MOST_BYTES = 64_000_000
+_MOST_DIGESTS = 50_000
+RULE: Category = "Rule"
+"""Category of instructions for agents: the user approves each."""
+_OF_USER = "of-the-user"
+"""Name of the ledger outside projects: the journals' folder names end in a digest."""
+
+
+class Standing(NamedTuple):
+    """Sets of entry digests in a ledger.
+
+    Attributes:
+        known: entries that may be recalled.
+        written: entries written on this machine.
+        approved: Rules that the user approved, and entries that the user trusted.
+        doubted: Rules that the user has not approved, whatever author they name.
+    """
+
+    known: frozenset[str]
+    written: frozenset[str]
+    approved: frozenset[str]
+    doubted: frozenset[str]
+
+    def is_approved(self, entry: Entry, digest: str) -> bool:
+        """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
+
+        Args:
+            entry: from its file.
+            digest: of its content.
+        """
+        if entry.category != RULE or digest in self.approved:
+            return True
+        by_person = entry.actor == "person" and entry.changed_by in {"", "person"}
+        return by_person and digest not in self.doubted and (entry.scope == "user" or digest in self.written)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Digests of entries, and proposals in the order in which they were made."""
+
+    written: list[str] = field(default_factory=list)
+    """Of entries that were written on this machine."""
+    trusted: list[str] = field(default_factory=list)
+    """Entries that came with the repository and that the user trusted."""
+    refused: list[str] = field(default_factory=list)
+    """Entries that the user has seen and does not trust."""
+    proposals: list[Proposal] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    """Ids of entries forgotten or erased on this machine: no backup restores them."""
+    approved: list[str] = field(default_factory=list)
+    """Rules that the user approved."""
+    doubted: list[str] = field(default_factory=list)
+    """Rules that the user has not approved: from a backup, or made of someone else's text."""
+
+    def standing(self) -> Standing:
+        """Return the sets of digests."""
+        approved = frozenset((*self.approved, *self.trusted))
+        return Standing(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
+
+    def known(self) -> frozenset[str]:
+        """Return the digests of all entries that may be in an answer."""
+        return frozenset((*self.written, *self.trusted))
+
+    def note_written(self, digest: str) -> None:
+        """Note that an entry was written here."""
+        self.written = [*(one for one in self.written if one != digest), digest][-_MOST_DIGESTS:]
+
+    def note_approval(self, digest: str, *, is_approved: bool) -> None:
+        """Record whether the user approved a Rule.
+
+        Args:
+            digest: of its content.
+            is_approved: False: it waits for approval.
+        """
+        told, other = (self.approved, self.doubted) if is_approved else (self.doubted, self.approved)
+        if digest in other:
+            other.remove(digest)
+        if digest not in told:
+            told.append(digest)
+            del told[:-_MOST_DIGESTS]
+
+    def note_gone(self, ids: Iterable[str]) -> None:
+        """Note that entries were forgotten or erased here."""
+        self.gone = list(dict.fromkeys((*self.gone, *ids)))[-_MOST_DIGESTS:]
+
+    def note_back(self, id_: str) -> None:
+        """Record that the user restored an entry."""
+        self.gone = [one for one in self.gone if one != id_]
+
+    def propose(self, new: Proposal) -> Proposal:
+        """Add a proposal; the same one is not added twice.
+
+        Raises:
+            UsageError: too many wait already.
+        """
+        for known in self.proposals:
+            about = known.target == new.target or known.kind == "write"
+            if about and (known.kind, _wish(known)) == (new.kind, _wish(new)):
+                return known
+        if len(self.proposals) >= MOST_PROPOSALS:
+            raise UsageError(
+                f"{len(self.proposals):,} proposals wait for the user already.",
+                hint="The user has to accept or decline some first: `cm forget --proposed` lists them.",
+            )
+        self.proposals.append(new)
+        return new
+
+
+def _wish(proposal: Proposal) -> Any:
+    after = proposal.after
+    return (
+        None
+        if after is None
+        else (after.content, after.title, after.category, after.keywords, after.pinned, after.never_recall)
+    )
+
+
+class LedgerFile:
+    """The ledger of a project; clones and worktrees that share its memory share it.
+
+    Args:
+        project: name of the project's folder among the journals.
+    """
+
+    def __init__(self, project: str) -> None:
+        self.path = folder() / f"{project}.json"
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """Return the ledger of the project at a root.
+
+        Raises:
+            RefusedError: git's data cannot be opened.
+        """
+        return cls(folder_of(root).name)
+
+    @classmethod
+    def of_user(cls) -> Self:
+        """Return the ledger of the user's own entries, shared by all projects, with the forgotten ones."""
+        return cls(_OF_USER)
+
+    def read(self) -> Ledger:
+        """Read it; until a damaged one is replaced by the next write, nothing of the repository is trusted.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        return self._read() or Ledger()
+
+    def write(self, ledger: Ledger) -> None:
+        """Write it; called while the entries are held.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        plain = {
+            "version": 1,
+            "written": ledger.written,
+            "trusted": ledger.trusted,
+            "refused": ledger.refused,
+            "proposals": [_plain(one) for one in ledger.proposals],
+            "gone": ledger.gone,
+            "approved": ledger.approved,
+            "doubted": ledger.doubted,
+        }
+        with reported(self.path):
+            if self.path.exists() and self._read() is None:
+                set_aside(self.path)
+        write_json(self.path, plain, indent=1)
+
+    def _read(self) -> Ledger | None:
+        """None: it is damaged."""
+        try:
+            found = json.loads(read_bounded(self.path, _MOST_BYTES))
+        except FileNotFoundError:
+            return Ledger()
+        except (ValueError, RecursionError):
+            return None
+        except OSError as error:
+            raise StoreError(
+                f"Cannot read {self.path}: {error.strerror or error}.", hint="Check its permissions."
+            ) from error
+        if not isinstance(found, dict):
+            return None
+        return Ledger(
+            _digests(found.get("written")),
+            _digests(found.get("trusted")),
+            _digests(found.get("refused")),
+            [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
+            _digests(found.get("gone")),
+            _digests(found.get("approved")),
+            _digests(found.get("doubted")),
+        )
+
+
+def take_over(source: LedgerFile, target: LedgerFile) -> None:
+    """Copy one project's ledger data and proposals to another project.
+
+    Raises:
+        StoreError: one of them cannot be read or written.
+    """
+    with writing():
+        own, other = source.read(), target.read()
+        for name in ("written", "trusted", "refused", "gone", "approved", "doubted"):
+            setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
+        known = {one.id for one in other.proposals}
+        other.proposals += [one for one in own.proposals if one.id not in known]
+        if own != Ledger():
+            target.write(other)
+        source.path.unlink(missing_ok=True)
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _digests(found: object) -> list[str]:
+    return [one for one in _list(found) if isinstance(one, str)]
+
+
+def _plain(proposal: Proposal) -> dict[str, Any]:
+    data = asdict(proposal)
+    return {**data, "before": _entry_data(proposal.before), "after": _entry_data(proposal.after)}
+
+
+def _entry_data(entry: Entry | None) -> dict[str, Any] | None:
+    return None if entry is None else entry_data(entry)
+
+
+def _proposal(data: Any) -> Proposal | None:
+    if not isinstance(data, Mapping):
+        return None
+    names = ("id", "target", "words", "reason", "agent", "session")
+    texts = {name: data.get(name) for name in names}
+    kind: Any = data.get("kind")
+    of: Any = data.get("of")
+    when = data.get("time")
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(when, (int, float)):
+        return None
+    if kind not in get_args(ProposalKind) or of not in get_args(Remembered):
+        return None
+    return Proposal(
+        kind=kind,
+        of=of,
+        time=float(when),
+        before=entry_in(data.get("before")),
+        after=entry_in(data.get("after")),
+        **{name: str(text) for name, text in texts.items()},
+    )
+
+
+def entry_in(data: Any) -> Entry | None:
+    """Return the entry in a record of the ledger or journal, with its scope; None: no entry."""
+    scope = data.get("scope") if isinstance(data, Mapping) else None
+    known: Iterable[Scope] = get_args(Scope)
+    return next((read_entry(data, one) for one in known if one == scope), None)

@@ -1,0 +1,63 @@
+"""Promoting an episode to an entry: its result, under its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, first_line
+from cm_tui.errors import UsageError
+from cm_tui.model import EPISODES, Entry, Episode, Scope
+from cm_tui.model.author import Author
+
+
+def promote(
+    entries: Entries,
+    episode: Episode,
+    author: Author,
+    *,
+    content: str = "",
+    category: str = "Experience",
+    title: str = "",
+    keywords: Iterable[str] = (),
+    scope: Scope = "project",
+) -> tuple[Entry, tuple[str, ...]]:
+    """Save what an episode taught, with a reference to it, its session and commit.
+
+    A Rule in the episode's own words is not approved by that: its author may be anyone.
+
+    Args:
+        entries: the project's.
+        episode: with its full text.
+        author: who promotes it.
+        content: the text; empty: the episode's result.
+        category: of the entry.
+        title: empty: the prompt.
+        keywords: empty: taken from the text.
+        scope: of the entry.
+
+    Returns:
+        The entry, and messages for the user.
+
+    Raises:
+        UsageError: the episode has no result, or a value is invalid.
+        StoreError: it cannot be written.
+    """
+    own_words = not content.strip()
+    text = (episode.verdict or episode.answer or "\n\n".join(episode.prompts)).strip() if own_words else content
+    if not text:
+        raise UsageError(f"The episode {episode.id} has no text.", hint="Give the text with --content.")
+    called = title or episode.title or first_line("\n".join(episode.prompts))
+    draft = entries.draft(
+        text[:CONTENT_CHARACTERS], author, category=category, title=called, keywords=keywords, scope=scope
+    )
+    new = replace(
+        draft,
+        actor=episode.actor if own_words else author.actor,
+        agent=episode.agent,
+        session=episode.session,
+        commit=episode.sha or draft.commit,
+        made_from=(f"{EPISODES}/{episode.id}",),
+    )
+    return entries.add_new(new, author, approves=not own_words)

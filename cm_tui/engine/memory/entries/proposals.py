@@ -1,0 +1,194 @@
+"""Agents' proposals for changes that only the user may make: the user accepts or declines."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_file import writing
+from cm_tui.engine.memory.entries.entry_record import (
+    PROPOSAL_LETTER,
+    entry_data,
+    first_line,
+    new_id,
+    says_the_same,
+    storable,
+)
+from cm_tui.engine.memory.entries.ledger import Ledger
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+from cm_tui.model.author import Author
+from cm_tui.model.entry import REASON_CHARACTERS
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
+
+PROPOSED = "memory.proposed"
+"""Kind of the event for an agent's proposal."""
+DECIDED = "memory.decided"
+"""Kind of the event for the decision on a proposal."""
+
+
+class Proposals:
+    """Proposals of agents in a project."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def all(self) -> tuple[Proposal, ...]:
+        """Return the waiting ones, the oldest first.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        return tuple(self._entries.ledger.read().proposals)
+
+    def add_change(self, before: Entry, after: Entry | None, author: Author, reason: str) -> Proposal:
+        """Propose to change an entry, or (without `after`) to forget it.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        plain = replace(before, held=False)
+        return self._add(
+            "change" if after else "forget", "entry", before.id, before.title, author, reason, plain, after
+        )
+
+    def add_writing(self, new: Entry, author: Author, reason: str) -> Proposal:
+        """Propose to write down an entry, which gets its id here.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        taken = {one.id for one in self._entries.all().entries}
+        after = replace(new, id=new_id(taken))
+        return self._add("write", "entry", after.id, after.title, author, reason, None, after)
+
+    def written_already(self, new: Entry) -> Entry | None:
+        """Return the entry with the same text in the same scope.
+
+        Raises:
+            StoreError: the entries cannot be read.
+        """
+        said = (new.scope, new.category, new.title, new.content)
+        shown = self._entries.all().shown
+        return next((one for one in shown if (one.scope, one.category, one.title, one.content) == said), None)
+
+    def add_forgetting(self, episode: str, words: str, author: Author, reason: str) -> Proposal:
+        """Propose to forget an episode.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        return self._add("forget", "episode", episode, words, author, reason, None, None)
+
+    def named(self, name: str) -> Proposal:
+        """Return a proposal by its id, a prefix of it, or the id of the entry that it would change.
+
+        Raises:
+            NotFoundError: no proposal has that name.
+            UsageError: the name is ambiguous.
+        """
+        wanted = plain_id(name).lower()
+        waiting = self.all()
+        found = [one for one in waiting if one.id == wanted]
+        if not found and len(wanted) >= SHORTEST_NAME:
+            found = [one for one in waiting if one.id.startswith(wanted) or one.target.startswith(wanted)]
+        if not found:
+            shown = wanted[:40].encode("ascii", "backslashreplace").decode()
+            raise NotFoundError(
+                f"There is no proposal {shown!r}.", hint=where_ids_are(wanted, "`cm forget --proposed` lists them.")
+            )
+        if len(found) > 1:
+            raise UsageError(
+                f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
+                hint="Give one of these.",
+            )
+        return found[0]
+
+    def check(self, proposal: Proposal) -> None:
+        """Check that a proposal's entry is unchanged since.
+
+        Raises:
+            RefusedError: it was changed; the message has both texts.
+        """
+        if proposal.of != "entry":
+            return
+        now = self._entries.all().entries
+        current = next((one for one in now if one.id == proposal.target), None)
+        if not says_the_same(None if current is None else replace(current, held=False), proposal.before):
+            was = _shown(proposal.before)
+            raise RefusedError(
+                f"The entry {proposal.target} is not as it was when {proposal.agent or 'an agent'} proposed this. "
+                f"It was: {was}. It is: {_shown(current)}.",
+                hint=f"Change it yourself, or decline: `cm forget --decline {proposal.id}`.",
+            )
+
+    def close(self, proposal: Proposal, *, accepted: bool) -> None:
+        """Remove a proposal, as the user decided.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with writing():
+            ledger = self._entries.ledger.read()
+            ledger.proposals = [one for one in ledger.proposals if one.id != proposal.id]
+            self._entries.ledger.write(ledger)
+        said = {"proposal": proposal.id, "target": proposal.target, "accepted": accepted, "actor": "person"}
+        Journal.of(self._entries.root).append(DECIDED, said)
+
+    def _add(
+        self,
+        kind: ProposalKind,
+        of: Remembered,
+        target: str,
+        words: str,
+        author: Author,
+        reason: str,
+        before: Entry | None,
+        after: Entry | None,
+    ) -> Proposal:
+        with writing():
+            ledger: Ledger = self._entries.ledger.read()
+            wanted = Proposal(
+                id=new_id((one.id for one in ledger.proposals), PROPOSAL_LETTER),
+                kind=kind,
+                of=of,
+                target=target,
+                words=first_line(redact(storable(words)).text),
+                reason=redact(storable(reason)).text[:REASON_CHARACTERS],
+                agent=author.agent,
+                session=author.session,
+                time=time.time(),
+                before=before,
+                after=after,
+            )
+            made = ledger.propose(wanted)
+            if made is wanted:
+                self._entries.ledger.write(ledger)
+        if made is wanted:
+            Journal.of(self._entries.root).append(PROPOSED, _event_data(made))
+        return made
+
+
+def _event_data(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "proposal": proposal.id,
+        "kind": proposal.kind,
+        "of": proposal.of,
+        "target": proposal.target,
+        "after": None if proposal.after is None else entry_data(proposal.after),
+        "reason": proposal.reason,
+        "actor": "agent",
+        "agent": proposal.agent,
+        "session": proposal.session,
+    }
+
+
+def _shown(entry: Entry | None) -> str:
+    return "nothing, as it was removed" if entry is None else f"“{first_line(entry.content, 200)}”"

@@ -1,0 +1,185 @@
+"""The tables of episodes in a store, written during index runs and read without waiting for them.
+
+They are not part of a generation: a new episode is listed at once, whatever run is under way. In a read-only store they
+are in memory while it is open.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, TypeVar
+from weakref import proxy
+
+import duckdb
+
+from cm_tui.engine.platform.store import memory, schema
+from cm_tui.engine.platform.store.connection import SETTINGS
+from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.database import Database
+
+T = TypeVar("T")
+
+_MIGRATIONS = (5, 7, 10, 11)
+_WRITES = 64
+"""Number of writes whose changed rows are remembered."""
+_TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
+
+
+class EpisodeTables:
+    """The tables of one store. Threads read on their own cursors; one at a time writes.
+
+    Args:
+        db: the store; None: they are in memory.
+    """
+
+    def __init__(self, db: Database | None) -> None:
+        self._memory: duckdb.DuckDBPyConnection | None = None
+        if db is None or db.is_read_only:
+            self._memory = duckdb.connect(config=SETTINGS)
+            for number, sql in schema.migrations():
+                if number in _MIGRATIONS:
+                    self._memory.execute(sql)
+        self._db = None if db is None else proxy(db)
+        self._cursors = threading.local()
+        self.writer = threading.RLock()
+        """Held while the journal is read into the tables."""
+        self.narrator_pass = threading.Lock()
+        """Held while the narrator looks at episodes."""
+        self.version = 0
+        """Number of writes since the store was opened."""
+        self._written: deque[tuple[int, frozenset[int] | None]] = deque(maxlen=_WRITES)
+        self.position: tuple[Any, ...] | None = None
+        """The row with the position in the journal; None: it has to be looked up."""
+
+    @classmethod
+    def of(cls, db: Database) -> EpisodeTables:
+        """Return the tables that all who use a store share."""
+        return db.shared("episode_tables", cls)
+
+    @property
+    def cursor(self) -> Cursor:
+        """This thread's cursor."""
+        cursor: Cursor | None = getattr(self._cursors, "value", None)
+        if cursor is None:
+            cursor = self.open_cursor()
+            self._cursors.value = cursor
+        return cursor
+
+    def open_cursor(self) -> Cursor:
+        """Return another cursor with its own transactions."""
+        if self._memory is not None:
+            return Cursor(self._memory.cursor(), nullcontext)
+        assert self._db is not None
+        found: Cursor = self._db.open_cursor()
+        return found
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.cursor.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
+
+    def row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """Return the first row of a query that has one."""
+        return self.rows(sql, parameters)[0]
+
+    @contextmanager
+    def reading(self, first: Callable[[], T]) -> Iterator[T]:
+        """Run all queries of this block on the same snapshot.
+
+        Args:
+            first: called before the block, while writers are blocked; the block receives its result.
+        """
+        with self.writer:
+            # DuckDB takes the state of the first query, not that of BEGIN.
+            self.cursor.execute("BEGIN; SELECT segment FROM episode_position").fetchall()
+            try:
+                found = first()
+            except BaseException:
+                self.cursor.execute("ROLLBACK")
+                raise
+        try:
+            yield found
+        finally:
+            self.cursor.execute("ROLLBACK")
+
+    def note(self, numbers: Iterable[int] | None) -> None:
+        """Note that episodes are written (None: any may be); the caller holds `writer`."""
+        self.version += 1
+        self._written.append((self.version, None if numbers is None else frozenset(numbers)))
+
+    def changed_since(self, version: int) -> set[int] | None:
+        """Return the numbers of the episodes written since a version; None: any of them."""
+        later = [numbers for at, numbers in self._written if at > version]
+        if len(later) != self.version - version or None in later:
+            return None
+        return {number for numbers in later for number in numbers or ()}
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write all of a block or nothing; the caller holds `writer`.
+
+        Raises:
+            StoreError: the disk is full or the store cannot be written.
+        """
+        self.cursor.execute("BEGIN")
+        try:
+            yield
+            self.cursor.execute("COMMIT")
+        except BaseException:
+            self.cursor.execute("ROLLBACK")
+            raise
+
+    def let_go_of_blocks(self) -> None:
+        """Release the store's cached blocks of recent writes."""
+        if self._memory is None and self._db is not None:
+            self._db.let_go_of_blocks()
+        memory.give_back()
+
+    def settle(self) -> None:
+        """Write everything to the file, which frees the memory of pending writes."""
+        if self._memory is None and self._db is not None:
+            self._db.shrink()
+        self.let_go_of_blocks()
+
+    def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Insert many rows, column by column, through one Arrow table."""
+        if not columns or not len(next(iter(columns.values()))):
+            return
+        names = ", ".join(f'"{name}"' for name in columns)
+        with self.given("incoming_episodes", columns, self._types(table)):
+            self.cursor.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM incoming_episodes')  # noqa: S608 - our own names
+
+    @contextmanager
+    def given(self, view: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> Iterator[None]:
+        """Have queries of this block read rows under a name.
+
+        Args:
+            view: the name.
+            columns: values by column name, all of one length.
+            types: DuckDB's names of their types.
+        """
+        from arro3.core import Array, DataType, Table
+
+        kinds = {name: getattr(DataType, _TYPES.get(types[name], "string"))() for name in columns}
+        arrow = Table.from_pydict({name: Array(list(values), type=kinds[name]) for name, values in columns.items()})
+        self.cursor.register(view, arrow)
+        try:
+            yield
+        finally:
+            self.cursor.unregister(view)
+
+    @contextmanager
+    def numbered(self, numbers: Any) -> Iterator[None]:
+        """Make an array of episode numbers readable as `found_episodes (seq)` in this block's queries."""
+        from arro3.core import Array, Table
+
+        self.cursor.register("found_episodes", Table.from_pydict({"seq": Array.from_numpy(numbers)}))
+        try:
+            yield
+        finally:
+            self.cursor.unregister("found_episodes")
+
+    def _types(self, table: str) -> dict[str, str]:
+        return {name: kind for _, found, name, kind in schema.expected_columns() if found == table}

@@ -1,0 +1,242 @@
+"""Retention: which episodes leave the journal by age, moving them to the archive, and deleting them from there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from cm_tui.engine.memory.episodes.edits import append_of_many
+from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.turns import Turns
+from cm_tui.engine.memory.projection.visibility import PURGED
+from cm_tui.engine.platform.journal import archive
+from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive, Extent
+from cm_tui.engine.platform.journal.erasure import alone
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.model import PurgeReport, RetentionReport, RetentionRow
+
+CONSOLIDATED_DAYS = 90.0
+HIGH_VALUE_DAYS = 365.0
+UNCONSOLIDATED_DAYS = 30.0
+CAP_BYTES = 50_000_000
+"""A larger journal halves the ages."""
+_ROWS = 20
+_A_DAY = 86_400.0
+
+
+class _Aged(NamedTuple):
+    """An episode in the journal, with the data for retention."""
+
+    id: str
+    time: float
+    bytes: int
+    title: str
+    is_high_value: bool
+    settled: bool
+
+
+class _Ages(NamedTuple):
+    """Ages in days from which episodes go."""
+
+    consolidated: float
+    high_value: float
+    unconsolidated: float
+    older_than: float | None
+
+    def reason(self, one: _Aged, now: float) -> str:
+        """Return why an episode leaves; empty: it stays."""
+        age = (now - one.time) / _A_DAY
+        if one.is_high_value:
+            return f"of high value, older than {self.high_value:g} days" if age > self.high_value else ""
+        if one.settled and age > self.consolidated:
+            return f"consolidated, older than {self.consolidated:g} days"
+        if self.older_than is not None and age > self.older_than:
+            return f"older than {self.older_than:g} days, as requested"
+        return ""
+
+
+def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> RetentionReport:
+    """Report what leaves the journal by its age, and move it to the archive if requested.
+
+    Args:
+        episodes: of the project.
+        apply: move it.
+        older_than: days; also all others that are older.
+
+    Raises:
+        StoreError: the journal or the archive cannot be read or written.
+    """
+    if older_than is not None and older_than < 0:
+        raise UsageError("An age cannot be below 0 days.")
+    episodes.index.follow()
+    journal, beside, now = episodes.journal, Archive(episodes.journal), time.time()
+    with _told(journal):
+        size = archive.live_bytes(journal)
+    halved = size > CAP_BYTES
+    share = 0.5 if halved else 1.0
+    ages = _Ages(CONSOLIDATED_DAYS * share, HIGH_VALUE_DAYS * share, UNCONSOLIDATED_DAYS * share, older_than)
+    aged = list(_aged(episodes))
+    going = [(one, reason) for one in aged if (reason := ages.reason(one, now))]
+    gone = {one.id for one, _ in going}
+    young = now - ages.unconsolidated * _A_DAY
+    waiting = sum(not one.settled and not one.is_high_value and one.time < young and one.id not in gone for one in aged)
+    if apply:
+        with alone(journal), _told(journal):
+            _move(episodes, [one.id for one, _ in going])
+    in_archive = episodes.tables.row("SELECT count(*) FROM episode WHERE segment <= 0")[0]
+    with _told(journal):
+        size, archived_size = archive.live_bytes(journal), beside.size
+    return RetentionReport(
+        dry_run=not apply, journal_bytes=size, cap_bytes=CAP_BYTES, halved=halved, consolidated_days=ages.consolidated,
+        high_value_days=ages.high_value, unconsolidated_days=ages.unconsolidated, archived=len(going),
+        archived_bytes=sum(one.bytes for one, _ in going),
+        rows=tuple(RetentionRow(one.id, one.time, one.title, reason, one.bytes) for one, reason in going[:_ROWS]),
+        waiting=waiting, in_archive=in_archive, archive_bytes=archived_size, notes=tuple(_damaged(beside)),
+    )  # fmt: skip
+
+
+def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None, dry_run: bool) -> PurgeReport:
+    """Delete episodes from the archive permanently.
+
+    Args:
+        episodes: of the project.
+        names: ids, or unique prefixes.
+        older_than: days; also everything in the archive that is older.
+        dry_run: only report what would be deleted.
+
+    Raises:
+        NotFoundError: a name is not in the archive.
+        UsageError: no name or age is given.
+        StoreError: the archive cannot be written.
+    """
+    if not names and older_than is None:
+        raise UsageError("There is nothing to purge.", hint="Give ids, or --older-than DAYS.")
+    ids = list(episodes.named_all(names, hidden=None)) if names else []
+    episodes.index.follow()
+    rows = {
+        id_: (at, size)
+        for id_, at, size in episodes.tables.rows(
+            "SELECT id, time, bytes FROM episode WHERE segment <= 0 ORDER BY time"
+        )
+    }
+    for id_ in ids:
+        if id_ not in rows:
+            raise NotFoundError(
+                f"{id_} is not in the archive.", hint="`cm episodes list --state archived` lists archived episodes."
+            )
+    if older_than is not None:
+        ids += [id_ for id_, (at, _) in rows.items() if at < time.time() - older_than * _A_DAY and id_ not in ids]
+    if ids and not dry_run:
+        drop(episodes, ids)
+    return PurgeReport(dry_run, tuple(ids), sum(rows[id_][1] for id_ in ids))
+
+
+def drop(episodes: Episodes, ids: Sequence[str]) -> None:
+    """Delete episodes from the archive; after a crash, the next deletion completes it.
+
+    Raises:
+        StoreError: the archive cannot be written.
+    """
+    journal = episodes.journal
+    with alone(journal), _told(journal):
+        # Episodes left in the journal by an interrupted move would outlive the deleted archive.
+        _move(episodes, ())
+        with journal.held():
+            # Ids of their turns too: an older backup restores none of it.
+            append_of_many(journal, PURGED, {"actor": "person"}, [*ids, *_of_turns(Archive(journal), frozenset(ids))])
+        _keep_known(episodes)
+
+
+def _of_turns(beside: Archive, ids: frozenset[str]) -> list[str]:
+    """Return the ids of the events that episodes of the archive were made from."""
+    whole = (one for number in beside.files() for one in beside.whole(number))
+    return list(dict.fromkeys(said.id for episode, turn in whole if episode.id in ids for said in turn))
+
+
+def drop_erased(episodes: Episodes) -> None:
+    """Delete erased episodes from the archive; the caller blocks other erasures.
+
+    Raises:
+        StoreError: the archive cannot be read or written.
+    """
+    with _told(episodes.journal):
+        _keep_known(episodes)
+
+
+def _keep_known(episodes: Episodes) -> None:
+    beside = Archive(episodes.journal)
+    if beside.files():
+        episodes.index.follow()
+        beside.keep({row[0] for row in episodes.tables.rows("SELECT id FROM episode WHERE segment <= 0")})
+
+
+def _move(episodes: Episodes, ids: Sequence[str]) -> None:
+    """Move episodes to the archive: first a file of it, then its event in the journal, then the holes.
+
+    An interrupted move is completed. The caller blocks other erasures.
+    """
+    journal, beside = episodes.journal, Archive(episodes.journal)
+    wanted = {*ids, *archive.unfinished(journal)}
+    if not wanted:
+        return
+    with journal.held():
+        lines = list(_lines(journal, beside, wanted))
+        archive.note(journal, [episode.id for episode, _ in lines])
+        if lines:
+            number = beside.write(lines)
+            append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
+            archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
+        archive.forget_note(journal)
+    episodes.index.follow()
+
+
+def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[Extent, Sequence[Extent]]]:
+    """Yield the lines of episodes, each with those of its turn."""
+    turns, at = Turns(), START
+    said: dict[str, Event] = {}
+    stopped: dict[str, list[Event]] = {}
+    for event in journal.read():
+        turn = turns.follow(event, at)
+        at = event.position
+        bare = event._replace(data={})
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            said[event.id] = bare
+        elif turn is not None:
+            stopped[event.id] = [*(said.pop(one) for one in turn.events if one in said), bare]
+        elif event.kind == episode_record.KIND:
+            of_turn = stopped.pop(str(event.data.get("stop", "")), [])
+            line = beside.extent(event) if event.id in ids else None
+            if line is not None:
+                yield line, [found for one in of_turn if (found := beside.extent(one)) is not None]
+
+
+def _aged(episodes: Episodes) -> Iterator[_Aged]:
+    rows = episodes.tables.rows(
+        "SELECT id, time, bytes, title, prompt, pinned OR rating <> 0 OR evidence, settled FROM episode "
+        "WHERE segment > 0 ORDER BY time, seq"
+    )
+    for id_, at, size, title, prompt, is_high_value, settled in rows:
+        yield _Aged(id_, at, size, title or prompt, is_high_value, settled)
+
+
+def _damaged(beside: Archive) -> Iterator[str]:
+    for number in beside.files():
+        try:
+            beside.one(number, 0)
+        except StoreError as error:
+            yield error.message
+
+
+@contextmanager
+def _told(journal: Journal) -> Iterator[None]:
+    """Raise errors of the archive's files as store errors."""
+    try:
+        yield
+    except OSError as error:
+        where = journal.folder
+        raise StoreError(f"The archive next to {where} cannot be used: {error}", hint="Check the disk.") from error

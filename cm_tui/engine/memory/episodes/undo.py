@@ -1,0 +1,229 @@
+"""Undoing the user's last change in a project, of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.entries import approval
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED
+from cm_tui.engine.memory.entries.entry_undo import take_back
+from cm_tui.engine.memory.episodes import changes, narrated_undo
+from cm_tui.engine.memory.episodes.edits import append_of_many, words_of
+from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.narrated import DECIDED
+from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Conflict, EpisodeEdit, Undone
+from cm_tui.model.author import Author
+
+UNDONE_PREFIX = "undone: "
+"""Prefix of the words for an undo."""
+_LEFT_OUT = "skipped, because it cannot be undone"
+
+
+class Asked(NamedTuple):
+    """A request to undo a change."""
+
+    root: Path
+    """Of the checkout."""
+    episodes: Episodes
+    """Of the project."""
+    events: Sequence[Event]
+    """The change, as the journal has it, in order."""
+    dry_run: bool
+    """Write nothing."""
+    theirs_too: bool
+    """Undo even what was changed since."""
+
+
+class Taken(NamedTuple):
+    """Result of an undo."""
+
+    ids: tuple[str, ...]
+    """Ids of the changed items."""
+    words: str
+    """The change, for people."""
+    conflicts: tuple[Conflict, ...] = ()
+    """Later changes, which stay unless they were to be undone, too."""
+    left: bool = False
+    """Nothing could be undone: the change stays."""
+    notes: tuple[str, ...] = ()
+    """Messages for the user."""
+
+
+Undoer = Callable[[Asked], Taken]
+"""Undoes a change of its kind. The episodes' own events are excluded once they are undone; an undoer that keeps
+something else, such as a file, restores it. After a crash it is called again."""
+
+
+def _of_episodes(asked: Asked) -> Taken:
+    ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
+    said = []
+    for event in {event.kind: event for event in asked.events}.values():
+        if event.kind == changes.EDITED:
+            said.append(words_of(_edit(event.data)))
+        else:
+            said.append(words_of(EpisodeEdit(forgotten=event.kind == FORGOTTEN)))
+    return Taken(ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
+
+
+def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
+    """Return an event's change; the event may be malformed."""
+    rating, pinned = data.get("rating"), data.get("pinned")
+    return EpisodeEdit(
+        add_tags=tuple(changes.texts(data.get("add_tags"))),
+        remove_tags=tuple(changes.texts(data.get("remove_tags"))),
+        rating=rating if isinstance(rating, int) else None,
+        pinned=pinned if isinstance(pinned, bool) else None,
+    )
+
+
+def _of_recording(asked: Asked) -> Taken:
+    return Taken(tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
+
+
+def _of_entry(asked: Asked) -> Taken:
+    done = take_back(Entries(asked.root), asked.events[0], Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    found = done.conflict
+    if found is None:
+        return Taken((done.id,), done.words, notes=done.notes)
+    one = next(entry for entry in (found.now, found.back, found.then) if entry is not None)
+    back, now, yours = (entry.content if entry else "" for entry in (found.back, found.now, found.then))
+    by = f"{found.now.changed_by} {found.now.changed_agent}".strip() if found.now is not None else ""
+    conflict = Conflict(found.id, one.title, back, now, yours, by)
+    return Taken((found.id,), done.words, (conflict,), left=True)
+
+
+def _of_note(asked: Asked) -> Taken:
+    event = asked.events[0]
+    done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
+    if done.now is None:
+        return Taken((done.id,), done.words)
+    # Lines that were changed since cannot be restored by force: their place is unknown.
+    conflict = Conflict(done.id, done.id, done.back, done.now, done.then, "")
+    return Taken((done.id,), done.words, (conflict,), left=True)
+
+
+def _of_topics(asked: Asked) -> Taken:
+    done = take_topics_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
+    conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in done.conflicts)
+    return Taken(done.ids, done.words, conflicts, left=bool(conflicts))
+
+
+def _of_narrated(asked: Asked) -> Taken:
+    said = narrated_undo.data_of(asked.events)
+    change, tables = change_of(asked.events[0]), asked.episodes.tables
+    undone = partial(narrated_undo.undone_writes, tables, asked.episodes.journal, change)
+    done = narrated_undo.take_back(
+        asked.root, said, asked.events, undone=undone, dry_run=asked.dry_run, theirs_too=asked.theirs_too
+    )
+    ids = tuple(one for one in (said.get("proposal"),) if isinstance(one, str))
+    return Taken(ids, done.words, done.conflicts, left=bool(done.conflicts))
+
+
+def _of_approval(asked: Asked) -> Taken:
+    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    return Taken((id_,), f"approved the Rule {id_}")
+
+
+def _of_confirmation(asked: Asked) -> Taken:
+    path = asked.events[0].data.get("path")
+    name = path if isinstance(path, str) else ""
+    return Taken((name,), f"still true: {name}")
+
+
+UNDOERS: Mapping[str, Undoer] = {
+    CHANGED: _of_entry,
+    NOTE_CHANGED: _of_note,
+    TOPIC_CHANGED: _of_topics,
+    APPROVED: _of_approval,
+    DECIDED: _of_narrated,
+    changes.EDITED: _of_episodes,
+    changes.CONFIRMED: _of_confirmation,
+    FORGOTTEN: _of_episodes,
+    RESTORED: _of_episodes,
+    episode_record.KIND: _of_recording,
+}
+"""Undoers by kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
+
+
+def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, theirs_too: bool) -> Undone:
+    """Undo the user's last change that is not undone yet.
+
+    Args:
+        episodes: of the project.
+        root: of the checkout.
+        only: id of the change to undo instead of the last one.
+        dry_run: only report what would be undone.
+        theirs_too: undo even what was changed since.
+
+    Raises:
+        NotFoundError: there is no change to undo.
+        UsageError: the named change cannot be undone.
+        StoreError: the journal cannot be read or written.
+    """
+    episodes.index.follow()
+    skipped: dict[str, str] = {}
+    while True:
+        change, kind, events = _last(episodes, skipped, only)
+        if not events:
+            skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
+            continue
+        try:
+            taken = UNDOERS[kind](Asked(root, episodes, events, dry_run, theirs_too))
+            break
+        except UsageError as error:
+            if only:
+                raise
+            skipped[change] = f"{_LEFT_OUT}: {error}"
+    if not dry_run and not taken.left:
+        with episodes.journal.held():
+            append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
+        episodes.index.follow()
+    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{UNDONE_PREFIX}{taken.words}"
+    return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
+
+
+def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str, str, list[Event]]:
+    kinds = list(UNDOERS)
+    found = episodes.tables.rows(
+        "SELECT change, kind FROM change WHERE NOT undone AND actor = 'person' AND kind IN (SELECT unnest(?)) "
+        "AND change NOT IN (SELECT unnest(?::VARCHAR[])) AND (? = '' OR change = ?) ORDER BY event DESC LIMIT 1",
+        [kinds, list(skipped), only, only],
+    )
+    if not found and only:
+        raise NotFoundError(f"The change {only[:40]} was undone already, or is not of this project.")
+    if not found:
+        more = f" {count(len(skipped), 'other change')} cannot be undone." if skipped else ""
+        raise NotFoundError(f"There is no change of yours to undo in this project.{more}")
+    change, kind = found[0]
+    return change, kind, events_of(episodes, change)
+
+
+def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[Event]:
+    """Return the events of a change that the journal still has, in order.
+
+    Args:
+        episodes: of the project.
+        change: its id.
+        undone: those that were undone, instead of those that count.
+    """
+    events = []
+    places = "SELECT segment, place FROM change WHERE change = ? AND undone = ? ORDER BY event"
+    for segment, place in episodes.tables.rows(places, [change, undone]):
+        event = next(episodes.journal.read(Position(segment, place)), None)
+        if event is not None:
+            events.append(event)
+    return events

@@ -1,0 +1,215 @@
+"""Erasing from journal, index, logs and remembered choices; each step can be repeated after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.entries import entry_erasure
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.erasure import state_files
+from cm_tui.engine.memory.erasure.neighbours import neighbours
+from cm_tui.engine.memory.erasure.said import Said, data_of, said_in
+from cm_tui.engine.memory.erasure.selection import Selection
+from cm_tui.engine.memory.erasure.texts import secrets_in
+from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
+from cm_tui.engine.memory.notes import note_file, overwritten
+from cm_tui.engine.memory.projection.narrated import PROPOSED, WORDED
+from cm_tui.engine.platform.journal import erasure
+from cm_tui.engine.platform.journal.erasure import Line
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.values import texts_of
+from cm_tui.model import ErasedEvent, ErasureReport
+from cm_tui.model.text import one_line
+
+_INTERRUPTED = "an erasure that was interrupted is finished with this one"
+_WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"
+_STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries stay"
+_ENTRY = "an entry is erased as a whole, with all its earlier versions: its changes contain the same words"
+_COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
+_WORDS = 60
+"""Characters that are shown of an event."""
+
+
+class Asked(NamedTuple):
+    """A request to erase.
+
+    Attributes:
+        names: ids, prefixes of ids, places, as for `Selection`.
+        found: also all possible secrets.
+        with_patches: also turns of other episodes with lines of an erased one.
+    """
+
+    names: Collection[str]
+    found: bool = False
+    with_patches: bool = False
+
+    def select(self, journal: Journal, again: Collection[str]) -> tuple[Selection, tuple[str, ...]]:
+        """Return the lines to erase, and the ids of other episodes with lines of an erased one.
+
+        Raises:
+            NotFoundError: a name is not in the journal.
+            UsageError: a name is too short or ambiguous.
+            StoreError: the journal cannot be read.
+        """
+        chosen = Selection(journal, self.names, again=again, found=self.found)
+        if not self.names and not self.with_patches:
+            # A possible secret is erased everywhere.
+            return chosen, ()
+        others = neighbours(journal, chosen.chosen)
+        if not others or not self.with_patches:
+            return chosen, others
+        return Selection(journal, [*self.names, *others], again=again, found=self.found), ()
+
+
+def preview(journal: Journal, asked: Asked) -> ErasureReport:
+    """Return what would be erased.
+
+    Raises:
+        NotFoundError: a name is not in the journal.
+        UsageError: a name is too short or ambiguous.
+        StoreError: the journal cannot be read.
+    """
+    again = erasure.unfinished(journal)
+    selection, others = asked.select(journal, again)
+    report = _report(selection, asked, others, interrupted=bool(again))
+    return replace(report, dry_run=True, events=tuple(map(_recognisable, report.events)))
+
+
+def erase_events(
+    journal: Journal,
+    asked: Asked,
+    *,
+    make_again: Callable[[], Sequence[str]],
+    store: Path,
+    entries: Entries | None = None,
+    forget_counts: Callable[[Collection[str]], None] = lambda _: None,
+    forget_words: Callable[[Said, Collection[str] | None], None] = lambda *_: None,
+) -> ErasureReport:
+    """Erase events and all derived data.
+
+    First the journal records the erasure, so that nothing more is derived from them; then their lines are overwritten,
+    then derived data is rebuilt without them. A killed process leaves a note, by which the next erasure completes it.
+
+    Args:
+        journal: the project's.
+        asked: the request.
+        make_again: rebuilds the index without erased events, and returns notes.
+        store: folder of the project's store.
+        entries: the project's, if its folder is known.
+        forget_counts: drops the recall counts of ids.
+        forget_words: drops saved output that repeats erased text, or has one of these secrets; None: any secret.
+
+    Raises:
+        NotFoundError: a name is not in the journal.
+        UsageError: a name is too short or ambiguous.
+        StoreError: the journal or a file cannot be written, or another erasure is running.
+    """
+    with erasure.alone(journal):
+        again = erasure.unfinished(journal)
+        selection, others = asked.select(journal, again)
+        # Looking for secrets takes long, so writing is not blocked meanwhile. Which events an interrupted erasure took
+        # them from is unknown.
+        everything = asked.found or bool(again)
+        known = [one.line for one in selection.chosen]
+        secrets = set() if everything else _secrets(journal, known)
+        # Before the lines are erased: after a crash in between, their text would be unknown.
+        said = said_in(journal, known)
+        sessions = {session for session, _ in said.prompts}
+        forget_words(said, None if everything else secrets)
+        with journal.held():
+            selection.read_on(held=True)
+            lines = [one.line for one in selection.chosen]
+            late = set(lines) - set(known)
+            if late:
+                secrets |= set() if everything else _secrets(journal, late)
+                said = said_in(journal, late)
+                sessions |= {session for session, _ in said.prompts}
+                forget_words(said, None if everything else secrets)
+            ids = [line.left[0] for line in lines if line.left is not None]
+            places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
+            erasure.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
+            erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
+        cleaned = redact_files(store, None if everything else secrets)
+        if entries is not None:
+            dropped = entry_erasure.drop(entries, selection.entries, again)
+            cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
+        note_file.forget_kept((*again, *ids))
+        overwritten.remove_last_texts()
+        forget_counts({*again, *ids, *selection.entries})
+        removed = remove_copies(journal, sessions, {line.origin for line in lines}, interrupted=bool(again))
+        notes = [
+            *make_again(),
+            *([_COPIES.format(count(removed, "rescued copy", "rescued copies"))] if removed else []),
+        ]
+        erasure.forget_note(journal)
+    report = _report(selection, asked, others, interrupted=bool(again))
+    events = tuple(replace(event, words="") for event in report.events)
+    return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
+
+
+def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[str, ...]:
+    """Redact secrets in the remaining entries; return the changed files."""
+    if secrets is not None and not secrets:
+        return ()
+    return entry_erasure.clean(entries, state_files.changing(secrets))
+
+
+def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
+    """Redact secrets in logs and remembered choices; return the files with any.
+
+    Args:
+        store: folder of the project's store.
+        secrets: these; None: all recognised ones.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    if secrets is not None and not secrets:
+        return ()
+    return tuple(str(file) for file in state_files.files(store) if state_files.clean(file, secrets))
+
+
+def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
+    """Return possible secrets in erased lines, for redacting other files."""
+    secrets: set[str] = set()
+    for line in lines:
+        data = data_of(journal, line)
+        secrets |= secrets_in(iter((data,)) if isinstance(data, str) else texts_of(data))
+    return secrets
+
+
+def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, interrupted: bool) -> ErasureReport:
+    chosen = selection.chosen
+    events = tuple(one.event for one in chosen if one.event is not None)
+    notes = (_INTERRUPTED,) if interrupted else ()
+    return ErasureReport(
+        False, events, len(chosen) - len(events), (), notes, tuple(_reasons(selection, asked, events)), others
+    )
+
+
+def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
+    """Yield reasons why more is erased than was named."""
+    standing = {one.event.id for one in selection.standing if one.event is not None}
+    proposed = entry_erasure.EVENTS | {WORDED, PROPOSED}
+    others = [event for event in events if event.kind not in proposed and event.id not in standing]
+    if standing:
+        yield _STANDING
+    if len(others) > 1 and not all(event.id.startswith(tuple(asked.names)) for event in others):
+        yield _WHOLE
+    if selection.entries:
+        yield _ENTRY
+    if selection.open_prompts > 1:
+        yield (
+            f"{selection.open_prompts:,} prompts are erased that no stop has followed yet: those of a session belong to one "
+            "open turn"
+        )
+
+
+def _recognisable(event: ErasedEvent) -> ErasedEvent:
+    words = " ".join(one_line(redact(event.words).text).split())
+    return replace(event, words=words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…")

@@ -1,0 +1,217 @@
+"""Small files next to journals and stores: logs, caches of facts, the application's state."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.platform.redaction.find import find
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.strength import is_random
+from cm_tui.engine.platform.redaction.values import texts_of, with_texts
+from cm_tui.errors import StoreError
+from cm_tui.files import SUFFIX, write_atomically
+
+_TEXTS = (".json", ".log", ".md", ".txt")
+_BINARY = ("vectors.", ".duckdb")
+_WORD = re.compile(r"\w")
+_LARGEST = 64_000_000
+_ORIGINALS = "agents"
+_BENCH = "bench"
+_IMPORTS = "imports"
+_CURSORS = "hook"
+"""Folder of the places up to which journals were read."""
+_KEPT_NOTES = ("note-changes", "note-conflicts")
+"""Folders of notes that were deleted, and of lines that another program saved over."""
+_SHORTEST, _FEWEST = 8, 5
+"""Characters, and different ones, of a value that is no ordinary word by its look alone."""
+
+
+def files(store: Path | None) -> Iterator[Path]:
+    """Yield the files with people's and agents' words: all of them can be redacted.
+
+    Args:
+        store: folder of a project's store; None: those of all projects.
+    """
+    yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS, copies.FOLDER})
+    # Positions in transcripts: with kinds of records and ids of sessions.
+    yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
+    # Copies of the user's texts, while they can be restored.
+    yield from (file for name in _KEPT_NOTES for file in _in(paths.data_dir() / name))
+    # The daemon's own notes hold its token, which is good for this machine and as long as it runs.
+    for folder in (paths.data_dir() / "run", *_folders(store)):
+        yield from (file for file in _in(folder) if _is_log(file))
+
+
+def bookkeeping(store: Path | None) -> Iterator[Path]:
+    """Yield the files that locate data of cm: they contain paths and names, and are scanned, but never changed.
+
+    Args:
+        store: folder of a project's store; None: those of all projects.
+    """
+    yield from _in(paths.state_dir() / _CURSORS)
+    for folder in _folders(store):
+        yield from (file for file in _in(folder) if not _is_log(file))
+
+
+def _folders(store: Path | None) -> list[Path]:
+    data = paths.data_dir()
+    stores = [store] if store is not None else sorted((data / "projects").glob("*"))
+    return [data, data / "journal", *stores]
+
+
+def originals_folder() -> Path:
+    """Return the folder of agents' settings as they were."""
+    return paths.state_dir() / _ORIGINALS
+
+
+def originals() -> Iterator[Path]:
+    """Yield the files that hold agents' settings as they were."""
+    yield from _in(originals_folder())
+
+
+def texts(file: Path) -> Iterator[str]:
+    """Yield the texts of a file: those of its JSON, else all of it; empty if unreadable."""
+    try:
+        text = _read(file)
+    except OSError:
+        return
+    parsed = _parsed(file, text)
+    if parsed is None:
+        yield text
+    else:
+        yield from texts_of(parsed)
+
+
+def clean(file: Path, secrets: Collection[str] | None) -> bool:
+    """Redact secrets in a file; return whether there were any.
+
+    A log is overwritten in place, as a process may have it open; other files are replaced.
+
+    Args:
+        file: the file.
+        secrets: these; None: all recognised ones.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        text = _read(file)
+        parsed = _parsed(file, text)
+        if parsed is None:
+            return _overwrite(file, text, secrets)
+        changed = with_texts(parsed, changing(secrets), names=file.parent.name == _IMPORTS)
+        if changed == parsed:
+            return False
+        write_atomically(file, json.dumps(changed), durable=True)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StoreError(f"Cannot clean {file}: {error}", hint="Check its permissions and free space.") from error
+    return True
+
+
+def changing(secrets: Collection[str] | None) -> Callable[[str], str]:
+    """Return what takes secrets out of a text.
+
+    Args:
+        secrets: these; None: all that looks like one.
+    """
+
+    def without(text: str) -> str:
+        for start, end in reversed(_places(text, secrets or ())):
+            text = f"{text[:start]}[erased]{text[end:]}"
+        return text
+
+    return (lambda text: redact(text).text) if secrets is None else without
+
+
+def _overwrite(file: Path, text: str, secrets: Collection[str] | None) -> bool:
+    spans = [(one.start, one.end) for one in find(text)] if secrets is None else _places(text, secrets)
+    if not spans:
+        return False
+    with file.open("r+b") as stream:
+        for start, end in spans:
+            stream.seek(_size(text[:start]))
+            stream.write(b"*" * _size(text[start:end]))
+        stream.flush()
+        os.fsync(stream.fileno())
+    return True
+
+
+def _places(text: str, secrets: Collection[str]) -> list[tuple[int, int]]:
+    """Return where a text holds secrets, in order and apart from each other.
+
+    A short one may be an ordinary word: it counts only where it looks like a secret in this text too.
+    """
+    told = [value for value in secrets if len(value) >= _SHORTEST and len(set(value)) >= _FEWEST]
+    spans = [found.span() for value in told for found in _pattern(value).finditer(text)]
+    if len(told) < len(secrets):
+        spans += [(one.start, one.end) for one in find(text) if text[one.start : one.end] in secrets]
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+@lru_cache(maxsize=1_000)
+def _pattern(value: str) -> re.Pattern[str]:
+    """Return a pattern for a value: a random one may be anywhere, any other must not be part of a longer word."""
+    if is_random(value):
+        return re.compile(re.escape(value))
+    # The letter of an escaped line end belongs to no word.
+    begin = r"(?:(?<!\w)|(?<=\\[nrt]))" if _WORD.match(value[0]) else ""
+    return re.compile(begin + re.escape(value) + (r"(?!\w)" if _WORD.match(value[-1]) else ""))
+
+
+def _read(file: Path) -> str:
+    with file.open("rb") as stream:
+        # Invalid bytes are preserved, so that places in the text are places in the file.
+        return stream.read(_LARGEST).decode("utf-8", "surrogateescape")
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _parsed(file: Path, text: str) -> Any:
+    if file.suffix != ".json":
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _below(folder: Path, without: Collection[str]) -> Iterator[Path]:
+    yield from _in(folder)
+    for below in sorted(path for path in folder.glob("*") if path.is_dir() and not path.is_symlink()):
+        if below.name not in without:
+            yield from _below(below, ())
+
+
+def _in(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from sorted(
+            path for path in folder.iterdir() if path.is_file() and not path.is_symlink() and _is_text(path)
+        )
+
+
+def _is_log(file: Path) -> bool:
+    return ".log" in file.name
+
+
+def _is_text(file: Path) -> bool:
+    # A rotated log ends in a number; a killed process's file ends in the suffix of new files.
+    left_over = file.name.endswith(SUFFIX) and not any(part in file.name for part in _BINARY)
+    return file.suffix in _TEXTS or ".log." in file.name or left_over

@@ -1,0 +1,120 @@
+"""Projects on this machine with sessions of agents and a repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cm_tui.engine.memory.importers.project import formats_of, has_news
+from cm_tui.engine.memory.importers.project_folders import left_of
+from cm_tui.engine.memory.importers.state import ImportState
+from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.transcripts.transcript import Transcript
+from cm_tui.engine.memory.transcripts.turn import SessionFacts
+from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.git.markers import marked_around
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import CmError
+from cm_tui.model import AllImports, ProjectSessions, TranscriptCounts
+
+
+@dataclass
+class _Sessions:
+    """Sessions of one project."""
+
+    root: Path
+    journal: Journal
+    sessions: set[str] = field(default_factory=set)
+    new: set[str] = field(default_factory=set)
+    agents: set[str] = field(default_factory=set)
+    bytes: int = 0
+
+    def add(self, transcript: Transcript, facts: SessionFacts) -> None:
+        self.sessions.add(facts.session)
+        self.agents.add(facts.agent)
+        state = ImportState(self.journal).load(transcript.name)
+        if has_news(transcript, state):
+            self.new.add(facts.session)
+            self.bytes += max(0, transcript.size - state.offset)
+
+
+def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
+    """Return the projects with sessions, those with the most first; records nothing.
+
+    Args:
+        agents: only their sessions; empty: all agents.
+        environment: the agents' own variables, which locate their transcripts.
+
+    Raises:
+        UsageError: an agent is unknown.
+        ConfigError: the list of folders that are never recorded cannot be read.
+    """
+    return _Machine().look(agents, environment)
+
+
+class _Machine:
+    """All projects of a machine, each known by the folder of its journal."""
+
+    def __init__(self) -> None:
+        self._by_folder: dict[str, _Sessions | None] = {}
+        self._by_journal: dict[Path, _Sessions] = {}
+        self._never = folders.patterns()
+        self._left_out = {"gone": 0, "never": 0}
+
+    def look(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> AllImports:
+        silent, total, unread, formats = 0, 0, Unread(), formats_of(agents, environment)
+        for one in formats:
+            for transcript in one.transcripts():
+                total += 1
+                facts = unread.facts(one, transcript)
+                if facts is None:
+                    silent += 1
+                elif (project := self._project_of(facts.folder)) is not None:
+                    project.add(transcript, facts)
+        rows = [
+            ProjectSessions(str(one.root), tuple(sorted(one.agents)), len(one.sessions), len(one.new), one.bytes)
+            for one in self._by_journal.values()
+        ]
+        rows.sort(key=lambda row: (-row.sessions, row.root))
+        notes, failed = tuple(unread.notes(formats)), len(unread.reasons(formats))
+        total += sum(len(one.unread) for one in formats)
+        gone, never = self._left_out["gone"], self._left_out["never"]
+        here = total - gone - never - len(unread.silent) - failed
+        counts = TranscriptCounts(total, here, gone + never, len(unread.silent), failed)
+        return AllImports(tuple(rows), gone, never, silent, notes, counts)
+
+    def _project_of(self, folder: str) -> _Sessions | None:
+        """Return the project of a folder; None, and the reason counted, where there is no project to import into."""
+        if folder not in self._by_folder:
+            self._by_folder[folder] = self._find(folder)
+        found = self._by_folder[folder]
+        if found is None:
+            self._left_out["never" if self._is_never(folder) else "gone"] += 1
+        return found
+
+    def _find(self, folder: str) -> _Sessions | None:
+        try:
+            left = left_of(folder)
+            root = marked_around(left) if left is not None else None
+            if (
+                root is None
+                or not os.path.lexists(root / ".git")
+                or self._is_never(folder)
+                or self._is_never(str(root))
+            ):
+                return None
+            name = identify(root).folder
+        except (CmError, OSError, ValueError):
+            # What cannot be opened cannot be imported into.
+            return None
+        found = self._by_journal.setdefault(name, _Sessions(root, Journal.of(root)))
+        if (root / ".git").is_dir() and not (found.root / ".git").is_dir():
+            # The checkout itself rather than a worktree of it.
+            found.root = root
+        return found
+
+    def _is_never(self, folder: str) -> bool:
+        return os.path.isabs(folder) and "\0" not in folder and folders.is_below(folder, self._never)  # noqa: PTH117

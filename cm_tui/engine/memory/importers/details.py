@@ -1,0 +1,96 @@
+"""Details from an agent's transcript for a recorded turn: the steps in between, which no hook sees."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from cm_tui.config import load_config
+from cm_tui.engine.memory.importers.heads import Heads
+from cm_tui.engine.memory.importers.known import origin_of_turn, words_of
+from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
+from cm_tui.engine.memory.importers.project import FORMATS
+from cm_tui.engine.memory.importers.record import Session, record_of
+from cm_tui.engine.memory.importers.state import ImportState
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.transcripts.transcript import Format, Named, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.variables import VARIABLES
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import CmError
+
+_SESSION = re.compile(r"[\w-]{4,100}")
+_MOST_BYTES = 20_000_000
+"""More of a transcript is not read at the end of a turn."""
+
+
+def with_details(record: EpisodeRecord) -> EpisodeRecord:
+    """Return the record of a turn with details from the session's transcript, if there is one.
+
+    Args:
+        record: as recorded by hooks.
+    """
+    if not (record.prompts and _SESSION.fullmatch(record.session)):
+        return record
+    root = Path(record.root)
+    try:
+        if not load_config(root).memory.follow_transcripts:
+            return record
+        state = ImportState(Journal.of(root))
+        named, _ = state.environment()
+        usual = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        found = _transcript_of(record, {**usual, **named})
+        return _detailed(record, *found, state) if found else record
+    except (CmError, OSError):
+        # The turn is recorded without: an import finds nothing more of it either.
+        return record
+
+
+def _transcript_of(record: EpisodeRecord, environment: Mapping[str, str]) -> tuple[Format, Transcript] | None:
+    for make in FORMATS:
+        if make.agent != record.agent:
+            continue
+        format_ = make(environment)
+        for transcript in format_.transcripts():
+            if record.session in {transcript.session, transcript.file.stem[-len(record.session) :]}:
+                return format_, transcript
+    return None
+
+
+def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, state: ImportState) -> EpisodeRecord:
+    facts = format_.facts(transcript)
+    kept = state.load(transcript.name)
+    if facts is None or transcript.size - kept.offset > _MOST_BYTES:
+        return record
+    asked, title = {words_of(prompt) for prompt in record.prompts}, facts.title
+    found: Read | None = None
+    for item in format_.read(transcript, facts, Resume(kept.offset, kept.turns, dict(kept.marks))):
+        if isinstance(item, Named):
+            title = item.title
+        elif isinstance(item, Read) and not item.session and item.turn.prompts and not item.turn.is_empty:
+            # Of several with the same words the last one has just ended.
+            found = item if words_of(item.turn.prompts[0].text) in asked else found
+    if found is None:
+        return record
+    root = Path(record.root)
+    session = Session(record.agent, record.session, facts.parent, title, root, root)
+    own = record.session if record.agent in NAMED_IN_SESSION else ""
+    origin = origin_of_turn(record.agent, own, found.turn)
+    more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=folders.patterns())
+    return replace(
+        record,
+        origin=more.origin,
+        title=more.title,
+        parent=more.parent,
+        plan=more.plan,
+        verdict=more.verdict,
+        outcome=more.outcome,
+        steps=more.steps,
+        step_count=more.step_count,
+        tools=more.tools,
+        tokens=more.tokens,
+        redacted=record.redacted + more.redacted,
+    )

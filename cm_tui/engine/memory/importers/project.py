@@ -1,0 +1,281 @@
+"""One project's transcripts: list, facts, positions, and the plan of an import."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cm_tui.engine.memory.importers.project_folders import Place, ProjectFolders
+from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState, stands_in
+from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
+from cm_tui.engine.memory.transcripts.codex import Codex
+from cm_tui.engine.memory.transcripts.copilot import Copilot
+from cm_tui.engine.memory.transcripts.cursor import Cursor
+from cm_tui.engine.memory.transcripts.gemini import Gemini
+from cm_tui.engine.memory.transcripts.lines import as_record, opened, parse_json
+from cm_tui.engine.memory.transcripts.opencode import OpenCode
+from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
+from cm_tui.engine.memory.transcripts.turn import SessionFacts
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import CmError, UsageError
+from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
+
+FORMATS: tuple[type[ClaudeCode | Codex | OpenCode | Gemini | Cursor | Copilot], ...] = (
+    ClaudeCode,
+    Codex,
+    OpenCode,
+    Gemini,
+    Cursor,
+    Copilot,
+)
+"""The supported formats. To add one: a file of its own, and a line here."""
+
+_LAST_BYTES = 65_536
+"""So much of a transcript is looked at for the time of its last record."""
+_LOOKED_AT = 20
+"""Turns of a session with a missing folder that are searched for files of this project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A transcript of the project."""
+
+    transcript: Transcript
+    format: Format
+    facts: SessionFacts
+    place: Place
+    state: TranscriptState
+    is_new: bool
+    """Whether it has unread parts."""
+    is_other: bool
+    """It is not the file that was read: it was truncated, or replaced."""
+
+
+def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> list[Format]:
+    """Return the formats of some agents.
+
+    Args:
+        agents: their names; empty: all.
+        environment: the agents' own variables, which locate their transcripts; None: those of this process.
+
+    Raises:
+        UsageError: an agent is unknown.
+    """
+    known = [one.agent for one in FORMATS]
+    for agent in agents:
+        if agent not in known:
+            raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
+    where = os.environ if environment is None else environment
+    return [one(where) for one in FORMATS if not agents or one.agent in agents]
+
+
+_ELSEWHERE = 100
+"""Folders of other projects that are named."""
+
+
+class ProjectTranscripts:
+    """The transcripts of one project.
+
+    Args:
+        root: of its checkout.
+        agents: only theirs; empty: all.
+        folders: former places of the project, from the user.
+        environment: the agents' own variables, which locate their transcripts.
+
+    Raises:
+        UsageError: an agent is unknown.
+        CmError: the project's identity cannot be found.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        agents: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._formats = formats_of(agents, environment)
+        for one in self._formats:
+            if isinstance(one, Gemini | Cursor):
+                one.folders = tuple(dict.fromkeys((str(root), os.path.realpath(root), *folders)))
+        self.root = root
+        self.journal = Journal.of(root)
+        self.state = ImportState(self.journal)
+        self._folders = ProjectFolders(root, folders)
+        self.others = Counter[str]()
+        """Transcripts that were found to be another project's, by the folder of their session."""
+        self._unread = Unread()
+        self._total = 0
+        """Transcripts that were looked at."""
+
+    @property
+    def unheld(self) -> list[str]:
+        """Return the user's former folders in which no session was found."""
+        return self._folders.unheld
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return messages on skipped and unreadable data."""
+        folders = dict.fromkeys(folder for one in self._formats for folder in one.left_out)
+        more = (f"{folder} has so many files below it that not all were looked at for sessions" for folder in folders)
+        standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.standing)
+        return (*self._unread.notes(self._formats), *more, *standing)
+
+    @property
+    def looked_at(self) -> TranscriptCounts:
+        """Return the number of transcripts that `found` examined, and the results."""
+        unread, silent = len(self._unread.reasons(self._formats)), len(self._unread.silent)
+        total = self._total + sum(len(one.unread) for one in self._formats)
+        others = self.others.total()
+        return TranscriptCounts(total, total - others - silent - unread, others, silent, unread)
+
+    def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
+        """Yield all transcripts on this machine."""
+        for one in self._formats:
+            for transcript in one.transcripts():
+                yield one, transcript
+
+    def found(self, cancel: Cancel | None = None) -> list[Found]:
+        """Return those of the project, the first to begin first, so that repetitions come later."""
+        found: list[Found] = []
+        self._total = 0
+        self._unread = Unread()
+        self.others.clear()
+        for format_, transcript in self.transcripts():
+            self._total += 1
+            if cancel is not None:
+                cancel.check()
+            one = self.look_at(format_, transcript)
+            if one is not None:
+                found.append(one)
+        return sorted(
+            found,
+            key=lambda one: (bool(one.facts.parent), one.facts.began or one.transcript.stamp, one.transcript.name),
+        )
+
+    def holds(self, facts: SessionFacts) -> bool:
+        """Return whether a session was held in this project."""
+        return self._folders.place_of(facts) is not None
+
+    def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
+        """Return a transcript with its state; None: another project's, or without facts."""
+        facts = self._unread.facts(format_, transcript)
+        if facts is None:
+            return None
+        try:
+            place = self._folders.place_of(facts) or self._by_its_files(format_, transcript, facts)
+        except CmError:
+            raise
+        except Exception as error:  # noqa: BLE001 - reported with the others
+            self._unread.failed(transcript, error)
+            return None
+        if place is None:
+            self.others[facts.folder] += 1
+            return None
+        state = self.state.load(transcript.name)
+        is_other = not _is_same(transcript, state)
+        return Found(transcript, format_, facts, place, state, is_other or has_news(transcript, state), is_other)
+
+    def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
+        """Return the place of a session in a missing folder of this name, if it wrote files of this project."""
+        folder = os.path.normpath(facts.folder)
+        if not self._folders.has_name_of(folder):
+            return None
+        paths: dict[str, bool] = {}
+        turns = 0
+        try:
+            for item in format_.read(transcript, facts, Resume()):
+                if isinstance(item, Read):
+                    named = [*item.turn.files, *(step.path for step in item.turn.steps)]
+                    inside = (path[len(folder) + 1 :] for path in named if path.startswith(folder + os.sep))
+                    paths |= {path: os.path.lexists(self.root / path) for path in inside if "\0" not in path}
+                    turns += 1
+                if turns >= _LOOKED_AT:
+                    break
+        except OSError:
+            return None
+        here = sum(paths.values())
+        return Place(Path(folder), was_moved=True) if here and here * 2 >= len(paths) else None
+
+
+def has_news(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether a transcript has unread parts, by size and time alone."""
+    # One that was never read completely has no session in its state.
+    if state.waits or not state.session:
+        return True
+    if transcript.is_copy:
+        # It has the time of its original, which may have been read further than it was copied.
+        return transcript.stamp > state.stamp
+    has_rest = bool(transcript.session) or state.offset < state.size
+    if state.version < VERSION and has_rest:
+        return True
+    return (transcript.size, transcript.stamp) != (state.size, state.stamp)
+
+
+def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether the read part of a file is unchanged; a database or a copy is read as a whole each time."""
+    if transcript.session or transcript.is_copy or not state.offset:
+        return True
+    try:
+        with opened(transcript.file) as stream:
+            return stands_in(stream, state)
+    except OSError:
+        return False
+
+
+def plan(project: ProjectTranscripts) -> ImportPlan:
+    """Return the plan of an import.
+
+    Args:
+        project: its transcripts.
+    """
+    by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
+    for one in project.found():
+        by_agent[one.transcript.agent].append(one)
+    return ImportPlan(
+        tuple(_source(agent, found) for agent, found in by_agent.items() if found),
+        project.others.total(),
+        project.state.has_any(),
+        tuple(project.notes),
+        tuple(project.unheld),
+        tuple(folder for folder, _ in project.others.most_common(_ELSEWHERE) if folder),
+        project.looked_at,
+    )
+
+
+def _source(agent: str, found: Sequence[Found]) -> ImportSource:
+    new = [one for one in found if one.is_new]
+    began = [one.facts.began for one in found if one.facts.began is not None]
+    return ImportSource(
+        agent,
+        len({one.facts.session for one in found}),
+        len({one.facts.session for one in new}),
+        sum(
+            max(0, one.transcript.size - (0 if one.is_other else one.state.offset))
+            for one in new
+            if one.transcript.size
+        ),
+        tuple(sorted({str(one.place.root) for one in found})),
+        tuple(sorted({one.facts.folder for one in found if one.place.was_moved})),
+        min(began, default=None),
+        max(map(_last_time, found), default=None),
+    )
+
+
+def _last_time(found: Found) -> float:
+    """Return the time of a session's last change: by its last record, else by its state."""
+    transcript = found.transcript
+    if transcript.session or transcript.is_copy:
+        return transcript.stamp
+    try:
+        with opened(transcript.file) as stream:
+            stream.seek(max(0, transcript.size - _LAST_BYTES))
+            lines = stream.read(_LAST_BYTES).splitlines()
+    except OSError:
+        lines = []
+    times = (parse_time(as_record(parse_json(line)).get("timestamp")) for line in reversed(lines))
+    return next((time for time in times if time is not None), found.facts.began or transcript.stamp)

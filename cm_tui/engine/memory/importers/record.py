@@ -1,0 +1,226 @@
+"""The record of an imported turn: cut, redacted, with paths of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.code.scan.credential_files import is_credential_file
+from cm_tui.engine.memory.importers.heads import HeadAt, Heads
+from cm_tui.engine.memory.projection.episode_record import KIND, EpisodeRecord
+from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials, without_files
+from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.transcripts import patches
+from cm_tui.engine.memory.transcripts.turn import ANSWER_CHARACTERS, STEP_CHARACTERS, Piece, Turn, TurnStep, piece
+from cm_tui.engine.platform.journal.event import new_line
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.split_keys import SplitKeys
+from cm_tui.errors import UsageError
+from cm_tui.model import Step
+
+_TITLE = 200
+_HIDDEN = "[omitted: it is a file for credentials]"
+_NEVER = "is in a folder that is never recorded"
+_RUN = 200
+_MAY_GO_ON = re.compile(r"[\w+/=.-]{12}[\s\"'\\]{0,8}$")
+"""A word so long at the end of a line that it may be broken there."""
+_SHORTENED = "steps and patch are omitted: the turn was too long for the journal"
+_SHORTER = (4_000, 1_000, 200)
+"""Characters to keep of its texts, if it is too long even without steps and patch."""
+
+
+class Session(NamedTuple):
+    """Common data of a session's turns."""
+
+    agent: str
+    session: str
+    parent: str
+    title: str
+    worked_in: Path
+    """Root of the checkout, where the session knew it."""
+    root: Path
+    """Root of the current checkout for it."""
+    time: float | None = None
+    """Time for turns without one."""
+
+
+def record_of(
+    turn: Turn, session: Session, *, origin: str, number: int, heads: Heads, never: Sequence[str] = ()
+) -> tuple[EpisodeRecord, str]:
+    """Return the record of a turn, and HEAD when it ended (empty: not known).
+
+    Args:
+        turn: as it was read.
+        session: whose turn it is.
+        origin: names the turn.
+        number: its place in the session.
+        heads: the commits of the checkout by time.
+        never: patterns of folders that are never recorded: files in them leave no content here.
+    """
+    base, head, cut = heads.at(turn.began), heads.at(turn.ended), _Cut()
+    record = _record(turn, session, base, cut, _Away(session, turn.folder, never))
+    return replace(record, origin=origin, turn=number, redacted=cut.secrets), head.sha
+
+
+def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) -> EpisodeRecord:
+    # In their order: what begins in one text may go on in the next.
+    prompts = tuple(cut.text(prompt) for prompt in turn.prompts)
+    steps = tuple(_step(step, session, cut, away) for step in turn.steps)
+    patch, is_cut = _patch(turn, session, cut, away)
+    return EpisodeRecord(
+        agent=session.agent,
+        session=session.session,
+        root=str(session.root),
+        prompts=prompts,
+        answer=cut.text(piece("\n\n".join(turn.answer), ANSWER_CHARACTERS)),
+        files=tuple(_files(turn, session, away)),
+        base=base.sha,
+        patch=patch,
+        patch_cut=is_cut,
+        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, _unkept(turn)))),
+        actor="import",
+        at=_end_of(turn, session.time),
+        title=cut.text(piece(session.title, _TITLE)),
+        parent=session.parent,
+        plan=cut.text(piece(turn.plan, STEP_CHARACTERS["plan"])),
+        verdict=turn.verdict,
+        outcome="unanswered" if turn.is_empty else turn.outcome,
+        steps=steps,
+        step_count=turn.step_count,
+        tools=tuple(turn.tools)[:50],
+        tokens=turn.tokens,
+    )
+
+
+def _unkept(turn: Turn) -> str:
+    return f"{count(turn.unkept_prompts, 'more prompt')} not kept" if turn.unkept_prompts else ""
+
+
+def shortened(record: EpisodeRecord) -> EpisodeRecord | None:
+    """Return a record that fits into the journal, shortened if necessary; None: impossible."""
+    if _fits(record):
+        return record
+    note = "; ".join(filter(None, (record.note, _SHORTENED)))
+    record = replace(record, steps=(), patch="", patch_cut=True, note=note)
+    for most in _SHORTER:
+        if _fits(record):
+            return record
+        record = replace(
+            record,
+            prompts=tuple(redact(prompt, most).text for prompt in record.prompts),
+            answer=redact(record.answer, most).text,
+            plan=redact(record.plan, most).text,
+            files=record.files[: most // 10],
+            tools=record.tools[: most // 10],
+        )
+    return record if _fits(record) else None
+
+
+def _fits(record: EpisodeRecord) -> bool:
+    """Return whether the journal takes a record."""
+    try:
+        new_line(KIND, record.to_event_data(), None)
+    except UsageError:
+        return False
+    return True
+
+
+class _Cut:
+    """Cuts texts so that no part of a secret remains, and counts the secrets."""
+
+    def __init__(self) -> None:
+        self.secrets = 0
+        self._keys = SplitKeys()
+
+    def text(self, found: Piece) -> str:
+        """Return the part of a text to keep; a short one is redacted when it is written."""
+        known = self._keys.secrets
+        found = found._replace(text=self._keys.without(found.text))
+        self.secrets += self._keys.secrets - known
+        if len(found.text) <= found.limit:
+            return found.text
+        # Between two lines nothing is cut that is seen by itself; looking far beyond each of many cuts takes its time.
+        end = found.text.rfind("\n", found.limit // 2, found.limit)
+        if end > 0 and not _MAY_GO_ON.search(found.text, max(0, end - _RUN), end):
+            return found.text[:end]
+        clean = redact(found.text, found.limit)
+        self.secrets += clean.secrets
+        return clean.text
+
+
+class _Away:
+    """Finds files in folders that are never recorded.
+
+    Args:
+        session: with the checkout.
+        folder: the agent's working folder.
+        never: patterns of those folders.
+    """
+
+    def __init__(self, session: Session, folder: str, never: Sequence[str]) -> None:
+        self.folder = folder
+        self._session = session
+        self._never = never
+
+    def why(self, path: str) -> str:
+        """Return why a file is excluded; empty: it is not."""
+        if not self._never or not path or "\0" in path:
+            return ""
+        session = self._session
+        inside = relative(path, session, self.folder) or path
+        places = {os.path.join(root, inside) for root in (session.worked_in, session.root)}  # noqa: PTH118
+        return _NEVER if any(folders.is_below(place, self._never) for place in places) else ""
+
+
+def _end_of(turn: Turn, otherwise: float | None) -> float | None:
+    """Return when it ended, corrected if the clock was set back."""
+    if turn.ended is None or turn.began is None:
+        return otherwise
+    return max(turn.ended, turn.began)
+
+
+def _step(step: TurnStep, session: Session, cut: _Cut, away: _Away) -> Step:
+    if away.why(step.path):
+        return Step(step.kind, f"[omitted: it {_NEVER}]", step.tool, failed=step.failed)
+    path = relative(step.path, session, away.folder) or step.path
+    text, result = (cut.text(found) for found in step.pieces())
+    if result and is_credential_file(path.replace(os.sep, "/")):
+        result = _HIDDEN
+    return Step(step.kind, text, step.tool, result, path, step.failed)
+
+
+def _files(turn: Turn, session: Session, away: _Away) -> Iterator[str]:
+    """Yield the files of the project that were written, as the project names them."""
+    paths = (relative(path, session, turn.folder) for path in turn.files if not away.why(path))
+    yield from dict.fromkeys(path for path in paths if path and not is_agent_settings(path))
+
+
+def relative(path: str, session: Session, folder: str) -> str:
+    """Return a path below the checkout; empty: elsewhere.
+
+    Args:
+        path: as the agent names it.
+        session: with the checkout.
+        folder: the agent's working folder.
+    """
+    if not path or "\0" in path:
+        return ""
+    whole = os.path.normpath(Path(folder or session.worked_in) / path)
+    for root in (session.worked_in, session.root):
+        if whole.startswith(f"{root}{os.sep}"):
+            return whole[len(str(root)) + 1 :].replace(os.sep, "/")
+    return ""
+
+
+def _patch(turn: Turn, session: Session, cut: _Cut, away: _Away) -> tuple[str, bool]:
+    """Return the patch with the paths of the project, and whether it was cut."""
+    text = turn.patch.text
+    for root in {session.worked_in.as_posix(), session.root.as_posix()}:
+        text = text.replace(f" a/{root}/", " a/").replace(f" b/{root}/", " b/")
+    text = without_files(without_credentials(text), away.why)
+    return cut.text(Piece(text, patches.PATCH_BYTES)), turn.patch.is_cut or len(text) > patches.PATCH_BYTES

@@ -1,0 +1,288 @@
+"""Saving transcripts before their agents delete them: list, and private copies."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.importers.lost_prompts import LostPrompts
+from cm_tui.engine.memory.importers.project import ProjectTranscripts, formats_of
+from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.importers.withheld import ERASED_HERE, Withheld
+from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.recording.gate import NEVER
+from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
+from cm_tui.engine.memory.transcripts.files import FoundFile
+from cm_tui.engine.memory.transcripts.opencode import OpenCode
+from cm_tui.engine.memory.transcripts.transcript import Format, Transcript
+from cm_tui.engine.memory.transcripts.turn import SessionFacts
+from cm_tui.errors import StoreError
+from cm_tui.files import opened_below
+from cm_tui.model import Cancel, Progress, RescuePlan, RescueSource, RescueSummary
+
+STAGE = "rescue"
+SOON_DAYS = 5
+"""Sessions that are deleted within so many days are reported."""
+_DAY = 86_400.0
+_PIECE = 1_000_000
+_NOTES = 20
+_SILENT = "it names no session and folder"
+_FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
+"""Where an agent worked, as each record has it."""
+_LONGEST = 5_000
+
+
+class Original(NamedTuple):
+    """A transcript that can be copied."""
+
+    format: Format
+    place: Path
+    file: FoundFile
+
+    @property
+    def transcript(self) -> Transcript:
+        """Return it as a transcript."""
+        return Transcript(self.format.agent, str(self.file.path), *self.file)
+
+
+@dataclass
+class _Done:
+    """Results of a rescue so far."""
+
+    copied: int = 0
+    kept: int = 0
+    prompts: int = 0
+    bytes: int = 0
+    stored: int = 0
+    withheld: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+def plan(environment: Mapping[str, str], root: Path | None = None, *, now: float | None = None) -> RescuePlan:
+    """Return what a rescue would copy, by names, sizes and times of files alone.
+
+    Args:
+        environment: the agents' own variables, which locate their transcripts.
+        root: of a project; only its transcripts, by their first records. None: all.
+        now: seconds since the epoch.
+
+    Raises:
+        CmError: the project's identity cannot be found.
+    """
+    now = time.time() if now is None else now
+    formats = formats_of((), environment)
+    wanted = _of_project(root, environment)
+    sources = (_source(one, wanted, now) for one in formats)
+    return RescuePlan(tuple(one for one in sources if one is not None), str(copies.folder()))
+
+
+def unsaved(environment: Mapping[str, str], *, now: float | None = None) -> int:
+    """Return how many sessions on this machine are deleted within five days without an up-to-date copy."""
+    return plan(environment, now=now).unsaved
+
+
+def _source(format_: Format, wanted: frozenset[str] | None, now: float) -> RescueSource | None:
+    days: int | None = None
+    sessions = files = size = expiring = at_risk = new = new_bytes = 0
+    for place in format_.places:
+        kept = format_.days_kept(place)
+        for found in copies.originals_in(format_, place):
+            if wanted is not None and str(found.path) not in wanted:
+                continue
+            days = kept if days is None or kept is None else min(days, kept)
+            is_session = not found.path.name.startswith("agent-")
+            is_saved = copies.is_kept(format_.agent, found)
+            soon = kept is not None and found.changed + kept * _DAY <= now + SOON_DAYS * _DAY
+            sessions, files, size = sessions + is_session, files + 1, size + found.size
+            expiring, at_risk = expiring + (is_session and soon), at_risk + (is_session and soon and not is_saved)
+            new, new_bytes = new + (not is_saved), new_bytes + (0 if is_saved else found.size)
+    if not files and not (isinstance(format_, OpenCode) and format_.has_store()):
+        return None
+    return RescueSource(format_.agent, sessions, files, size, days, expiring, at_risk, new, new_bytes)
+
+
+def _of_project(root: Path | None, environment: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the names of a project's transcripts; None: those of all projects."""
+    if root is None:
+        return None
+    project = ProjectTranscripts(root, (), (), environment)
+    return frozenset(found.transcript.name for found in project.found() if not found.transcript.is_copy)
+
+
+def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) -> Iterator[Progress]:
+    """Copy all transcripts that are new or changed since; the last step has the summary.
+
+    Args:
+        environment: as for `plan`.
+        root: as for `plan`.
+        cancel: set to stop; finished copies are kept.
+
+    Raises:
+        StoreError: the folder of the copies cannot be used, or another rescue is running.
+        ConfigError: the list of folders that are never recorded cannot be read.
+        CancelledError: it was cancelled.
+    """
+    began, work = time.monotonic(), _Work(environment, root)
+    yield Progress(STAGE, 0, 0, "looking for transcripts")
+    originals = list(work.originals())
+    try:
+        with copies.alone():
+            for number, one in enumerate(originals):
+                cancel.check()
+                yield Progress(STAGE, number, len(originals), f"{work.done.bytes / 1e6:,.0f} MB copied")
+                work.take(one)
+            for _ in work.take_prompts():
+                cancel.check()
+    except OSError as error:
+        raise StoreError(
+            f"{copies.folder()} cannot be used: {error}", hint="Check the disk and its permissions."
+        ) from error
+    yield Progress(STAGE, len(originals), len(originals), rescued=work.summary(time.monotonic() - began))
+
+
+class _Work:
+    """Copies one transcript after the other.
+
+    Args:
+        environment: as for `plan`.
+        root: as for `plan`.
+    """
+
+    def __init__(self, environment: Mapping[str, str], root: Path | None) -> None:
+        self.done = _Done()
+        self._unread = Unread()
+        self._formats = formats_of((), environment)
+        self._project = ProjectTranscripts(root, (), (), environment) if root is not None else None
+        self._wanted = _of_project(root, environment)
+        self._seen = copies.erasures()
+        self._withheld = Withheld()
+        # Where the settings cannot be read nothing is copied.
+        self._withheld.never()
+
+    def originals(self) -> Iterator[Original]:
+        """Yield the transcripts that can be copied."""
+        for one in self._formats:
+            for place in one.places:
+                for found in copies.originals_in(one, place):
+                    if self._wanted is None or str(found.path) in self._wanted:
+                        yield Original(one, place, found)
+
+    def take(self, one: Original) -> None:
+        """Copy a transcript unless its copy is up to date, or it must not be copied."""
+        name = str(one.file.path)
+        if copies.mark_of("erased", name).exists():
+            self.done.withheld[ERASED_HERE] += 1
+        elif copies.is_whole(one.format.agent, one.file):
+            self.done.kept += 1
+        else:
+            try:
+                with copies.changing():
+                    self._copy(one, self._checks())
+            except OSError as error:
+                self.done.notes.append(f"{name} could not be copied: {error.strerror or error}")
+
+    def _checks(self) -> Withheld:
+        """Return the test for withheld transcripts, including concurrent erasures."""
+        now = copies.erasures()
+        if now != self._seen:
+            self._seen, self._withheld = now, Withheld()
+        return self._withheld
+
+    def _copy(self, one: Original, withheld: Withheld) -> None:
+        facts = self._unread.facts(one.format, one.transcript)
+        if facts is None:
+            self.done.withheld[_SILENT] += 1
+            return
+        name, copy = str(one.file.path), copies.copy_of(one.format.agent, one.file.path)
+        why = withheld.why(one.format, one.transcript, facts)
+        try:
+            size = 0 if why else _write(one, copy, withheld.never())
+        except _NeverRecordedError:
+            why = NEVER
+        if why:
+            self.done.withheld[why] += 1
+            copy.unlink(missing_ok=True)
+            copies.put_mark("withheld", name, one.file.changed)
+            return
+        copies.mark_of("withheld", name).unlink(missing_ok=True)
+        self.done.copied += 1
+        self.done.bytes += size
+        self.done.stored += copy.stat().st_size
+
+    def take_prompts(self) -> Iterator[None]:
+        """Copy the prompts of sessions without a transcript."""
+        for format_ in self._formats:
+            if not isinstance(format_, ClaudeCode):
+                continue
+            found = [one for one in format_.transcripts() if not one.session]
+            present = {one.file.name.partition(".")[0] for one in found}
+            for place in format_.places:
+                lost = LostPrompts(format_.agent, place.parent, present, self._checks, self._is_wanted)
+                for _ in lost.copy():
+                    self.done.prompts += 1
+                    yield
+                self.done.notes += lost.notes
+
+    def _is_wanted(self, facts: SessionFacts) -> bool:
+        return self._project is None or self._project.holds(facts)
+
+    def summary(self, seconds: float) -> RescueSummary:
+        """Return the results."""
+        bounded = (
+            f"{folder} has so many files below it that not all were looked at"
+            for one in self._formats
+            for folder in one.left_out
+        )
+        done, notes = self.done, [*self.done.notes[:_NOTES], *self._unread.notes(self._formats), *bounded]
+        if len(done.notes) > _NOTES:
+            notes.append(f"{count(len(done.notes) - _NOTES, 'more file')} could not be copied")
+        return RescueSummary(
+            done.copied, done.kept, done.prompts, done.bytes, done.stored, seconds, str(copies.folder()),
+            dict(sorted(done.withheld.items())), tuple(notes),
+        )  # fmt: skip
+
+
+class _NeverRecordedError(Exception):
+    """A record of a transcript names a folder that is never recorded."""
+
+
+def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
+    """Write the copy of a transcript, and return the size of its content.
+
+    Raises:
+        OSError: one of them cannot be read or written, or a link leads to it.
+        _NeverRecordedError: nothing of it may be copied.
+    """
+    inside = one.file.path.relative_to(one.place).as_posix()
+    with opened_below(one.place, inside) as source:
+        before = os.fstat(source.fileno())
+        left, looked_at = before.st_size, b""
+        with copies.writing(copy, before.st_mtime_ns) as packed:
+            while left and (piece := source.read(min(left, _PIECE))):
+                left -= len(piece)
+                if never:
+                    # UTF-16 without its zeros is near enough to ASCII.
+                    looked_at = looked_at[-_LONGEST:] + piece.replace(b"\0", b"")
+                    _check_folders(looked_at, never)
+                packed.write(piece)
+    return before.st_size - left
+
+
+def _check_folders(text: bytes, never: tuple[str, ...]) -> None:
+    for name in set(_FOLDER.findall(text)):
+        try:
+            folder = json.loads(name.decode("utf-8", "replace"), strict=False)
+        except ValueError as error:
+            # It may be one of them.
+            raise _NeverRecordedError from error
+        if os.path.isabs(folder) and "\0" not in folder and folders.is_below(folder, never):  # noqa: PTH117
+            raise _NeverRecordedError

@@ -1,0 +1,231 @@
+"""Positions in transcripts, in a small file next to the journal, without any text of a transcript."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cm_tui.engine.platform.journal.event import Position
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import read_regular, write_atomically
+from cm_tui.state_file import holding, read_object, write_json
+
+FOLDER = "imports"
+VERSION = 2
+"""Of the rules by which transcripts are read. Before 2, a prompt at the end that was never answered was skipped."""
+_LOCK = "lock"
+_WHERE = "where"
+"""Not the name of a state."""
+_STATE_BYTES = 20_000_000
+KINDS = 100
+"""So many kinds of records are counted each by itself."""
+OTHERS = "others"
+"""Collective kind for counting."""
+_HEAD = 1_024
+_TAIL = 256
+
+
+@dataclass
+class TranscriptState:
+    """How far one transcript was read."""
+
+    name: str
+    version: int = 1
+    """Of the rules by which it was read."""
+    offset: int = 0
+    turns: int = 0
+    """Turns that were read before that place."""
+    recorded: int = 0
+    """Turns before that place that count in the session: the number of the last one."""
+    size: int = 0
+    """Of the file when it was read."""
+    stamp: float = 0.0
+    head: str = ""
+    """Digest of its beginning."""
+    tail: str = ""
+    """Digest of the data before the position."""
+    session: str = ""
+    """The session that its turns are of."""
+    own: str = ""
+    """The session in its file."""
+    leaf: str = ""
+    """Id of its last record, which another file may go on behind."""
+    marks: dict[str, Any] = field(default_factory=dict)
+    counted: int = 0
+    """Up to here records that were not taken are counted."""
+    kept: int = 0
+    """Characters stored of records of unknown kinds."""
+    waits: bool = False
+    """A turn behind that place is under way."""
+    origins: list[str] = field(default_factory=list)
+    """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
+    unknown: dict[str, list[int]] = field(default_factory=dict)
+    """Unknown kinds of records: count, and place of the first one."""
+    broken: dict[str, list[int]] = field(default_factory=dict)
+    """Unreadable lines: count by reason, and place of the first one."""
+
+    def count(self, kind: str, at: int, *, broken: bool) -> None:
+        """Count a record that was not taken, once."""
+        if at < self.counted:
+            return
+        kinds = self.broken if broken else self.unknown
+        kinds.setdefault(kind_among(kinds, kind), [0, at])[0] += 1
+
+
+def kind_among(kinds: Collection[str], kind: str) -> str:
+    """Return the kind to count something as; further kinds beyond a limit are counted together."""
+    return kind if kind in kinds or len(kinds) < KINDS else OTHERS
+
+
+class ImportState:
+    """The states of one project."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.folder = journal.folder / FOLDER
+        self.unreadable: set[str] = set()
+        """Unreadable files of positions."""
+
+    @contextmanager
+    def held(self, seconds: float = 5.0) -> Iterator[None]:
+        """Keep other imports of the project waiting.
+
+        Raises:
+            StoreError: another one is running, or the folder cannot be used.
+        """
+        with holding(lock := self.folder / _LOCK, seconds):
+            with suppress(OSError):  # for those who wait; the lock itself does not need it
+                lock.write_text(str(os.getpid()), encoding="ascii")
+            yield
+
+    def holder(self) -> str:
+        """Return which other import is running, in words; empty: none."""
+        try:
+            with self.held(0.0):
+                return ""
+        except StoreError:
+            found = read_regular(self.folder / _LOCK, 20) or b""
+        pid = found.decode("ascii", "replace").strip()
+        by = "this process" if pid == str(os.getpid()) else f"process {pid}" if pid.isdecimal() else "another process"
+        return f"another import of this project runs ({by})"
+
+    def has_any(self) -> bool:
+        """Return whether a transcript of the project was ever read."""
+        return next(self._files(), None) is not None
+
+    def load(self, name: str) -> TranscriptState:
+        """Return the state of a transcript; a new one where it is missing, or the journal was removed since."""
+        found = self._read(self._file(name)) or TranscriptState(name)
+        found.name = name
+        return found
+
+    def all(self) -> Iterator[TranscriptState]:
+        """Yield the states of all transcripts."""
+        for file in self._files():
+            state = self._read(file)
+            if state is not None:
+                yield state
+
+    def save(self, state: TranscriptState, at: tuple[Position, str] | None) -> None:
+        """Store a state.
+
+        Args:
+            state: of a transcript.
+            at: the journal's last event from an import: without it the state is invalid.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        kept = {"journal": [str(at[0]), at[1]] if at else None, **asdict(state)}
+        write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
+
+    def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:
+        """Store the user's places of transcripts and former folders of the project, for following later.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        kept, earlier = self.environment()
+        named = {**kept, **(environment or {})}
+        known = list(dict.fromkeys((*earlier, *folders)))
+        if (named, known) == (kept, earlier):
+            return
+        with self.held():
+            write_json(self.folder / _WHERE, {"environment": named, "folders": known}, durable=False)
+
+    def environment(self) -> tuple[dict[str, str], list[str]]:
+        """Return the places of transcripts by the agents' variables, and the project's former folders."""
+        try:
+            kept = read_object(self.folder / _WHERE)
+            named = {str(name): str(value) for name, value in kept.get("environment", {}).items()}
+            return named, [str(folder) for folder in kept.get("folders", ())]
+        except (ValueError, AttributeError, TypeError):
+            return {}, []
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{sha256(os.fsencode(name)).hexdigest()[:24]}.json"
+
+    def _files(self) -> Iterator[Path]:
+        yield from (file for file in sorted(self.folder.glob("*.json")) if not file.name.startswith("."))
+
+    def _read(self, file: Path) -> TranscriptState | None:
+        data = read_regular(file, _STATE_BYTES)
+        if data is None and not os.path.lexists(file):
+            return None
+        try:
+            kept = json.loads(data or b"")
+            at = kept["journal"]
+            if at is not None and not self._journal.holds(Position.parse(at[0]), str(at[1])):
+                return None
+            return _state_of(kept)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError, RecursionError):
+            # A damaged one costs a full reading: the journal knows imported and erased turns.
+            self.unreadable.add(file.name)
+            return None
+
+
+def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
+    state = TranscriptState(str(kept["name"]))
+    for one in fields(TranscriptState):
+        value, default = kept.get(one.name), getattr(state, one.name)
+        if isinstance(value, type(default)) or (isinstance(default, float) and isinstance(value, int)):
+            setattr(state, one.name, value)
+    state.origins = [str(origin) for origin in state.origins]
+    return state
+
+
+def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
+    """Return whether the read part of a file is unchanged.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not state.offset:
+        return True
+    if os.fstat(stream.fileno()).st_size < state.offset:
+        return False
+    return digests(stream, state.offset) == (state.head, state.tail)
+
+
+def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
+    """Return a file's fingerprint: its beginning, and the data before a place in it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    stream.seek(0)
+    head = stream.read(min(_HEAD, offset))
+    stream.seek(max(0, offset - _TAIL))
+    tail = stream.read(min(_TAIL, offset))
+    return _digest((head,)), _digest((tail,))
+
+
+def _digest(pieces: Iterable[bytes]) -> str:
+    return sha256(b"".join(pieces)).hexdigest()[:16]

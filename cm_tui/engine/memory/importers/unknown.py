@@ -1,0 +1,135 @@
+"""Transcript records of unknown kinds: stored unchanged in the journal, for a later version.
+
+They are not episodes: they are neither listed nor searched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cm_tui.engine.code.scan.credential_files import is_credential_file
+from cm_tui.engine.memory.importers.known import UNKNOWN, origin_of
+from cm_tui.engine.memory.importers.state import TranscriptState
+from cm_tui.engine.memory.recording.gate import PastGate
+from cm_tui.engine.memory.transcripts.lines import as_text
+from cm_tui.engine.memory.transcripts.transcript import Skipped, Transcript
+from cm_tui.engine.memory.transcripts.turn import SessionFacts
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.redaction.redact import BEYOND, redact
+from cm_tui.engine.platform.redaction.values import texts_of
+from cm_tui.model import UnknownRecord
+
+RECORD_CHARACTERS = 64_000
+"""Most characters of a record."""
+TRANSCRIPT_CHARACTERS = 2_000_000
+"""Most characters of all records of one transcript."""
+_EVENT = 300
+"""Approximate size of an event without the record."""
+_PATH = 1_000
+_HIDDEN = "[omitted: it is about a file for credentials]"
+
+
+class Unknown:
+    """Stores those of one transcript.
+
+    Args:
+        transcript: the transcript.
+        facts: about the transcript.
+        state: with the size stored already.
+    """
+
+    def __init__(self, transcript: Transcript, facts: SessionFacts, state: TranscriptState) -> None:
+        self._transcript = transcript
+        self._facts = facts
+        self._state = state
+
+    def may_be_kept(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
+        """Return whether it may be recorded, by the rules for turns; by default at the session's time.
+
+        Args:
+            item: the record.
+            gate: the rules.
+            names: of its session.
+        """
+        facts = self._facts
+        times = (item.time, item.time) if item.time is not None else (facts.began, self._transcript.stamp)
+        folder = as_text(item.record.get("cwd")) or facts.folder
+        return not any(gate.why_not(name, times, folder=folder) for name in names)
+
+    def data_of(self, item: Skipped) -> tuple[str, dict[str, Any]]:
+        """Return the digest of a record, and its event data, cut to the transcript's limit.
+
+        The data is empty beyond that limit.
+        """
+        whole = _written(item.record)
+        origin = origin_of(self._transcript.agent, UNKNOWN, whole)
+        size = min(len(whole), RECORD_CHARACTERS) + _EVENT
+        if self._state.kept + size > TRANSCRIPT_CHARACTERS:
+            return origin, {}
+        self._state.kept += size
+        raw = whole
+        if _is_of_credentials(item.record):
+            raw = _HIDDEN
+        elif len(whole) > RECORD_CHARACTERS:
+            # A shorter one is redacted when it is written.
+            raw = redact(whole[: RECORD_CHARACTERS + BEYOND], RECORD_CHARACTERS).text
+        data = {
+            "agent": self._transcript.agent,
+            "session": self._facts.session,
+            "transcript": self._transcript.name,
+            "at": item.at,
+            "record": item.kind,
+            "written": item.time,
+            "characters": len(whole),
+            "raw": raw,
+            "origin": origin,
+        }
+        return origin, data
+
+
+def _written(record: Mapping[str, Any]) -> str:
+    try:
+        return as_text(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError):
+        # As deep as nothing that an agent means to be read.
+        return ""
+
+
+def _is_of_credentials(record: Mapping[str, Any]) -> bool:
+    texts = (text for text in texts_of(record) if len(text) <= _PATH)
+    return any(is_credential_file(text.replace(os.sep, "/")) for text in texts)
+
+
+def unknown_in(journal: Journal) -> Iterator[UnknownRecord]:
+    """Yield the stored records in order.
+
+    Raises:
+        StoreError: the journal cannot be read.
+    """
+    for event in journal.read():
+        if event.kind == UNKNOWN:
+            yield _record(event)
+
+
+def _record(event: Event) -> UnknownRecord:
+    data, raw = event.data, _text(event, "raw")
+    size, written = data.get("characters"), data.get("written")
+    return UnknownRecord(
+        id=event.id,
+        time=float(written) if isinstance(written, int | float) and not isinstance(written, bool) else None,
+        agent=_text(event, "agent"),
+        session=_text(event, "session"),
+        transcript=_text(event, "transcript"),
+        kind=_text(event, "record"),
+        raw=raw,
+        cut=max(0, size - RECORD_CHARACTERS) if isinstance(size, int) else 0,
+    )
+
+
+def _text(event: Event, name: str) -> str:
+    value = event.data.get(name)
+    return value if isinstance(value, str) else ""

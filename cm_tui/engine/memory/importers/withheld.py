@@ -1,0 +1,197 @@
+"""Transcripts that are not copied: those that must not be recorded, and those with an erased turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cm_tui.config import load_config
+from cm_tui.engine.memory.importers.known import Known, origin_of, origin_of_turn
+from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
+from cm_tui.engine.memory.importers.project_folders import left_of
+from cm_tui.engine.memory.importers.state import ImportState
+from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
+from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.memory.transcripts.lines import is_packed
+from cm_tui.engine.memory.transcripts.named_folders import is_unknown
+from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.turn import SessionFacts
+from cm_tui.engine.platform.git.markers import marked_around
+from cm_tui.engine.platform.journal.event import ERASED
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import CmError, ConfigError
+
+OFF = "recording of the project is off"
+UNREADABLE = "the settings of the project cannot be read"
+ERASED_HERE = "a turn of it was erased"
+NOT_KNOWN = "its folder is not known, and some folders are never recorded"
+_DAY = 86_400.0
+_MARK = f'"kind":"{ERASED}"'.encode()
+"""In a line of a journal that was erased."""
+_PIECE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """Data on the project of a session."""
+
+    gate: PastGate
+    why: str = ""
+    """Why nothing of it is copied."""
+    state: ImportState | None = None
+    known: Known | None = None
+    """Its journal, if something was erased from it."""
+    erased: frozenset[str] = frozenset()
+    """Sessions with an erased imported turn."""
+
+
+def was_erased(session: str) -> bool:
+    """Return whether something of a session was erased: its transcripts are then marked by its name."""
+    return copies.mark_of("erased", session).exists()
+
+
+class Withheld:
+    """Returns why transcripts are not copied; data on projects is read once."""
+
+    def __init__(self) -> None:
+        self._by_folder: dict[str, _Project] = {}
+        self._by_journal: dict[Path, _Project] = {}
+
+    def never(self) -> tuple[str, ...]:
+        """Return the patterns of folders that are never recorded.
+
+        Raises:
+            ConfigError: they cannot be read.
+            StoreError: the pauses cannot be read.
+        """
+        return self._project_of("").gate.never
+
+    def why(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> str:
+        """Return why a transcript is not copied; empty where it may be.
+
+        Raises:
+            OSError: it cannot be read.
+            ConfigError: as `never`.
+            StoreError: as `never`, or a journal cannot be read.
+        """
+        if is_unknown(facts.folder) and self.never():
+            return NOT_KNOWN
+        project = self._project_of(facts.folder)
+        story = project.state.load(transcript.name).session if project.state else ""
+        names = {facts.session, facts.parent, story} - {""}
+        if not project.erased.isdisjoint(names) or any(map(was_erased, names)):
+            return ERASED_HERE
+        # A pause during the session: its turns have to be checked.
+        times = (facts.began or 0.0, transcript.stamp + _DAY)
+        reasons = {project.gate.why_not(name, times, folder=facts.folder) for name in names} - {""}
+        if project.why or reasons - {PAUSED}:
+            return project.why or min(reasons - {PAUSED})
+        if not (reasons or project.known or (project.gate.never and is_packed(transcript.file))):
+            return ""
+        for item in format_.read(transcript, facts, Resume()):
+            if isinstance(item, Read) and (why := _why_turn(project, item, facts, names, transcript.stamp)):
+                return why
+        return ""
+
+    def why_prompt(self, session: str, folder: str, prompt: str, time: float | None) -> str:
+        """Return why a prompt of a session without a transcript is not copied; empty: it is.
+
+        Raises:
+            ConfigError: as `never`.
+            StoreError: as `never`, or a journal cannot be read.
+        """
+        project = self._project_of(folder)
+        is_known = project.known is not None and project.known.seen(session, prompt, time) == "erased"
+        if is_known or session in project.erased or was_erased(session):
+            return ERASED_HERE
+        return project.why or project.gate.why_not(session, (time,), folder=folder)
+
+    def _project_of(self, folder: str) -> _Project:
+        if folder not in self._by_folder:
+            self._by_folder[folder] = self._find(folder)
+        return self._by_folder[folder]
+
+    def _find(self, folder: str) -> _Project:
+        try:
+            left = left_of(folder) if folder else None
+            root = marked_around(left) if left is not None else None
+            journal = Journal.of(root) if root is not None else None
+        except (CmError, OSError, ValueError):
+            # What cannot be opened is not a project.
+            root = journal = None
+        if root is None or journal is None:
+            # Any pause counts where it is not known whose session it is.
+            return self._by_journal.setdefault(Path(), _Project(PastGate(None)))
+        if journal.folder not in self._by_journal:
+            self._by_journal[journal.folder] = _project_at(root, journal)
+        return self._by_journal[journal.folder]
+
+
+def _project_at(root: Path, journal: Journal) -> _Project:
+    try:
+        why = "" if load_config(root).agents.record else OFF
+    except ConfigError:
+        why = UNREADABLE
+    gate, state = PastGate(root), ImportState(journal)
+    if not _has_erased(journal):
+        return _Project(gate, why, state)
+    known = Known(journal)
+    known.refresh()
+    return _Project(gate, why, state, known, frozenset(_erased_sessions(state, known)))
+
+
+def _has_erased(journal: Journal) -> bool:
+    """Return whether anything was erased from a journal, without reading its events."""
+    for segment in journal.segments():
+        with journal.file(segment).open("rb") as file:
+            before = b""
+            while piece := file.read(_PIECE):
+                if _MARK in before + piece:
+                    return True
+                before = piece[-len(_MARK) :]
+    return False
+
+
+def _erased_sessions(state: ImportState, known: Known) -> Iterator[str]:
+    for one in state.all():
+        if any(map(known.was_erased, one.origins)):
+            yield from {one.session, one.own} - {""}
+
+
+def _why_turn(project: _Project, item: Read, facts: SessionFacts, names: set[str], stamp: float) -> str:
+    turn, known = item.turn, project.known
+    if known is not None and is_erased(known, item, facts, names):
+        return ERASED_HERE
+    times = (turn.began, turn.ended) if turn.began is not None else (facts.began or 0.0, stamp)
+    folder = turn.folder or facts.folder
+    reasons = (project.gate.why_not(name, times, folder=folder) for name in (*names, item.session))
+    return next(filter(None, reasons), "")
+
+
+def is_erased(
+    known: Known, item: Read, facts: SessionFacts, names: set[str], also: frozenset[str] = frozenset()
+) -> bool:
+    """Return whether a turn was erased from a journal.
+
+    Args:
+        known: the journal.
+        item: the turn, as a transcript has it.
+        facts: of the transcript.
+        names: of the session that its turns may be of.
+        also: digests of other turns that count as erased.
+    """
+    if any(origin in also or known.was_erased(origin) for origin in _origins(item, facts, names)):
+        return True
+    prompts = item.turn.prompts
+    return bool(prompts) and known.seen(facts.session, prompts[0].text, item.turn.began) == "erased"
+
+
+def _origins(item: Read, facts: SessionFacts, names: set[str]) -> Iterator[str]:
+    """Yield the digests of a turn: an import may name it by the continuing session."""
+    agent, turn = facts.agent, item.turn
+    sessions = {item.session} if item.session else {*names, facts.continues}
+    for name in {one if agent in NAMED_IN_SESSION or "/" in one else "" for one in sessions}:
+        yield origin_of_turn(agent, name, turn)
+        if turn.earlier_key:
+            yield origin_of(agent, name, turn.earlier_key)

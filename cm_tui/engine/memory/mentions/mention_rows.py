@@ -1,0 +1,230 @@
+"""Rows of mentions: writing items and names, and selecting those to look up again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from cm_tui.engine.code.parse.qualified_name import QualifiedName
+from cm_tui.engine.memory.mentions.check import Answer, Asked
+from cm_tui.engine.memory.mentions.finding import SOON, UNCOMMITTED
+from cm_tui.engine.memory.mentions.items import MemoryItem
+from cm_tui.engine.memory.mentions.recognise import Named
+from cm_tui.engine.memory.mentions.settings import WAITS
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.model import CODE
+
+_ITEMS = """
+SELECT p.path, p.source, p.number, p.newest FROM (
+    SELECT path, any_value(source) AS source, count(*)::INTEGER AS number, max(id) AS newest FROM passage WHERE source <> ? GROUP BY path
+) p LEFT JOIN mention_item i ON i.path = p.path
+WHERE i.path IS NULL OR i.passages <> p.number OR i.newest <> p.newest ORDER BY p.newest DESC
+"""
+_GONE = "SELECT id FROM mention_item WHERE path NOT IN (SELECT path FROM passage WHERE source <> ?)"
+_TOUCHED = f"""
+WITH changed AS (
+    SELECT path, blob FROM ((SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file)
+    UNION ALL (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file))
+), arrived AS (
+    SELECT path FROM now_file WHERE path NOT IN (SELECT path FROM mention_file)
+    UNION SELECT path FROM mention_file WHERE path NOT IN (SELECT path FROM now_file)
+)
+SELECT m.id FROM mention m WHERE m.path IN (SELECT path FROM changed)
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol')
+    AND m.word IN (SELECT s.name FROM symbol s WHERE s.blob IN (SELECT blob FROM changed))
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND EXISTS (SELECT 1 FROM arrived)
+    AND (m.word IN (SELECT split_part(path, '/', -1) FROM arrived) OR NOT contains(m.word, '.'))
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'command') AND m.state <> 'alive' AND EXISTS (SELECT 1 FROM changed)
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND m.ord = {UNCOMMITTED} AND EXISTS (SELECT 1 FROM changed)
+"""  # noqa: S608 - a number
+
+_CHANGED_TEXTS = """
+SELECT p.text FROM passage p WHERE p.source = ? AND p.path IN (
+    SELECT path FROM (SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file)
+)
+"""
+_SETTINGS = "SELECT id, text FROM mention WHERE contains(kinds, 'setting') AND state <> 'alive' AND word IN (SELECT unnest(?::VARCHAR[]))"
+_WORDS = re.compile(r"[A-Za-z][\w-]*")
+
+
+class Changed(NamedTuple):
+    """An item whose passages are others than when it was looked at."""
+
+    path: str
+    source: str
+    passages: int
+    newest: int
+
+
+class Row(NamedTuple):
+    """A stored name, to look up again."""
+
+    id: int
+    asked: Asked
+
+
+def changed_items(db: Database) -> list[Changed]:
+    """Return new and changed items, the last written first."""
+    return [Changed(*row) for row in db.rows(_ITEMS, [CODE])]
+
+
+def drop_gone(db: Database) -> int:
+    """Remove items that are no longer remembered; return their number."""
+    gone = [row[0] for row in db.rows(_GONE, [CODE])]
+    _drop_items(db, gone)
+    return len(gone)
+
+
+def touched(db: Database) -> list[int]:
+    """Return the names that file changes since the last comparison may affect."""
+    return [*(row[0] for row in db.rows(_TOUCHED)), *_said_now(db)]
+
+
+def _said_now(db: Database) -> list[int]:
+    """Unknown settings all of whose parts are in a changed file."""
+    words = {word for (text,) in db.rows(_CHANGED_TEXTS, [CODE]) for word in _WORDS.findall(text)}
+    rows = db.rows(_SETTINGS, [sorted(words)]) if words else []
+    return [id_ for id_, text in rows if words.issuperset(text.split("."))]
+
+
+def waiting(db: Database, last: int) -> list[int]:
+    """Return the names for which further history may give more.
+
+    Args:
+        db: the store.
+        last: the newest known ordinal at their last lookup.
+    """
+    sql = f"""
+    SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
+    WHERE i.ord + {SOON} > ? OR m.ord > ? OR m.ord = {UNCOMMITTED} OR (m.ord = 0 AND m.kind <> '' AND m.state <> 'alive')
+    """  # noqa: S608 - numbers
+    return [row[0] for row in db.rows(sql, [last, last])]
+
+
+def postponed(db: Database) -> list[int]:
+    """Return the names that were postponed for lack of time."""
+    return [row[0] for row in db.rows("SELECT id FROM mention WHERE ord = ?", [WAITS])]
+
+
+def every(db: Database) -> list[int]:
+    """Return all names."""
+    return [row[0] for row in db.rows("SELECT id FROM mention")]
+
+
+def asked(db: Database, ids: Collection[int]) -> list[Row]:
+    """Return names for the lookup."""
+    sql = (
+        "SELECT m.id, m.kinds, m.text, m.plain, i.ord FROM mention m JOIN mention_item i ON i.id = m.item "
+        "WHERE m.id IN (SELECT unnest(?::INTEGER[]))"
+    )
+    rows = db.rows(sql, [list(ids)])
+    return [Row(id_, Asked(tuple(kinds.split()), text, plain, at)) for id_, kinds, text, plain, at in rows]
+
+
+def write_items(
+    db: Database, items: Sequence[tuple[Changed, MemoryItem, int]], names: Sequence[Sequence[Named]]
+) -> list[Row]:
+    """Replace items and their names; the names are not looked up yet.
+
+    Args:
+        db: the store; the caller holds the transaction.
+        items: each with its passages and its ordinal.
+        names: those of each.
+    """
+    sql = "SELECT id FROM mention_item WHERE path IN (SELECT unnest(?::VARCHAR[]))"
+    _drop_items(db, [row[0] for row in db.rows(sql, [[one.path for one, _, _ in items]])])
+    first = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention_item"))
+    number = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention"))
+    found: list[Row] = []
+    lines, owners, kept = [], [], []
+    for place, ((_, _, at), own) in enumerate(zip(items, names, strict=True)):
+        for one in own:
+            found.append(Row(number + len(found), Asked(one.kinds, one.text, one.plain, at)))
+            lines.append(one.line)
+            owners.append(first + place)
+            kept.append(one)
+    _insert(db, "mention_item", _item_columns(items, first))
+    columns: dict[str, list[object]] = {
+        "id": [row.id for row in found], "item": list(owners), "line": list(lines),
+        "kinds": [" ".join(one.kinds) for one in kept], "text": [one.text for one in kept],
+        "word": [_word(one) for one in kept], "plain": [one.plain for one in kept],
+        "kind": [""] * len(kept), "state": ["unknown"] * len(kept), "path": [""] * len(kept),
+        "start_line": [0] * len(kept), "became": [""] * len(kept), "ord": [0] * len(kept),
+    }  # fmt: skip
+    _insert(db, "mention", columns)
+    return found
+
+
+def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer]) -> int:
+    """Store the results for names; return the number of changes.
+
+    Args:
+        db: the store; the caller holds the transaction.
+        rows: the names.
+        answers: the result for each.
+    """
+    told = [(row.id, answers[row.asked]) for row in rows]
+    if not told:
+        return 0
+    columns = (
+        [id_ for id_, _ in told], [one.kind or "" for _, one in told], [one.finding.state for _, one in told],
+        [one.finding.path for _, one in told], [one.finding.line for _, one in told],
+        [one.finding.became for _, one in told], [one.finding.ordinal for _, one in told],
+    )  # fmt: skip
+    values = (
+        "(SELECT unnest(?::INTEGER[]) AS id, unnest(?::VARCHAR[]) AS kind, unnest(?::VARCHAR[]) AS state, unnest(?::VARCHAR[]) AS path, "
+        "unnest(?::INTEGER[]) AS start_line, unnest(?::VARCHAR[]) AS became, unnest(?::INTEGER[]) AS ord) v"
+    )
+    differs = "(m.kind, m.state, m.path, m.start_line, m.became, m.ord) IS DISTINCT FROM (v.kind, v.state, v.path, v.start_line, v.became, v.ord)"
+    sql = f"SELECT v.* FROM {values} JOIN mention m ON m.id = v.id WHERE {differs}"  # noqa: S608 - our own columns
+    changed = db.rows(sql, list(columns))
+    if changed:
+        db.execute(
+            "UPDATE mention SET kind = v.kind, state = v.state, path = v.path, start_line = v.start_line, became = v.became, "  # noqa: S608
+            f"ord = v.ord FROM {values} WHERE v.id = mention.id",
+            [list(column) for column in zip(*changed, strict=True)],
+        )
+    return len(changed)
+
+
+def remember_files(db: Database) -> None:
+    """Record the current files as those that all names were compared with; the caller holds the transaction."""
+    both = "SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file"
+    gone = "SELECT path FROM (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file)"
+    db.execute(f"DELETE FROM mention_file WHERE path IN ({gone})")  # noqa: S608 - our own query
+    db.execute(f"INSERT INTO mention_file {both}")
+
+
+def _drop_items(db: Database, ids: Sequence[int]) -> None:
+    if ids:
+        db.execute("DELETE FROM mention WHERE item IN (SELECT unnest(?::INTEGER[]))", [list(ids)])
+        db.execute("DELETE FROM mention_item WHERE id IN (SELECT unnest(?::INTEGER[]))", [list(ids)])
+
+
+def _item_columns(items: Sequence[tuple[Changed, MemoryItem, int]], first: int) -> dict[str, list[object]]:
+    return {
+        "id": list(range(first, first + len(items))), "source": [one.source for one, _, _ in items],
+        "path": [one.path for one, _, _ in items], "title": [item.title for _, item, _ in items],
+        "time": [item.time for _, item, _ in items], "sha": [item.commit for _, item, _ in items],
+        "ord": [at for _, _, at in items], "passages": [one.passages for one, _, _ in items],
+        "newest": [one.newest for one, _, _ in items],
+    }  # fmt: skip
+
+
+def _word(one: Named) -> str:
+    """Key for looking up a name: the last part of a symbol, the last name of a path."""
+    if one.kinds[0] == "path":
+        return one.text.rstrip("/").rpartition("/")[2]
+    return next(iter(QualifiedName(one.text).ends), one.text)
+
+
+def _insert(db: Database, table: str, columns: dict[str, list[object]]) -> None:
+    from arro3.core import DataType
+
+    kinds = {name: DataType.string() for name in columns}
+    for name in ("id", "item", "line", "start_line", "ord", "passages", "newest"):
+        kinds[name] = DataType.int32()
+    kinds |= {"time": DataType.int64(), "plain": DataType.bool()}
+    if columns["id"]:
+        db.insert(table, dict(columns), {name: kinds[name] for name in columns})

@@ -1,0 +1,153 @@
+"""Stale items as records: their names, what became of each, and the responsible commit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.counts import count, noun
+from cm_tui.engine.code.history.commits import MainlineCommits
+from cm_tui.engine.memory.mentions.finding import UNCOMMITTED, Known
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.stale import Flag
+from cm_tui.errors import NotFoundError
+from cm_tui.model import CommitPoint, Page
+from cm_tui.model.stale import FLAGGED, Mention, MentionState, StaleItem
+
+_FIELDS = "i.id, i.source, i.path, i.title, i.time, i.ord, m.kind, m.text, m.line, m.state, m.path, m.start_line, m.became, m.ord"
+_ROWS = f"""
+SELECT {_FIELDS} FROM mention m JOIN mention_item i ON i.id = m.item
+WHERE m.kind <> '' AND i.id IN (SELECT unnest(?::INTEGER[])) ORDER BY i.id, m.line, m.id
+"""  # noqa: S608 - our own columns
+_COUNT = """
+SELECT count(DISTINCT m.item) FROM mention m JOIN mention_item i ON i.id = m.item LEFT JOIN line_commit c ON c.ord = m.ord
+WHERE m.kind <> '' AND m.state IN ('gone', 'renamed') AND i.source IN ('entry', 'note') AND NOT EXISTS (
+    SELECT 1 FROM mention_confirmed o WHERE o.path = i.path
+    AND o.fate = concat_ws(chr(9), m.kind, m.text, m.state, m.became, coalesce(c.sha, ''))
+)
+"""
+_CONFIRMED = "SELECT path, fate FROM mention_confirmed"
+_SEVERITY = {"gone": 1.0, "renamed": 0.5, "moved": 0.25}
+"""How much of the profile's weight each state takes."""
+
+
+def count_stale(db: Database) -> int:
+    """Return the number of entries and notes that name something gone or renamed, and are not confirmed."""
+    return int(db.value(_COUNT))
+
+
+def fate_of(mention: Mention) -> str:
+    """Return the id of a state that the user confirmed: a different one is reported again."""
+    since = "" if mention.uncommitted or mention.commit is None else mention.commit.sha
+    return f"{mention.kind}\t{mention.text}\t{mention.state}\t{mention.became}\t{since}"
+
+
+class StaleReport:
+    """Reports stale items of one store.
+
+    Args:
+        db: the store.
+        commits: its mainline.
+    """
+
+    def __init__(self, db: Database, commits: MainlineCommits) -> None:
+        self._db = db
+        self._commits = commits
+
+    def items(self, states: Collection[MentionState], kinds: Collection[str], limit: int) -> Page[StaleItem]:
+        """Return items that name something changed, the worst first, then the latest.
+
+        Args:
+            states: of at least one of its names.
+            kinds: sources to search.
+            limit: the most to return; the total counts all.
+        """
+        sql = (
+            "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
+            "WHERE m.kind <> '' AND m.state IN (SELECT unnest(?::VARCHAR[])) AND i.source IN (SELECT unnest(?::VARCHAR[]))"
+        )
+        ids = [row[0] for row in self._db.rows(sql, [list(states), list(kinds)])]
+        found = [item for item in self._read(ids) if self._counts(item, states)]
+        found.sort(key=lambda item: (_worst(item), -(item.time or 0), item.path))
+        shown = tuple(_without_alive(item, states) for item in found[: max(0, limit)])
+        return Page(shown, len(found), self._note())
+
+    def of(self, path: str) -> StaleItem:
+        """Return one item with all names of the project in it.
+
+        Raises:
+            NotFoundError: there is no item with that path.
+        """
+        rows = self._db.rows("SELECT id, source, path, title, time, ord FROM mention_item WHERE path = ?", [path])
+        if not rows:
+            raise NotFoundError(
+                f"Nothing called {path} is remembered here.", hint="`cm stale --all` lists what names code."
+            )
+        found = self._read([rows[0][0]])
+        if found:
+            return found[0]
+        _, source, path, title, time, at = rows[0]
+        return StaleItem(source, path.partition("/")[2], path, title, (), time, self._commits.at(at), self._note())
+
+    def flags(self, paths: Iterable[str]) -> Mapping[str, Flag]:
+        """Return notes on stale items by path."""
+        sql = (
+            "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
+            "WHERE m.kind <> '' AND m.state IN (SELECT unnest(?::VARCHAR[])) AND i.path IN (SELECT unnest(?::VARCHAR[]))"
+        )
+        ids = [row[0] for row in self._db.rows(sql, [list(FLAGGED), list(dict.fromkeys(paths))])]
+        flagged = ((item, item.flagged) for item in self._read(ids))
+        return {item.path: Flag(_SEVERITY[found[0].state], item.words) for item, found in flagged if found}
+
+    def _read(self, ids: Sequence[int]) -> list[StaleItem]:
+        rows = self._db.rows(_ROWS, [list(ids)]) if ids else []
+        commits = self._commits.many({ordinal for row in rows for ordinal in (row[5], row[13]) if ordinal > 0})
+        confirmed = set(self._db.rows(_CONFIRMED)) if rows else set()
+        by_item: dict[tuple[Any, ...], list[Mention]] = defaultdict(list)
+        for row in rows:
+            mention = _mention(row, commits)
+            by_item[row[:6]].append(_confirmed(mention, is_so=(row[2], fate_of(mention)) in confirmed))
+        note = self._note() if rows else ""
+        return [
+            StaleItem(source, path.partition("/")[2] or path, path, title, tuple(found), time, commits.get(at), note)
+            for (_, source, path, title, time, at), found in by_item.items()
+        ]
+
+    @staticmethod
+    def _counts(item: StaleItem, states: Collection[MentionState]) -> bool:
+        return any(one.state in states and not one.confirmed for one in item.mentions)
+
+    def _note(self) -> str:
+        """Return a note on what is unknown."""
+        known = Known.of(self._db)
+        if not known.head:
+            return "there is no history here: earlier names are unknown"
+        if not known.first:
+            return "history has not been read yet, so earlier names are unknown; `cm history backfill` reads it"
+        unread = known.head - known.last
+        if unread > 0:
+            return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet: which of them removed something is unknown"
+        return (
+            ""
+            if known.first == 1
+            else f"history is known back to #{known.first}: text from before that cannot be checked"
+        )
+
+
+def _mention(row: tuple[Any, ...], commits: Mapping[int, CommitPoint]) -> Mention:
+    kind, text, line, state, path, start_line, became, ordinal = row[6:]
+    return Mention(kind, text, line, state, path, start_line, became, commits.get(ordinal), ordinal == UNCOMMITTED)
+
+
+def _confirmed(mention: Mention, *, is_so: bool) -> Mention:
+    return replace(mention, confirmed=True) if is_so else mention
+
+
+def _worst(item: StaleItem) -> int:
+    return min((FLAGGED.index(one.state) for one in item.flagged), default=len(FLAGGED))
+
+
+def _without_alive(item: StaleItem, states: Collection[MentionState]) -> StaleItem:
+    return replace(item, mentions=tuple(one for one in item.mentions if one.state in states))

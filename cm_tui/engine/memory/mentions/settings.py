@@ -1,0 +1,165 @@
+"""Settings that texts mention: keys and variables, valid as long as the word is in a file other than prose."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
+
+from cm_tui.engine.memory.mentions.contents import Contents, PathVersion
+from cm_tui.engine.memory.mentions.finding import Finding, Known, Wanted
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking import tokens
+
+WAITS = -2
+"""In place of an ordinal: the budget was spent before this was looked up."""
+_MOST_PASSAGES = 400
+"""Passages that are read for one word, at most."""
+_PROSE = re.compile(
+    r"\.(md|mdx|markdown|rst|txt|adoc|asciidoc|org|tex|po|pot)$|(^|/)(change|news|histor|release)[\w-]*(\.\w+)?$",
+    re.IGNORECASE,
+)
+_SETTINGS_FILE = re.compile(
+    r"\.(toml|ya?ml|jsonc?|json5|ini|cfg|conf|properties|env|editorconfig)$|(^|/)\.env[\w.]*$", re.IGNORECASE
+)
+_WORDS = re.compile(r"[A-Za-z][\w-]*")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+"""Written like a variable of the environment: looked for in all files, other keys only in files of settings."""
+_RARE = """
+SELECT w.word, d.termid, d.df FROM (SELECT unnest(?::VARCHAR[]) AS word, unnest(?::VARCHAR[]) AS term) w
+JOIN fts_main_passage.dict d ON d.term = w.term
+QUALIFY row_number() OVER (PARTITION BY w.word ORDER BY d.df, d.termid) = 1
+"""
+_PASSAGES = f"""
+SELECT DISTINCT t.termid, p.id, p.path, p.text FROM fts_main_passage.terms t JOIN passage p ON p.id = t.docid
+WHERE p.source = 'code' AND t.termid IN (SELECT unnest(?::BIGINT[]))
+QUALIFY row_number() OVER (PARTITION BY t.termid ORDER BY p.path, p.id) <= {_MOST_PASSAGES}
+"""  # noqa: S608 - a number
+
+
+class SettingCheck:
+    """Checks settings against the project's files.
+
+    Args:
+        db: the store.
+        contents: reads files of earlier commits.
+        known: the known part of history.
+    """
+
+    def __init__(self, db: Database, contents: Contents, known: Known) -> None:
+        self._db = db
+        self._contents = contents
+        self._known = known
+        self._said: dict[str, frozenset[str]] = {}
+        """The words in each content."""
+
+    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+        """Return a finding for each setting; a word that was found neither then nor now is omitted."""
+        asked = list(dict.fromkeys(wanted))
+        now = self._now(sorted({one.name for one in asked}))
+        found = {one: Finding("alive", now[one.name]) for one in asked if one.name in now}
+        left = sorted((one for one in asked if one.name not in now), key=lambda one: -one.until)
+        for number, one in enumerate(left if self._known.first else ()):
+            # At least one is looked up each time, so that all come to their end.
+            finding = Finding("unknown", ordinal=WAITS) if number and self._contents.is_exhausted else self._then(one)
+            if finding is not None:
+                found[one] = finding
+        return found
+
+    def _now(self, words: Sequence[str]) -> dict[str, str]:
+        """The current file with each word."""
+        pairs = [(word, term) for word in words for piece in tokens.words(word) for term in tokens.split(piece)[:1]]
+        if not pairs:
+            return {}
+        rarest = self._db.rows(_RARE, [[word for word, _ in pairs], [term for _, term in pairs]])
+        texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for termid, _, path, text in self._db.rows(_PASSAGES, [sorted({termid for _, termid, _ in rarest})]):
+            if not _kind_of(path)[0]:
+                texts[termid].append((path, text))
+        found = {}
+        for word, termid, _ in rarest:
+            path = next((path for path, text in texts[termid] if _says(path, text, word)), None)
+            if path is not None:
+                found[word] = path
+        return found
+
+    def _then(self, wanted: Wanted) -> Finding | None:
+        """What became of a missing word: the last commit that removed it from a file that had it then."""
+        since, until = self._known.stretch(wanted.since, wanted.until)
+        is_variable = _VARIABLE.fullmatch(wanted.name) is not None
+        having = set[str]()
+        for version in self._versions(is_variable):
+            if version.since > until or (version.until is not None and version.until <= since):
+                continue
+            said = self._words_of(version.oid)
+            if said is None:
+                return Finding("unknown", ordinal=WAITS)
+            if _is_said(wanted.name, said):
+                having.add(version.path)
+        return self._gone(wanted.name, having, is_variable=is_variable) if having else None
+
+    def _gone(self, word: str, having: Collection[str], *, is_variable: bool) -> Finding:
+        last, where = 0, min(having)
+        for version in self._versions(is_variable):
+            if version.path not in having or version.until is None or version.until <= last:
+                continue
+            said = self._words_of(version.oid)
+            if said is not None and _is_said(word, said):
+                last, where = version.until, version.path
+        return Finding("gone", where, 0, "", last)
+
+    def _versions(self, is_variable: bool) -> list[PathVersion]:
+        """All contents of the files that may contain a variable, or another key."""
+        return self._all if is_variable else self._of_settings
+
+    @cached_property
+    def _all(self) -> list[PathVersion]:
+        return [one for one in self._contents.every_version() if not _kind_of(one.path)[0]]
+
+    @cached_property
+    def _of_settings(self) -> list[PathVersion]:
+        return [one for one in self._all if _kind_of(one.path)[1]]
+
+    def _words_of(self, oid: str) -> frozenset[str] | None:
+        """The words in a content; None: the budget is spent."""
+        if oid not in self._said:
+            data = self._contents.then(oid)
+            if data is None:
+                return None
+            self._said[oid] = frozenset(_WORDS.findall(data.decode("utf-8", "replace")))
+        return self._said[oid]
+
+
+def _is_said(word: str, said: frozenset[str]) -> bool:
+    """Whether each part of a key is among words; a variable has one."""
+    return all(part in said for part in word.split("."))
+
+
+@lru_cache(maxsize=1 << 15)
+def _kind_of(path: str) -> tuple[bool, bool]:
+    """Whether a file is prose, and whether it is one of settings."""
+    return _PROSE.search(path) is not None, _SETTINGS_FILE.search(path) is not None
+
+
+def _says(path: str, text: str, word: str) -> bool:
+    """Whether a file contains a variable, or, if it is a settings file, a key: in one piece or part by part."""
+    if _VARIABLE.fullmatch(word):
+        return _stands(text, word)
+    if not _kind_of(path)[1]:
+        return False
+    return _stands(text, word) or ("." in word and all(_stands(text, part) for part in word.split(".")))
+
+
+def _stands(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not _in_word(text[at - 1 : at]) and not _in_word(text[end : end + 1]):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _in_word(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()

@@ -1,0 +1,243 @@
+"""Agents' proposals: events of the journal, read back as proposals for the user to decide on.
+
+They are only an agent's claim: no miner reads them, no policy approves them, and their confidence is below that of the
+narrator's own proposals. The same text for the same scope is one proposal, however often it is proposed. An event names
+the episodes that it is based on, and is erased with any of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.engine.memory.entries.keywords import keywords_of
+from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.narrator import agent_words, targets
+from cm_tui.engine.memory.narrator.candidate import Candidate, Tally
+from cm_tui.engine.memory.narrator.candidates import claim_digest
+from cm_tui.engine.memory.narrator.tables import VISIBLE, number_of
+from cm_tui.engine.memory.projection.narrated import PROPOSED, STANDS_ON
+from cm_tui.engine.memory.recording.gate import why_not
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model import ConfidencePart, Evidence, NarratedProposal, Topic
+
+MOST_WAITING = 200
+"""Further proposals are rejected: no user would read them."""
+WORD = 0.3
+"""Confidence of an agent's claim: it has no counts, and is below the narrator's own proposals."""
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_ID_LETTERS = 7
+"""One more than in the narrator's ids, so that they never collide."""
+_EVIDENCE = 8
+_QUOTE = 200
+_NO_WORDS = "an agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An agent's proposal, and its author."""
+
+    text: str
+    why: str = ""
+    scope: str = "project"
+    topic: str = ""
+    """Name of the topic that it belongs to."""
+    episodes: tuple[str, ...] = ()
+    """Names of its evidence."""
+    agent: str = ""
+    session: str = ""
+
+
+class _Seen(NamedTuple):
+    """An episode that serves as evidence."""
+
+    time: float
+    session: str
+
+
+class AgentProposals:
+    """Agents' proposals in a project.
+
+    Args:
+        root: of the checkout.
+        episodes: the project's.
+        topics: returns those of the project and its user.
+        is_decided: returns whether the user decided on a proposal, which then does not wait any more.
+        known: returns proposed and decided ones: an agent's proposal in the same words is the same one.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        episodes: Episodes,
+        topics: Callable[[], Sequence[Topic]] = tuple,
+        is_decided: Callable[[NarratedProposal], bool] = lambda _: False,
+        known: Callable[[], Iterable[NarratedProposal]] = tuple,
+    ) -> None:
+        self._root = root
+        self._episodes = episodes
+        self._topics = topics
+        self._is_decided = is_decided
+        self._known = known
+        self._read: tuple[str, list[NarratedProposal]] | None = None
+
+    def all(self) -> list[NarratedProposal]:
+        """Return agents' proposals, decided or not, the oldest first; without digests.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        self._episodes.follow()
+        rows = self._episodes.tables.rows("SELECT segment, place, event, events FROM episode_position")
+        state = json.dumps(rows)
+        if self._read is None or self._read[0] != state:
+            self._read = (state, self._all())
+        return list(self._read[1])
+
+    def waiting(self) -> list[NarratedProposal]:
+        """Return the undecided ones, the oldest first.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        return [one for one in self.all() if not self._is_decided(one)]
+
+    def evidence(self, proposal: NarratedProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
+        """Return the newest episodes of a proposal's evidence, with their subjects."""
+        sql = (
+            f"SELECT id, time, session, actor, title, prompt FROM episode WHERE {VISIBLE} "  # noqa: S608 - our own words
+            "AND id IN (SELECT unnest(?::VARCHAR[])) ORDER BY time DESC, id LIMIT ?"
+        )
+        rows = self._episodes.tables.rows(sql, [list(proposal.evidence_ids), most])
+        return tuple(
+            Evidence(id_, time, session, actor, redact(" ".join((title or prompt).split())).text[:_QUOTE])
+            for id_, time, session, actor, title, prompt in rows
+        )
+
+    def propose(self, wish: Wish) -> NarratedProposal:
+        """Propose something; a repeated proposal is the earlier one, decided or not.
+
+        Raises:
+            UsageError: the text is empty, or longer than a line of Markdown, or too many proposals wait.
+            NotFoundError: there is no such episode or topic.
+            RefusedError: recording is off, or the topic is outside the folders of topics.
+            StoreError: it cannot be written.
+        """
+        if reason := why_not(self._root, wish.session):
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
+        self._episodes.index.follow()
+        data = self._data(wish)
+        key = agent_words.key_of(data["text"])
+        for one in (*self.all(), *self._known()):
+            if agent_words.key_of(one.text) == key and (one.scope == "user") == (data["scope"] == "user"):
+                return one
+        if (many := len(self.waiting())) >= MOST_WAITING:
+            raise UsageError(
+                f"{many:,} proposals of agents wait for the user already.",
+                hint="The user has to decide on some first: `cm proposals list --kind agent`.",
+            )
+        event = self._episodes.journal.append(PROPOSED, data)
+        self._episodes.index.follow()
+        return next(one for one in self.all() if one.id == _id_of(data["scope"], event.data["text"]))
+
+    # --- parts ---
+
+    def _data(self, wish: Wish) -> dict[str, Any]:
+        """Return the data of the event, without what looks like a secret."""
+        scope, topic = agent_words.scope_and_topic(self._root, wish.scope, wish.topic)
+        names = list(dict.fromkeys(wish.episodes))
+        agent_words.check_count(names)
+        text = agent_words.line(wish.text)
+        return {
+            # The key for erasing it; its id always depends on its text.
+            "proposal": _id_of(scope, text),
+            "text": text,
+            "why": agent_words.reason(wish.why),
+            "scope": scope,
+            "topic": topic,
+            STANDS_ON: list(self._episodes.named_all(names)) if names else [],
+            "actor": "agent",
+            "agent": agent_words.name(wish.agent),
+            "session": agent_words.name(wish.session),
+        }
+
+    def _all(self) -> list[NarratedProposal]:
+        rows = self._episodes.tables.rows(
+            "SELECT time, data FROM narrator_event WHERE kind = ? AND NOT undone ORDER BY event", [PROPOSED]
+        )
+        said: dict[str, tuple[float, Mapping[str, Any]]] = {}
+        for time, text in rows:
+            data = agent_words.sound(_json(text))
+            if data is not None:
+                said.setdefault(_id_of(data["scope"], data["text"]), (time, data))
+        seen = self._seen({id_ for _, data in said.values() for id_ in data[STANDS_ON]})
+        topics = self._topics() if said else ()
+        return [_proposal(id_, time, data, seen, topics) for id_, (time, data) in said.items()]
+
+    def _seen(self, ids: Iterable[str]) -> dict[str, _Seen]:
+        session = "CASE WHEN session = '' THEN id ELSE agent || '/' || session END"
+        sql = f"SELECT id, time, {session} FROM episode WHERE {VISIBLE} AND id IN (SELECT unnest(?::VARCHAR[]))"  # noqa: S608 - our own words
+        return {id_: _Seen(time, session) for id_, time, session in self._episodes.tables.rows(sql, [sorted(ids)])}
+
+
+def candidate_of(proposal: NarratedProposal) -> Candidate:
+    """Return an agent's proposal in a form for comparison with known facts."""
+    one = proposal
+    tally = Tally(one.support, one.sessions, 0, one.first, one.last, 0.0, WORD)
+    terms = keywords_of("", one.text)
+    return Candidate(
+        one.kind, "", agent_words.key_of(one.text), one.claims, one.text, terms, one.scope, tally, (), one.evidence_ids
+    )
+
+
+def _proposal(
+    id_: str, time: float, data: Mapping[str, Any], seen: Mapping[str, _Seen], topics: Sequence[Topic]
+) -> NarratedProposal:
+    known = {name: seen[name] for name in data[STANDS_ON] if name in seen}
+    times = [one.time for one in known.values()] or [time]
+    who = data["agent"] or _NO_WORDS
+    part = ConfidencePart("word", WORD, f"{who} says so; nothing was counted")
+    made = NarratedProposal(
+        id=id_, kind="statement", action="add", text=data["text"], why=data["why"] or f"Proposed by {who}.",
+        scope=data["scope"], target="", heading="", relation="new", other="", other_place="", support=len(known),
+        sessions=len({one.session for one in known.values()}), first=min(times), last=max(times), confidence=WORD,
+        parts=(part,), state="waiting", digest="", as_rule=True, proposed_by=who,
+        evidence_ids=tuple(sorted(known, key=lambda name: (-known[name].time, name))),
+        claims=(claim_digest("statement", f"{data['scope']} {PROPOSED}", agent_words.key_of(data["text"])),),
+    )  # fmt: skip
+    target = _target(made, data["topic"], topics)
+    return replace(
+        made, scope=target.scope, target=target.note_id, heading=target.heading, tags=target.tags,
+        topics=(target.note_id,) if any(one.id == target.note_id for one in topics) else (),
+    )  # fmt: skip
+
+
+def _target(one: NarratedProposal, topic: str, topics: Sequence[Topic]) -> targets.Target:
+    """Return its target: the topic that the agent named, if it still exists."""
+    named = next((each for each in topics if each.id == topic and not each.retired), None)
+    found = targets.target_of(candidate_of(one), (), topics)
+    if named is None:
+        return found
+    about = set(map(targets.key_of, keywords_of("", one.text)))
+    tags = tuple(tag for tag in named.tags if targets.tag_keys([tag]) & about)
+    return targets.Target("user" if named.scope == "user" else "topic", named.id, found.heading, tags)
+
+
+def _id_of(scope: str, text: str) -> str:
+    """Return the id of a text, the same whenever it is proposed."""
+    letters, rest = "n", number_of("agent", scope, agent_words.key_of(text))
+    while len(letters) <= _ID_LETTERS:
+        rest, number = divmod(rest, len(_LETTERS))
+        letters += _LETTERS[number]
+    return letters
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,96 @@
+"""Confidence of a fact: the product of named parts, each from 0 to 1.
+
+| part | what is said | what is shown |
+|---|---|---|
+| `plain` | how lasting its plainest wording sounds | the weight that its miner gives |
+| `sessions` | 0.66, 0.80, 0.90, 0.96 for 1, 2, 3, 4 and more (those with the same long prompt count once) | by kind: below |
+| `unopposed` | 1 where nothing says otherwise, or all of it was said before; 0.3 where both go on being said; 0.15 where the last word is otherwise | `support / (support + opposed)` |
+| `one voice` | 0.4 where another person says otherwise, 0.9 where several people say so | 1 |
+| `by itself` | 0.45 where it was said in one session and is much like another fact | 1 |
+| `recent` | `0.5^(age / 4 years)`, at least 0.5 | `0.5^(age / 2 years)`, at least 0.4 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.narrator.candidate import Tally
+from cm_tui.engine.memory.narrator.seen_rows import WORDED
+from cm_tui.model import ConfidencePart, FactKind
+
+_SAID = (0.66, 0.80, 0.90, 0.96)
+"""By sessions, from one."""
+_SHOWN: dict[FactKind, tuple[float, ...]] = {
+    "command": (0.15, 0.4, 0.8, 0.9, 0.95, 1.0),
+    "workflow": (0.1, 0.35, 0.8, 0.9, 0.95, 1.0),
+    "fix": (0.2, 0.5, 0.8, 0.9, 0.95, 1.0),
+    "cochange": (0.1, 0.3, 0.7, 0.85, 0.95, 1.0),
+    "convention": (0.1, 0.3, 0.6, 0.8, 0.9, 1.0),
+}
+_DISPUTED, _OVERRULED, _OTHER_VOICE, _ALIKE = 0.3, 0.15, 0.4, 0.45
+_VOICES = 0.9
+"""Whether similar statements of several people mean the same is for the user to decide."""
+_YEAR_S = 365.25 * 86_400
+
+
+def of(kind: FactKind, tally: Tally, now: float) -> tuple[float, tuple[ConfidencePart, ...]]:
+    """Return how sure a fact is, and the parts that it is the product of.
+
+    Args:
+        kind: of the fact.
+        tally: how often and by whom it was said or shown.
+        now: seconds since the epoch.
+    """
+    parts = tuple(_of_said(tally, now) if kind in WORDED else _of_shown(kind, tally, now))
+    return prod(part.value for part in parts), parts
+
+
+def _of_said(tally: Tally, now: float) -> Iterator[ConfidencePart]:
+    yield ConfidencePart("plain", tally.weight, f"the plainest of {count(tally.support, 'wording')}")
+    times = tally.occasions or tally.sessions
+    once = "; those with the same long prompt count once" if times < tally.sessions else ""
+    yield ConfidencePart("sessions", _by_count(_SAID, times), f"said in {count(tally.sessions, 'session')}{once}")
+    if tally.opposed:
+        yield _opposition(tally)
+    if tally.speakers_opposed:
+        people = count(tally.speakers_opposed, "other person", "other people")
+        yield ConfidencePart(
+            "one voice", _OTHER_VOICE, f"{people} {'says' if tally.speakers_opposed == 1 else 'say'} otherwise"
+        )
+    elif tally.speakers > 1:
+        yield ConfidencePart("one voice", _VOICES, f"{tally.speakers:,} people say so, each in words of their own")
+    if tally.is_alike:
+        yield ConfidencePart("by itself", _ALIKE, "much like another fact: it may be one more wording of that")
+    yield _recent(tally, now, 4, 0.5)
+
+
+def _opposition(tally: Tally) -> ConfidencePart:
+    others = count(tally.opposed, "episode")
+    if tally.last_opposed < tally.first:
+        return ConfidencePart("unopposed", 1.0, f"it came in place of what {others} said before")
+    if tally.last_opposed < tally.last:
+        return ConfidencePart("unopposed", _DISPUTED, f"{others} say otherwise, some of them since it was said first")
+    return ConfidencePart("unopposed", _OVERRULED, f"the last word is otherwise: {others}")
+
+
+def _of_shown(kind: FactKind, tally: Tally, now: float) -> Iterator[ConfidencePart]:
+    yield ConfidencePart("plain", tally.weight, "how plainly it shows")
+    table = _SHOWN.get(kind, _SHOWN["command"])
+    yield ConfidencePart("sessions", _by_count(table, tally.sessions), f"seen in {count(tally.sessions, 'session')}")
+    if tally.opposed:
+        share = tally.support / (tally.support + tally.opposed)
+        yield ConfidencePart("unopposed", share, f"{tally.support:,} of {tally.support + tally.opposed:,} times")
+    yield _recent(tally, now, 2, 0.4)
+
+
+def _recent(tally: Tally, now: float, years: float, least: float) -> ConfidencePart:
+    age = max(0.0, now - tally.last)
+    days = int(age / 86_400)
+    words = "today" if not days else f"{count(days, 'day')} ago"
+    return ConfidencePart("recent", max(least, 0.5 ** (age / (years * _YEAR_S))), f"last {words}")
+
+
+def _by_count(table: tuple[float, ...], times: int) -> float:
+    return table[min(max(times, 1), len(table)) - 1]

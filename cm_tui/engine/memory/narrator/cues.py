@@ -1,0 +1,151 @@
+"""Cues of a sentence: signs that it is lasting, or an order of the moment.
+
+Each cue is a list of patterns (`cues.toml`). The plainness of a lasting statement is a logistic regression over its
+cues and its vector by the bundled static model (`sound`):
+
+    plainness = 1 / (1 + e^-(bias + sum of the weights of its cues + sound · vector))
+
+Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
+are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
+by `python -m tests.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+_PACKAGE = "cm_tui.engine.memory.narrator"
+
+
+STRONG = frozenset(
+    ("always", "never", "memo", "lasting", "rule named", "i prefer", "i am", "decision", "turned down", "treat as")
+)
+"""Cues that the user wants something to last."""
+WEAK = frozenset(
+    (
+        "whole project",
+        "we do",
+        "prefer",
+        "go with",
+        "superseded",
+        "heads up",
+        "every",
+        "do not",
+        "corrects",
+        "not wanted",
+    )
+)
+"""Cues of lasting statements that also occur in momentary ones."""
+AGAINST = frozenset((
+    "question", "asks", "perhaps", "one-off", "this one thing", "of the product", "order", "names code", "trouble", "sarcasm",
+    "somebody else's", "supposed", "past", "of the moment", "address", "suggests", "long",
+))  # fmt: skip
+"""Cues against a sentence; all others are for it."""
+IMPLICIT, HINTED = 2.0, 1.0
+"""Penalty for a sentence without these, or only with weak ones: it may be about the moment."""
+_FAINT = 0.0
+_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_HINTS = frozenset(
+    """
+    always never every each all any no nothing nobody whenever anytime invariably consistently whatever anything everything new
+    remember reminder note nb keep bear mind forget record important aware beware psa know heads fyi btw careful future good
+    permanently forever design purpose now convention conventions usual everywhere agreed principle general way non reject stone
+    period story exception exceptions unless sacred taboo gos off rule rules policy policies standard standards guideline guidelines
+    agreement agreements style styles habit habits promise house law norm per standardised standardized standardising across
+    throughout within here around we everyone everybody reviewers auditors legal ops security finance team our treat assume expect
+    consider counts considered i i'd i'm i've my personally me prefer favor favour preferred preferably decided settled chose opted
+    picked concluded landed committed went ended switched moved that's it's let's verdict conclusion choice decision decisions outcome
+    consensus vote plan final answer approved resolved nod green signed pulled won wins came voted after pick go stick stay okay ok it
+    we're we'll rejected ruled turned table roadmap dropped question vetoed discarded said threw overkill starter shelved parked dead
+    hard passed backed back rid ripped shot killed won't don't do not evaluated looked tried tested deliberately isn't happening doing
+    again been longer anymore changed scrap old gone gives retired stop avoid refrain hands leave dont ever repo repository repos
+    project codebase system service monorepo org company library schema product app apps api systems services base
+    ever shouldn't shouldnt wont reference information today day forward as must principles working shop person closed insist insists
+    result call word well walked away had trialled weighed out count treated replaced scrapped retire reviewer
+    """.split()  # noqa: SIM905 - a table of words
+)
+"""Each explicit cue contains one of these words."""
+
+
+class Lasting(NamedTuple):
+    """The learned weights.
+
+    Attributes:
+        bias: of a sentence without cues.
+        cues: weights by name.
+        sound: weights of the vector.
+        alone_bias: the bias without a vector.
+        alone: weights of cues without a vector.
+        sense: weights of the vector by the model of prose, for sentences that sound lasting.
+        sense_bias: their bias.
+    """
+
+    bias: float
+    cues: dict[str, float]
+    sound: tuple[float, ...]
+    alone_bias: float
+    alone: dict[str, float]
+    sense: tuple[float, ...]
+    sense_bias: float
+
+
+@cache
+def lasting() -> Lasting:
+    """Return the learned numbers."""
+    data = json.loads(files(_PACKAGE).joinpath("lasting.json").read_text(encoding="utf-8"))
+    return Lasting(
+        data["bias"], data["cues"], tuple(data["sound"]), data["alone_bias"], data["alone"],
+        tuple(data["sense"]), data["sense_bias"],
+    )  # fmt: skip
+
+
+@cache
+def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return each cue's name and its pattern."""
+    data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("cues.toml").read_text(encoding="utf-8"))
+    return tuple((cue["name"], _pattern(cue, data["parts"])) for cue in data["cue"])
+
+
+def _pattern(cue: dict[str, Any], parts: dict[str, str]) -> re.Pattern[str]:
+    text = "|".join(f"(?:{one})" for one in cue["any"])
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    return re.compile(text, 0 if cue.get("cased") else re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 13)
+def cues_of(sentence: str) -> tuple[str, ...]:
+    """Return the names of the cues of a sentence."""
+    plain = sentence.replace("’", "'")
+    return tuple(name for name, pattern in patterns() if pattern.search(plain))
+
+
+def is_faint(sentence: str, sound: float | None) -> bool:
+    """Return whether a sentence cannot sound lasting, by its words alone."""
+    return sound is not None and sound < _FAINT and _HINTS.isdisjoint(_words(sentence))
+
+
+def _words(sentence: str) -> list[str]:
+    return _TOKEN.findall(sentence.lower().replace("’", "'"))
+
+
+def plainness(cues: Sequence[str], sound: float | None) -> float:
+    """Return the plainness of a lasting statement with these cues, from 0 to 1.
+
+    Args:
+        cues: their names.
+        sound: contribution of its vector; None: no model.
+    """
+    learned = lasting()
+    bias, weights = (learned.alone_bias, learned.alone) if sound is None else (learned.bias, learned.cues)
+    z = bias + sum(weights[name] for name in cues) + (sound or 0.0)
+    if not STRONG.intersection(cues):
+        z -= HINTED if WEAK.intersection(cues) else IMPLICIT
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))

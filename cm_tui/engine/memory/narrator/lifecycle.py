@@ -1,0 +1,271 @@
+"""Lifecycle proposals for topics: merge, split, compress, retire, and create one from facts with a common theme.
+
+Two topics are merged when their tags overlap by more than 60 %; a note above 90 % of its size cap (user 64 KB, project
+128 KB, topic 32 KB) is compressed if two of its lines are equivalent, one above the cap is split; a topic that was
+neither changed nor recalled for 180 days is retired; five or more facts with a common theme but no topic get a topic of
+their own.
+
+None of it is evidence beyond the files: it is computed again each time, with the same ids.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.narrator import note_blocks, topic_text
+from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, whole_keys
+from cm_tui.engine.memory.narrator.themes import LEAST_FACTS, Fact, Theme, themes
+from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
+from cm_tui.engine.memory.narrator.topic_names import slug
+from cm_tui.engine.memory.narrator.topics import (
+    KB,
+    NEARLY_FULL,
+    OVERLAP,
+    TOPIC_BYTES,
+    UNUSED_DAYS,
+    KnownTopic,
+    idle_days,
+    known_topics,
+    may_be_one,
+)
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.places import USER
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.model import ConfidencePart, FactKind, NarratedAction, NarratedProposal, Topic
+
+MOST = 20
+"""Proposals of each action at once."""
+_MOST_THEMES = 3
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_ID_LETTERS = 6
+_SHOWN = 60
+
+
+def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float | None = None) -> list[NarratedProposal]:
+    """Return the current lifecycle proposals, without reading the journal or writing anything.
+
+    Args:
+        root: of the checkout.
+        waiting: proposed facts: those without a topic count for themes.
+        now: seconds since the epoch; None: the current time.
+    """
+    moment = time.time() if now is None else now
+    known = known_topics(Notes(root), now=moment)
+    topics = [one for one in known if one.place.kind == "topic"]
+    merged = list(_merges(topics))[:MOST]
+    busy = {id_ for one in merged for id_ in one.topics}
+    retired = list(_retirements([one for one in topics if one.topic.id not in busy], moment))[:MOST]
+    sized = [size for one in known if (size := _of_size(one)) is not None][:MOST]
+    found = [*merged, *retired, *sized, *_creations(known, list(waiting))]
+    looks = [preview(root, one) for one in found]
+    return [replace(one, digest=look.digest, problem=look.problem) for one, look in zip(found, looks, strict=True)]
+
+
+def id_of(*parts: str) -> str:
+    """Return the stable id of a proposal by its subject."""
+    number = int.from_bytes(blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    letters = "n"
+    while len(letters) <= _ID_LETTERS:
+        number, letter = divmod(number, len(_LETTERS))
+        letters += _LETTERS[letter]
+    return letters
+
+
+def claim_of(*parts: str) -> str:
+    """Return what names a claim: once it was rejected, it is not made again."""
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+# --- merge ---
+
+
+def _merges(topics: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
+    """Yield merges of topics with one subject, the most similar first; each topic is in one of them."""
+    by_id = {one.topic.id: one.topic for one in topics}
+    pairs = sorted(
+        (-other.share, one.topic.id, other.id)
+        for one in topics
+        for other in one.topic.overlaps
+        if one.topic.id < other.id and other.share > OVERLAP and may_be_one(one.topic, by_id[other.id])
+    )
+    taken: set[str] = set()
+    for share, *ids in pairs:
+        if taken & set(ids):
+            continue
+        taken |= set(ids)
+        # The longer one remains; of equally long ones the first by name.
+        stays, goes = sorted((by_id[id_] for id_ in ids), key=lambda one: (-one.bytes, one.id))
+        both = len(whole_keys(stays.tags) & whole_keys(goes.tags))
+        either = len(whole_keys(stays.tags) | whole_keys(goes.tags))
+        words = f"{both} of {count(either, 'tag')} {'is' if both == 1 else 'are'} those of both ({-share:.0%})"
+        yield _proposal(
+            "topic", "merge", f"Merge the topic {goes.id} into {stays.id}.",
+            f"{words[0].upper()}{words[1:]}: they are about one subject{_derived(stays.tags_derived or goes.tags_derived)}{_origin(stays.came_along)}.",
+            stays.id, ConfidencePart("overlap", -share, words), stays.scope == "user", last=max(stays.modified, goes.modified),
+            topics=(stays.id, goes.id), tags=tuple(dict.fromkeys((*stays.tags, *goes.tags))), key=tuple(sorted(ids)),
+        )  # fmt: skip
+
+
+# --- retire ---
+
+
+def _retirements(topics: Sequence[KnownTopic], now: float) -> Iterator[NarratedProposal]:
+    """Yield unused topics, the ones unused for the longest time first."""
+    for one in sorted((one.topic for one in topics), key=lambda one: (max(one.modified, one.used or 0.0), one.id)):
+        days = idle_days(one, now)
+        if days <= UNUSED_DAYS:
+            return
+        last = max(one.modified, one.used or 0.0)
+        used = f"recalled last on {_day(one.used)}" if one.used else "never recalled here"
+        yield _proposal(
+            "topic", "retire", f"Retire the topic {one.id}: it is kept, and no longer recalled.",
+            f"Unused for {days} days: changed last on {_day(one.modified)}, {used}{_origin(one.came_along)}.",
+            one.id, ConfidencePart("unused", 1.0, f"{days} of {UNUSED_DAYS} days"), one.scope == "user", last=last,
+            topics=(one.id,), tags=one.tags, key=(one.id, str(days // (UNUSED_DAYS + 1))),
+        )  # fmt: skip
+
+
+# --- compress, split ---
+
+
+def _of_size(known: KnownTopic) -> NarratedProposal | None:
+    """Return a proposal for a note that is near or above its cap; None: none is possible."""
+    one = known.topic
+    if one.bytes <= NEARLY_FULL * one.cap_bytes or known.read.note.problem:
+        return None
+    text = "\n".join(known.read.lines)
+    size = f"{-(-one.bytes // KB):,} of {one.cap_bytes // KB:,} KB"
+    has_secrets = redact(text).secrets > 0
+    made, gone = topic_text.compress(text, keep=lambda line: has_secrets and redact(line).secrets > 0)
+    saved = len(text.encode("utf-8", "replace")) - len(made.encode("utf-8", "replace"))
+    # A note that compressing does not bring below the cap is split first.
+    split = _split(known, text, size) if one.bytes - saved > one.cap_bytes else None
+    return split or (_compression(known, gone, saved, size) if gone else None)
+
+
+def _compression(known: KnownTopic, gone: int, saved: int, size: str) -> NarratedProposal:
+    one = known.topic
+    return _proposal(
+        "size", "compress", f"Make {count(gone, 'repeated line')} of {one.id} one with others.",
+        f"It has {size}; {count(gone, 'line')} said the same as later ones ({saved:,} bytes){_origin(one.came_along)}.",
+        one.id, ConfidencePart("size", 1.0, size), one.scope == "user", last=one.modified, topics=_topics_of(known),
+        key=(one.id, str(one.bytes // one.cap_bytes), str(gone)),
+    )  # fmt: skip
+
+
+def _split(known: KnownTopic, text: str, size: str) -> NarratedProposal | None:
+    one = known.topic
+    # Moved lines of a stranger could not be distinguished from own ones.
+    headings = _half(text) if not one.came_along else []
+    if not headings:
+        return None
+    named = ", ".join(f"“{redact(name).text[:_SHOWN]}”" for name in headings[:3]) + (", …" if len(headings) > 3 else "")
+    return _proposal(
+        "size", "split", f"Split {one.id}: {named} {'goes' if len(headings) == 1 else 'go'} to a topic of its own.",
+        f"It has {size}, above its cap.", one.id, ConfidencePart("size", 1.0, size), one.scope == "user",
+        last=one.modified, topics=_topics_of(known), heading=BETWEEN.join(headings),
+        key=(one.id, str(one.bytes // one.cap_bytes)),
+    )  # fmt: skip
+
+
+def _topics_of(known: KnownTopic) -> tuple[str, ...]:
+    return (known.topic.id,) if known.place.kind == "topic" else ()
+
+
+def _half(text: str) -> list[str]:
+    """Return the headings of the last sections of a note with at most half of its size, and less than a full topic.
+
+    If the last one alone is larger, it is that one; for fewer than two sections it is empty.
+    """
+    sections = topic_text.parse(text).content.inside
+    names = [topic_text.plain(one.name) for one in sections]
+    if len(sections) < 2:
+        return []
+    sizes = [sum(len(line) + 1 for line in one.lines()) for one in sections]
+    chosen: list[str] = []
+    total = 0
+    for section, size in zip(reversed(sections), reversed(sizes), strict=True):
+        if chosen and total + size > min(sum(sizes) / 2, NEARLY_FULL * TOPIC_BYTES):
+            break
+        chosen.insert(0, section.name)
+        total += size
+    # A repeated heading is ambiguous; only the user moves possible secrets.
+    is_clear = all(names.count(topic_text.plain(name)) == 1 and not redact(name).secrets for name in chosen)
+    return chosen if is_clear and len(chosen) < len(sections) else []
+
+
+# --- create ---
+
+
+def _creations(known: Sequence[KnownTopic], waiting: Sequence[NarratedProposal]) -> Iterator[NarratedProposal]:
+    """Yield topics to create from facts without one, which are, or would be, in the note of their scope."""
+    notes = {one.topic.id: one for one in known}
+    taken = {one.topic.id for one in known}
+    for note in (PROJECT_NOTE, USER_NOTE):
+        one = notes.get(note)
+        if one is not None and (one.topic.came_along or one.read.note.problem):
+            continue
+        # Only the user moves possible secrets.
+        text = "\n".join(one.read.lines) if one is not None else ""
+        lines = [bullet for _, bullet, _ in topic_text.bullets(text) if not redact(bullet).secrets]
+        facts = [Fact(line, note, is_written=True) for line in dict.fromkeys(lines)]
+        said = {note_blocks.said_by(line) for line in lines}
+        facts += [
+            Fact(each.text, note, is_written=False)
+            for each in waiting
+            if each.target == note and each.action == "add" and note_blocks.said_by(each.text) not in said
+        ]
+        for theme in themes(facts)[:_MOST_THEMES]:
+            written = [fact.text for fact in theme.facts if fact.is_written]
+            id_ = f"{USER if note == USER_NOTE else '.cm/notes/'}topics/{slug(theme.word)}.md"
+            if one is not None and written and id_ not in taken:
+                yield _creation(one.topic, id_, theme, written)
+
+
+def _creation(one: Topic, id_: str, theme: Theme, written: Sequence[str]) -> NarratedProposal:
+    note = one.id
+    waiting = len(theme.facts) - len(written)
+    more = f", and {count(waiting, 'proposal')}" if waiting else ""
+    return _proposal(
+        "topic", "create", f"Make the topic {id_} of {count(len(written), 'line')} of {note}.",
+        f"{count(len(written), 'line')}{more} share the theme “{theme.word}”, which no topic has.", note,
+        ConfidencePart("facts", 1.0, f"{len(theme.facts)} of at least {LEAST_FACTS} facts"), note == USER_NOTE, last=one.modified,
+        topics=(id_,), tags=theme.tags, heading=theme.word, old=BETWEEN.join(written), key=(note, theme.word.casefold()),
+    )  # fmt: skip
+
+
+# --- parts ---
+
+
+def _proposal(
+    kind: FactKind, action: NarratedAction, text: str, why: str, target: str, part: ConfidencePart, is_users: bool, *,
+    last: float, key: tuple[str, ...], topics: tuple[str, ...] = (), tags: tuple[str, ...] = (), heading: str = "",
+    old: str = "",
+) -> NarratedProposal:  # fmt: skip
+    whole = (kind, action, *key)
+    return NarratedProposal(
+        id=id_of(*whole), kind=kind, action=action, text=text, why=why,
+        scope="user" if is_users else "project" if target == PROJECT_NOTE or not topics else "topic",
+        target=target, heading=heading, relation="new", other="", other_place="", support=0, sessions=0, first=last, last=last,
+        confidence=round(part.value, 4), parts=(part,), state="waiting", digest="", old=old, topics=topics, tags=tags,
+        claims=(claim_of(*whole),),
+    )  # fmt: skip
+
+
+def _derived(is_derived: bool) -> str:
+    return " (tags from headings and words, where none are named)" if is_derived else ""
+
+
+def _origin(came_along: bool) -> str:
+    return "; it came with the repository, so a stranger may have written it" if came_along else ""
+
+
+def _day(time: float) -> str:
+    day = dt.datetime.fromtimestamp(time).astimezone()
+    return f"{day.day} {day:%b %Y}"

@@ -1,0 +1,276 @@
+"""Effect of approving a proposal about one line of a note: computed, shown, and written as other changes of notes are.
+
+The digest identifies the expected state: for a line to add, all the foreign text of the note; for one to replace or
+remove, the old line. Other approvals do not change a digest, the user's edits do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from cm_tui.engine.memory.narrator import note_lines, topic_text
+from cm_tui.engine.memory.narrator.note_lines import Changed
+from cm_tui.engine.memory.notes.marked_lines import digest_of, mark_of, marked, marks_in, without_marks
+from cm_tui.engine.memory.notes.note_file import MOST_WRITTEN, refuse_conflict, refuse_locked, writing
+from cm_tui.engine.memory.notes.note_reader import leads_away
+from cm_tui.engine.memory.notes.note_saves import NoteSaves
+from cm_tui.engine.memory.notes.notes import NoteFile, Notes
+from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import stamp_of
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.files import Stamp
+from cm_tui.lru import LRU
+from cm_tui.model import NarratedProposal
+from cm_tui.model.author import Author
+
+ACTIONS = frozenset({"add", "replace", "remove"})
+"""Actions on lines; the others are on topics."""
+_MOST_FILES = 64
+_DIGEST_BYTES = 4
+
+
+class Look(NamedTuple):
+    """Current effect of an approval.
+
+    Attributes:
+        diff: unified and redacted; empty: no change.
+        problem: why it is impossible; empty: it is possible.
+        digest: identifies the effect.
+    """
+
+    diff: str
+    problem: str
+    digest: str
+
+
+class Wrote(NamedTuple):
+    """Result of a write.
+
+    Attributes:
+        words: for the user.
+        line: digest of the line; empty: none.
+        made: `note` or `heading`, where that was created for it.
+        is_other: whether anything was written.
+    """
+
+    words: str
+    line: str
+    made: str
+    is_other: bool
+
+
+class _Seen(NamedTuple):
+    stamp: Stamp | None
+    file: NoteFile
+    words: str
+    """Digest of others' text."""
+    bullets: frozenset[str]
+
+
+class _Target(NamedTuple):
+    place: Found | None
+    seen: _Seen | None
+    problem: str
+
+
+class LineChanges:
+    """Changes of lines in the notes of a project."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._seen: LRU[str, _Seen] = LRU(_MOST_FILES)
+
+    def looks(self, proposals: Sequence[NarratedProposal]) -> dict[str, Look]:
+        """Return by id the current effect of approving each, without diffs; writes nothing."""
+        notes = Notes(self._root)
+        targets = {one.target: one for one in proposals}
+        known = {target: self._known(notes, one) for target, one in targets.items()}
+        return {one.id: _look(one, known[one.target]) for one in proposals}
+
+    def look(self, proposal: NarratedProposal) -> Look:
+        """Return what approving would do now, with its diff; nothing is written."""
+        known = self._known(Notes(self._root), proposal)
+        look = _look(proposal, known)
+        if look.problem or known.place is None or known.seen is None:
+            return look
+        try:
+            changed = _changed(known.place, known.seen.file.shown, proposal)
+        except CmError as error:
+            return look._replace(problem=error.message)
+        return look._replace(diff=_diff(known.place, known.seen.file, changed))
+
+    def write(
+        self, proposal: NarratedProposal, digest: str, writer: Author, more: dict[str, Any], *, is_begun: bool = False
+    ) -> Wrote:
+        """Write a proposal into its note.
+
+        Args:
+            proposal: about one line.
+            digest: of the shown effect: another one is refused; empty: any.
+            writer: who approved it.
+            more: further data of the event.
+            is_begun: the same change was recorded before: a line with the proposal's mark is its result.
+
+        Raises:
+            UsageError: the note was changed so that it does not apply, or has another effect.
+            RefusedError: it may not be written.
+            StoreError: it cannot be written.
+        """
+        notes = Notes(self._root)
+        place = _place(notes, proposal)
+        refuse_locked(place)
+        with writing():
+            saves = NoteSaves(notes)
+            file = notes.file(place)
+            refuse_conflict(place, file.shown)
+            if digest and _digest(proposal, _seen(file)) != digest:
+                raise changed_since(proposal)
+            # Anyone may write such a mark: alone it is no evidence.
+            before = marked(file.shown, proposal.id) if is_begun and proposal.action != "remove" else None
+            if before is not None:
+                # A process that was killed later had written it.
+                return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said), "", is_other=False)
+            changed = _changed(place, file.shown, proposal)
+            if changed.text == file.shown:
+                return Wrote(f"is in {place.id} already: nothing was written", "", "", is_other=False)
+            saves.put(place, file, changed.text, writer, **more)
+        done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
+        where = f" › {proposal.heading}" if proposal.heading else ""
+        line = f", line {changed.row}" if changed.row else ""
+        said = digest_of(without_marks(changed.line)) if changed.line else ""
+        return Wrote(f"{done} {place.id}{where}{line}", said, changed.made, is_other=True)
+
+    def placed(self, proposal: NarratedProposal, name: str) -> NarratedProposal:
+        """Return a proposal for another note.
+
+        Raises:
+            UsageError: no note can have that name.
+            RefusedError: it lies outside the folders of notes, or is not for cm to write.
+        """
+        notes = Notes(self._root)
+        try:
+            place = notes.named(name)
+        except NotFoundError:
+            place = notes.places.new(name)
+        if not place.writable:
+            refuse_locked(place)
+        is_topic = place.kind == "topic"
+        scope: Literal["user", "project", "topic"] = (
+            "user" if place.scope == "user" else "topic" if is_topic else "project"
+        )
+        return replace(proposal, target=place.id, scope=scope, topics=(place.id,) if is_topic else ())
+
+    def _known(self, notes: Notes, proposal: NarratedProposal) -> _Target:
+        try:
+            place = _place(notes, proposal)
+            seen = self._file(notes, place)
+        except CmError as error:
+            return _Target(None, None, error.message)
+        try:
+            refuse_locked(place)
+            refuse_conflict(place, seen.file.shown)
+        except CmError as error:
+            return _Target(place, seen, error.message)
+        return _Target(place, seen, "")
+
+    def _file(self, notes: Notes, place: Found) -> _Seen:
+        stamp = stamp_of(place)
+        known = self._seen.get(place.id)
+        if known is not None and known.stamp == stamp:
+            return known
+        if leads_away(place):
+            raise RefusedError(
+                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
+                hint="Put an ordinary file there.",
+            )
+        found = _seen(notes.file(place), stamp)
+        self._seen.put(place.id, found)
+        return found
+
+
+def changed_since(proposal: NarratedProposal) -> UsageError:
+    """Return the error for a proposal with another effect than shown."""
+    return UsageError(
+        f"{proposal.target} was changed since {proposal.id} was shown: look at it again.",
+        hint=f"`cm proposals show {proposal.id}` shows what it would do now.",
+    )
+
+
+# --- parts ---
+
+
+def _place(notes: Notes, proposal: NarratedProposal) -> Found:
+    return notes.places.new(proposal.target) if proposal.action == "add" else notes.places.place(proposal.target)
+
+
+def _seen(file: NoteFile, stamp: Stamp | None = None) -> _Seen:
+    words = "\n".join(note_lines.own_words(file.shown))
+    digest = blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return _Seen(stamp, file, digest, frozenset(bullet for _, bullet, _ in topic_text.bullets(file.shown)))
+
+
+def _look(proposal: NarratedProposal, known: _Target) -> Look:
+    if known.seen is None:
+        return Look("", known.problem, _named(proposal, known.problem))
+    is_gone = proposal.action != "add" and proposal.old not in known.seen.bullets
+    problem = known.problem or (_gone(proposal).message if is_gone else "")
+    return Look("", problem, _digest(proposal, known.seen))
+
+
+def _digest(proposal: NarratedProposal, seen: _Seen) -> str:
+    if proposal.action == "add":
+        return _named(proposal, seen.words)
+    return _named(proposal, "there" if proposal.old in seen.bullets else "gone")
+
+
+def _gone(proposal: NarratedProposal) -> UsageError:
+    return UsageError(
+        f"The line is not in {proposal.target} any more as it was: it was changed since.",
+        hint="`cm narrate` looks at it again.",
+    )
+
+
+def _named(proposal: NarratedProposal, more: str) -> str:
+    fields = (proposal.action, proposal.text, proposal.target, proposal.heading, proposal.old, more)
+    return blake2b(json.dumps(fields).encode("utf-8", "replace"), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
+    """Return the note as it would be.
+
+    Raises:
+        UsageError: the line that would go is not there any more, or the note would be too long.
+    """
+    if proposal.action == "add":
+        text = note_lines.said_by(proposal.text)
+        if note_lines.says(shown, text):
+            return Changed(shown)
+        line = f"{text} {mark_of(proposal.id)}"
+        changed: Changed | None = note_lines.added(shown, place, proposal.heading, line, proposal.tags)
+    elif proposal.action == "replace":
+        marks = [*map(mark_of, marks_in(proposal.old)), mark_of(proposal.id)]
+        line = " ".join([note_lines.said_by(proposal.text), *dict.fromkeys(marks)])
+        changed = note_lines.replaced(shown, proposal.heading, proposal.old, line)
+    else:
+        changed = note_lines.removed(shown, proposal.heading, proposal.old)
+    if changed is None:
+        raise _gone(proposal)
+    if len(changed.text) > MOST_WRITTEN:
+        raise UsageError(
+            f"The note {place.id} would have more than {MOST_WRITTEN:,} characters.",
+            hint="Approve it into another one: --to NOTE.",
+        )
+    return changed
+
+
+def _diff(place: Found, file: NoteFile, changed: Changed) -> str:
+    old, new = (text.splitlines(keepends=True) for text in (file.shown, changed.text))
+    names = ("/dev/null" if file.data is None else place.id), place.id
+    lines = difflib.unified_diff(old, new, *names)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,132 @@
+"""Conventions in accepted changes: how new files begin, how they are numbered, and the form of commit messages.
+
+The first six lines of each new file are claims about files with its ending in its folder, in the folder above, and
+anywhere; the form of a commit message is one about commit messages. Each new file and each message is counted too: the
+share of those that follow a convention (`support / (support + opposed)`) is its confidence. Of the possible folders of
+a line, the narrowest with nearly all of them is proposed (`overlaps.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from cm_tui.engine.memory.narrator.accepted import is_accepted, rejects
+from cm_tui.engine.memory.narrator.changes import NewFile
+from cm_tui.engine.memory.narrator.commit_forms import form_of, messages_in
+from cm_tui.engine.memory.narrator.observation import Observation
+from cm_tui.engine.memory.narrator.turn import Turn
+
+MESSAGES = "commit messages"
+_MOST = 10
+"""Most new files of a turn: more were made by a program."""
+_LINE = 120
+_ENDING = re.compile(
+    r"(?:[._-](?:test|spec|tests|stories|d|dto|module|service|controller|config|e2e|cy))?\.[A-Za-z]\w{0,9}$|(?:_test|_spec)\.\w{1,5}$"
+)
+_TEST = re.compile(r"(?:Tests?|Spec|IT)\.(?:java|kt|cs|swift|scala|groovy|php)$")
+_TRIVIAL = re.compile(
+    r"[\W_]*|(?:#!|//|/\*+|\*+/|<!--|--|#|;|\"{3}|'{3})?\s*(?:[{}()\[\];]|end|do|begin|else|pass|return|import|package|use|using|include)?\W*|---+|===+|#!\s*/.*|<\?php|<\?xml.*|"
+    r"<!doctype html>|(?:package|module|namespace)\b.*|#\s.{0,80}",
+    re.IGNORECASE,
+)
+"""Lines that are common to a kind of file anywhere, or that name the file itself."""
+_COMMENT = re.compile(
+    r"#\s*(?:-\*-|spdx|copyright|\(c\)|©|frozen|typed|type:|mypy|ruff|noqa|pylint|rubocop|encoding|generated|licen|vim|eslint|shellcheck|nosec|pyright)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d(?:\s*[-–]\s*(?:(?:19|20)\d\d|present))?\b")
+_NUMBERED = (
+    (re.compile(r"\d{14}[_-]\w"), "a time of 14 digits", "20240131120000_words"),
+    (re.compile(r"\d{4}-?\d\d-?\d\d[_-]\w"), "a date", "2024-01-31-words"),
+    (re.compile(r"\d{3,5}[_-]\w"), "a number", "0042-words"),
+    (re.compile(r"V\d+(?:[._]\d+)*__\w"), "a version", "V42__words"),
+)
+
+
+class Conventions:
+    """Finds conventions that changes follow."""
+
+    name = "conventions"
+
+    def look(self, turn: Turn) -> Iterable[Observation]:
+        """Return the conventions of the turn's new files and commits."""
+        if is_accepted(turn.record):
+            yield from _of_files(turn.changes.new, opposes=False)
+        if turn.before is not None and rejects(turn):
+            yield from _of_files(turn.before.changes.new, opposes=True)
+        for message in messages_in(turn.record):
+            yield Observation("convention", MESSAGES, "", "A commit message", message, 0.0)
+            form = form_of(message)
+            if form is not None:
+                yield Observation("convention", MESSAGES, form.claim, form.text, message, form.weight)
+
+
+def _of_files(new: Sequence[NewFile], *, opposes: bool) -> Iterator[Observation]:
+    if not 1 <= len(new) <= _MOST:
+        return
+    seen: dict[tuple[str, str], Observation] = {}
+    for file in new:
+        lines = [line for line in map(str.strip, file.lines) if _is_telling(line)]
+        for folder, files in _subjects(file.path):
+            subject = f"{folder}\t{files}"
+            if not opposes:
+                seen.setdefault((subject, ""), Observation("convention", subject, "", "A new file", file.path, 0.0))
+            for line in lines:
+                made = Observation(
+                    "convention", subject, _YEAR.sub("#", line), f"{_of(folder, files)} have `{line}` at the top",
+                    f"{file.path}: {line}", opposes=opposes,
+                )  # fmt: skip
+                seen.setdefault((subject, made.claim), made)
+            scheme = _scheme(file.path)
+            if scheme is not None and folder and "*/" not in files:
+                said = f"{_of(folder, files)} are named after {scheme[0]}, as `{scheme[1]}`"
+                seen.setdefault(
+                    (subject, scheme[0]),
+                    Observation("convention", subject, scheme[0], said, file.path, opposes=opposes),
+                )
+    yield from seen.values()
+
+
+def _is_telling(line: str) -> bool:
+    if not 4 <= len(line) <= _LINE or "`" in line:
+        return False
+    return _TRIVIAL.fullmatch(line) is None or _COMMENT.match(line) is not None
+
+
+def _subjects(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the folders that a file represents, from its own to all, each with the ending of their files."""
+    folder, _, name = path.rpartition("/")
+    ending = ending_of(name)
+    if not ending:
+        return
+    yield folder, f"*{ending}"
+    above = folder.rpartition("/")[0]
+    if above:
+        yield above, f"**/*{ending}"
+    if folder:
+        yield "", f"**/*{ending}"
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of a file's name that identifies its kind, such as `_test.go`; empty: none."""
+    found = _TEST.search(name) or _ENDING.search(name)
+    return found[0] if found is not None and found.start() > 0 else ""
+
+
+def _of(folder: str, files: str) -> str:
+    where = (
+        f"in `{folder}`"
+        if folder and "**" not in files
+        else f"below `{folder}`"
+        if folder
+        else "anywhere"
+        if "**" in files
+        else "at the top"
+    )
+    return f"New `{files.removeprefix('**/')}` files {where}"
+
+
+def _scheme(path: str) -> tuple[str, str] | None:
+    name = path.rpartition("/")[2]
+    return next(((what, such) for pattern, what, such in _NUMBERED if pattern.match(name)), None)

@@ -1,0 +1,160 @@
+"""A language model's second look at facts: better wordings, duplicates, contradictions of known facts.
+
+Its input is facts and their evidence, and nothing is accepted from its responses that is not in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cm_tui.config.sections import NarratorModelConfig
+from cm_tui.counts import count
+from cm_tui.engine.memory.narrator.model import guards
+from cm_tui.engine.memory.narrator.model.answers import Answers, Kept, plain
+from cm_tui.engine.memory.narrator.model.chat import Chat
+from cm_tui.engine.memory.narrator.model.cost import Budget
+from cm_tui.engine.memory.narrator.model.requests import WORDED, Request, quoted, requests, said
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, ModelCost, NarratedProposal
+
+
+@dataclass(frozen=True, slots=True)
+class Assistance:
+    """A model's additions to proposals, by id."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    same: tuple[tuple[str, ...], ...] = ()
+    """Equivalent ids, in the given order."""
+    relations: Mapping[str, str] = field(default_factory=dict)
+    """`same` or `contradicts`: relation to the known fact next to it."""
+    cost: ModelCost = field(default_factory=ModelCost)
+
+
+def estimate(proposals: Sequence[NarratedProposal], config: NarratorModelConfig, answers: Answers) -> ModelCost:
+    """Return what `assist` would take at most; nothing is sent."""
+    if not config.enabled:
+        return ModelCost()
+    tokens = sum(one.tokens for one in requests(proposals, Kept(config.name, answers)))
+    return ModelCost(config.name, tokens, config.max_tokens)
+
+
+def assist(
+    proposals: Sequence[NarratedProposal],
+    config: NarratorModelConfig,
+    answers: Answers,
+    cancel: Cancel,
+    is_allowed: Callable[[], bool] = lambda: True,
+) -> Assistance:
+    """Request wordings, duplicates and contradictions; failures are skipped.
+
+    Args:
+        proposals: with their evidence; the surest first.
+        config: the settings; if they switch the model off, nothing is sent.
+        answers: earlier and new responses.
+        cancel: checked between requests.
+        is_allowed: called before each request; False: nothing is sent any more.
+    """
+    if not config.enabled or not proposals:
+        return Assistance()
+    kept = Kept(config.name, answers)
+    asked = list(requests(proposals, kept))
+    budget = Budget(config.name, config.max_tokens, sum(one.tokens for one in asked))
+    refused: Counter[str] = Counter()
+    try:
+        chat = Chat(config, is_allowed)
+        for request in asked:
+            cancel.check()
+            if not budget.allows(request.tokens):
+                break
+            answer = chat.ask(request.system, request.user, request.most_out)
+            budget.spend(answer.tokens)
+            found = guards.object_in(answer.text)
+            if found:
+                _keep(request, found, kept, refused)
+            else:
+                budget.note(f"{config.name} answered {request.task} with invalid JSON: skipped")
+    except CmError as error:
+        if cancel.is_set:
+            raise
+        budget.note(f"{error.message} The rest was done without the model.")
+    for problem, times in (+refused).items():
+        budget.note(f"{count(times, 'wording')} of the model rejected: {problem}")
+    return taken(proposals, config.name, answers, budget.cost())
+
+
+def taken(
+    proposals: Sequence[NarratedProposal], model: str, answers: Answers, cost: ModelCost | None = None
+) -> Assistance:
+    """Return a model's additions to proposals from earlier responses; sends nothing.
+
+    Args:
+        proposals: the surest first; their evidence is not needed.
+        model: its name.
+        answers: earlier responses.
+        cost: of them.
+    """
+    kept = Kept(model, answers)
+    worded = [one for one in proposals if one.kind in WORDED]
+    texts = {one.id: text for one in worded if (text := kept.text(one)) and text != one.text}
+    relations = {one.id: said for one in worded if one.other and (said := kept.relation(one))}
+    return Assistance(texts, tuple(_groups(worded, kept)), relations, cost or ModelCost())
+
+
+def _groups(worded: Sequence[NarratedProposal], kept: Kept) -> list[tuple[str, ...]]:
+    """Return groups of equivalent ids; each id is in one group."""
+    named = {kept.name("merge", one): one for one in worded}
+    grouped: set[str] = set()
+    groups = []
+    for one in worded:
+        others = [other for name in kept.same(one) if (other := named.get(name)) is not None]
+        ids = [
+            other.id for other in others if other.id != one.id and other.id not in grouped and _may_merge(one, other)
+        ]
+        if ids and one.id not in grouped:
+            group = {one.id, *ids}
+            grouped |= group
+            groups.append(tuple(other.id for other in worded if other.id in group))
+    return groups
+
+
+def _may_merge(one: NarratedProposal, other: NarratedProposal) -> bool:
+    """Return whether proposals may be one: with the same place, sense, names and decision."""
+    return (one.scope, one.action, one.state) == (other.scope, other.action, other.state) and guards.same_facts(
+        plain(one.text), plain(other.text)
+    )
+
+
+# --- accepted parts of a response ---
+
+
+def _keep(request: Request, answer: dict[str, Any], kept: Kept, refused: Counter[str]) -> None:
+    by_id = {one.id: one for one in request.facts}
+    if request.task == "phrase":
+        texts = guards.values_in(answer, "text")
+        refused["a fact that was not given"] += len(texts.keys() - by_id.keys())
+        for id_, one in by_id.items():
+            kept.keep_text(one, _wording(one, texts[id_], refused) if id_ in texts else "", _episodes(one))
+    elif request.task == "merge":
+        groups = guards.groups_in(answer, by_id)
+        for id_, one in by_id.items():
+            group = next((group for group in groups if id_ in group), [])
+            kept.keep_same(one, [by_id[other] for other in group if other != id_])
+    else:
+        relations = guards.values_in(answer, "relation")
+        for id_, one in by_id.items():
+            kept.keep_relation(one, relations[id_] if relations.get(id_) in ("same", "contradicts") else "")
+
+
+def _wording(one: NarratedProposal, text: object, refused: Counter[str]) -> str:
+    """Return a valid wording of a fact; empty: keep its own."""
+    problem = guards.problem_of(text, plain(one.text), said(one))
+    if problem:
+        refused[problem] += 1
+    return "" if problem or not isinstance(text, str) else text.strip()
+
+
+def _episodes(one: NarratedProposal) -> list[str]:
+    return [found.episode for found in quoted(one)]

@@ -1,0 +1,124 @@
+"""Blocks of Markdown: bullets with indented lines, fenced code, paragraphs; and the words of a bullet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from cm_tui.engine.search.ranking.wording import stem
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
+MARK = re.compile(r"[ \t]*<!--\s*cm:narrator\s[^<>]*?-->")
+"""Mark with the proposal of a line."""
+_TOKEN = re.compile(r"`[^`]*`|[^\W_]+(?:['’_.-][^\W_]+)*")
+_FILLERS = frozenset((
+    "a", "an", "the", "is", "are", "be", "was", "were", "please", "we", "our", "you", "your", "i", "my", "it", "its", "also", "just", "should",
+))  # fmt: skip
+"""Words that do not matter for a bullet's meaning."""
+
+
+class Block(NamedTuple):
+    """Adjacent lines: a bullet with its indented lines, fenced code, a paragraph.
+
+    Attributes:
+        above: blank lines before it.
+        lines: without these.
+        bullet: its first line without the list mark; empty: it is not a bullet.
+    """
+
+    above: tuple[str, ...]
+    lines: tuple[str, ...]
+    bullet: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Return a key that literally equal blocks share."""
+        lines = (self.bullet, *self.lines[1:]) if self.bullet else self.lines
+        return tuple(line.rstrip() for line in lines)
+
+
+def blocks(lines: Sequence[str]) -> list[Block]:
+    """Return the blocks of some lines, without blank lines at the end."""
+    found: list[Block] = []
+    above: list[str] = []
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if not fence and not line.strip():
+            above.append(line)
+            continue
+        bullet = _BULLET.fullmatch(line)
+        goes_on = bool(found) and (
+            bool(fence)
+            or (not above and bullet is None and (mark is None or line[:1].isspace()))
+            or (line[:1].isspace() and bullet is None and bool(found[-1].bullet))
+        )
+        if goes_on:
+            found[-1] = found[-1]._replace(lines=(*found[-1].lines, *above, line))
+        else:
+            found.append(Block(tuple(above), (line,), bullet[3].rstrip() if bullet else ""))
+        above = []
+        fence = fence_after(fence, line)
+    if fence and above:
+        found[-1] = found[-1]._replace(lines=(*found[-1].lines, *above))
+    return found
+
+
+def said_by(bullet: str) -> tuple[str, ...]:
+    """Return the words that identify a bullet: without marks, endings and fillers, code to the letter."""
+    tokens = _TOKEN.findall(MARK.sub("", bullet))
+    return tuple(one if one.startswith("`") else stem(one.lower()) for one in tokens if one.lower() not in _FILLERS)
+
+
+def without(found: Sequence[Block], gone: Collection[int]) -> Iterator[str]:
+    """Yield the lines of blocks without some, keeping the separation of the others."""
+    above: tuple[str, ...] = ()
+    for row, block in enumerate(found):
+        if row in gone:
+            above = above or block.above
+        else:
+            yield from (*(block.above or above), *block.lines)
+            above = ()
+
+
+def with_marks(block: Block, marks: Sequence[str]) -> Block:
+    """Return a bullet with more marks at the end of its line."""
+    line = block.lines[0] if block.lines else ""
+    more = [mark for mark in dict.fromkeys(one.strip() for one in marks) if mark not in line]
+    return block if not more else block._replace(lines=(" ".join([line.rstrip(), *more]),))
+
+
+def blank_end(lines: Sequence[str]) -> list[str]:
+    """Return the blank lines that some lines end with."""
+    stop = len(without_blank_end(lines))
+    return list(lines[stop:])
+
+
+def without_blank_end(lines: Sequence[str]) -> list[str]:
+    """Return lines without blank ones at the end."""
+    stop = next((row for row in range(len(lines), 0, -1) if lines[row - 1].strip()), 0)
+    return list(lines[:stop])
+
+
+def fence_after(fence: str, line: str) -> str:
+    """Return the mark of the fenced code that is open behind a line; empty: none is."""
+    mark = _FENCE.match(line)
+    if mark is None:
+        return fence
+    is_end = fence and mark[1].startswith(fence) and not mark[2].strip()
+    return "" if is_end else fence or mark[1]
+
+
+def closed(text: str) -> str:
+    """Return a text with an open code fence at its end closed: later lines are not code."""
+    fence = ""
+    for line in text.split("\n"):
+        fence = fence_after(fence, line)
+    return f"{ended(text)}{fence}\n" if fence else text
+
+
+def ended(text: str) -> str:
+    """Return a text that ends with one end of line."""
+    return f"{text.rstrip(chr(10))}\n"

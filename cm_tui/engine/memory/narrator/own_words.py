@@ -1,0 +1,217 @@
+"""The user's own words in a turn, sentence by sentence.
+
+Excluded is everyone else's text: prompts of sub-agents, blocks between tags (inserted by hooks and harnesses),
+fenced code, quoted lines, logs, stack traces, diffs, tables, shell commands, lines with the narrator's mark, pasted
+documents, and an agent's summaries of its own session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+
+_CHARACTERS = 20_000
+"""Characters of a prompt: a longer one was pasted, and only its first lines are used."""
+_SENTENCE = 400
+"""Characters of a sentence: a longer one is not a statement."""
+_LINE = 700
+_WRAPPED = 70
+"""Least length of a line that continues in the next one, if that begins in lower case."""
+_MOST_LINES = 300
+_HEADINGS = 3
+"""Headings of Markdown that make a text a document."""
+_NOT_THEIRS = re.compile(
+    r"\s*(?:this session is being continued from a previous conversation|caveat: the messages below|\[request interrupted|"
+    r"# AGENTS\.md|# CLAUDE\.md|you are (?:an?|the) [\w -]{0,40}(?:agent|assistant|reviewer|expert|explorer)\b|"
+    r"you are (?:claude|codex|chatgpt|gpt)\b|you work read-only\b|base directory for this skill|api error\b|<task-notification>)",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAGGED = re.compile(r"<([A-Za-z][\w:-]{0,40})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][\w:-]{0,40}(?:\s[^<>\n]{0,300})?/?>")
+_MARK = "cm:narrator"
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+_FOREIGN = re.compile(
+    r"\s*(?:>|\||\$ |%\s|#!|[+-]{3} |@@ |diff --git|index [0-9a-f]{6,}|commit [0-9a-f]{7,}|"
+    r"at [\w.$<>]+\(|File \"|Traceback \(|Caused by:|\^+\s*$|"
+    r"(?:\[?\d{4}-\d\d-\d\d[T ]?|\[?\d\d:\d\d:\d\d)|\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|HINT|LOG|NOTICE|E|W)\b[\s:\]]|"
+    r"(?:error|warning|hint|note)(?:\[\w+\])?: .*(?:-->|\bat line\b)|[\w./-]+:\d+(?::\d+)?:|\w+(?:Error|Exception)\b[:(]|"
+    r"#{1,6}[ \t]|import [\w.{}*, ]+(?:;|from ['\"]|\s*$)|from [\w.]+ import|def \w+\(|class \w+[:({]|(?:public|private|const|let|var|function|return|package|using) .*[;{]\s*$|"
+    r"[{}\[\]();]+\s*$|//|/\*|<!--)"
+)
+_HEADS_FOREIGN = re.compile(
+    r"(?:(?:here(?:'s| is| are|:)|this is|that is|see|look at|below is|i (?:get|got|see|have)|it (?:says|prints|shows|gives|said)|"
+    r"(?:(?:the|this|that|its) )(?:tool |\w+ )?(?:tool|linter|compiler|log|logs|console|terminal|readme|page|article|review(?:er|s)?|ci|bot|error|output|result|ticket|"
+    r"issue|customer|guide|docs?|agent|model|assistant)\b|outputs? of|results? of|from (?:the|a|an|his|her|their)|according to|"
+    r"(?:[\w@.-]+ ){1,4}(?:says?|said|wrote|writes|answered|replied|reports?|prints?|outputs?))[^.!?:\n]{0,90}|(?:tool )?(?:output|error|result|console)|system|note to [\w ]{2,30}):"
+    r"(?P<rest>.*)",
+    re.IGNORECASE,
+)
+"""A line that introduces others' words: the text after its colon, and below it up to the next empty line."""
+_LIST = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_CODE_LIKE = re.compile(r"[{};=<>()\[\]|\\/&$]")
+_MOST_SENTENCES = 12
+"""Characters of a prompt that is used as a whole; in a longer one only stressed sentences count."""
+_STRESSED = re.compile(
+    r"(?:always|never|remember|from now on|important|note|keep in mind|please (?:always|never|remember))\b",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"`[^`\n]*`")
+_NO_SENTENCE = re.compile(
+    r"(?:https?://\S+\W*$|[#@➜❯$>]|\d+(?:\.\d+)+\b|[\w.-]+@[\w.-]+\b|[\w/.-]+: ?(?:true|false|\d+)\W*$|\((?:use|fix) )"
+)
+"""Links by themselves, prompts of a shell, versions, settings, hints of git."""
+_CODE_SIGN = re.compile(r"[{};=<>()\[\]|\\$\"]|\w\.\w|__|::|->")
+_MOST_SIGNS = 7
+_CODE_WORD = re.compile(
+    r"\b(?:self|this)\.\w|\bdef \w+\(|\w\(\w*\)[:;]|\breturn \w+\(|[=!]=|\w \+= |%s|\belse: |\btry: |\bexcept \w+:"
+)
+_END = re.compile(r"(?<=[.!?…])[\"')\]]?\s+(?=\S)|\s+(?:btw|by the way|p\.?s\.?:?)[,:]?\s+", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"(?:\b(?i:e\.g|i\.e|etc|vs|approx|incl|resp|cf|nr|dr|mr|mrs|st)|\b[A-Z])\.$")
+_WORD = re.compile(r"[^\W_]+")
+_OPENING = re.compile(
+    r"(?:(?:btw|by the way|argh+|ugh|hm+|ah|oh|hey|hi|hello|ok(?:ay)?|so|also|and|then|next|now|one more(?: thing)?|quick one|p\.?s)\b"
+    r"[\s,:;.!…-]++)+(?=\S)",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"[\s,;-]+(?:thanks?(?: you)?(?: a lot| so much)?|thx|ty|cheers|please|pls|plz)[.!\s]*$", re.IGNORECASE
+)
+_FEW = 3
+"""A sentence of fewer words belongs to the one before it."""
+_REFUSED = re.compile(r"(?:no|nope|yes|ok|please don'?t|no thanks?)\b", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"(?:^\s*\[(?P<tag>(?!Image|Note|Pasted|Request|Screenshot|File|Info|Warn|Error|Debug)[A-Z][a-z]{1,20})\]\s*|^\s*(?P<here>[A-Z][a-z]{1,20}) here[.,:!]\s*|"
+    r"\n[^\S\n]*(?:[—–]|--?)\s*(?P<end>[A-Z][a-z]{1,20})\s*$)"
+)
+
+
+def sentences_of(record: EpisodeRecord) -> tuple[str, ...]:
+    """Return the user's own sentences in a turn, in order, each once."""
+    if record.parent or record.actor == "narrator" or record.type not in ("task", "query"):
+        return ()
+    return tuple(dict.fromkeys(one for prompt in record.prompts for one in _of_prompt(prompt)))
+
+
+def speaker_of(record: EpisodeRecord) -> str:
+    """Return the name that a prompt is signed with; empty: none."""
+    for prompt in record.prompts:
+        found = _SIGNED.search(prompt[:_CHARACTERS])
+        if found:
+            return next(name for name in found.groups() if name)
+    return ""
+
+
+def is_own(prompt: str) -> bool:
+    """Return whether a prompt is the user's, and not a program's, such as a summary of the session."""
+    return _NOT_THEIRS.match(prompt) is None
+
+
+def sentences_in(text: str) -> tuple[str, ...]:
+    """Return the sentences of a prompt that are the person's own."""
+    return tuple(dict.fromkeys(_of_prompt(text)))
+
+
+def _of_prompt(prompt: str) -> Iterator[str]:
+    if not is_own(prompt):
+        return
+    text = _SIGNED.sub("", prompt[:_CHARACTERS])
+    text = _FENCE.sub("\n\n", text)
+    text = _TAG.sub(" ", _TAGGED.sub("\n\n", text))
+    if len(_HEADING.findall(text)) >= _HEADINGS:
+        # A document: the text above its first heading may be the request.
+        text = text[: _HEADING.search(text).start()]  # type: ignore[union-attr]
+    found = [_bare(one) for line in _lines(text) for one in _sentences(line) if not _is_code(one)]
+    # A long text was pasted, or is about one thing at length: casual remarks in it are not statements.
+    yield from found if len(found) <= _MOST_SENTENCES else (one for one in found if _STRESSED.match(one))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield lines of prose; a wrapped one is joined with the next."""
+    held, is_foreign = "", False
+    for line in text.replace("\r\n", "\n").split("\n")[:_MOST_LINES]:
+        item = _LIST.match(line)
+        heads = _heads_foreign(line)
+        if is_foreign or heads:
+            is_foreign = bool(line.strip()) and (is_foreign or heads)
+            if held:
+                yield held
+            held = ""
+            continue
+        is_prose = _is_prose(line)
+        if (
+            held
+            and is_prose
+            and not item
+            and len(held) >= _WRAPPED
+            and line.strip()[:1].islower()
+            and held[-1] not in ".!?:"
+        ):
+            held = f"{held} {line.strip()}"
+            continue
+        if held:
+            yield held
+        held = line[item.end() if item else 0 :].strip() if is_prose else ""
+    if held:
+        yield held
+
+
+def _heads_foreign(line: str) -> bool:
+    """Return whether a line introduces someone else's words, below it or behind its colon."""
+    found = _HEADS_FOREIGN.match(line.strip()[:_LINE])
+    return found is not None and not found["rest"].startswith("//")
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line is part of a sentence by a person."""
+    if not line.strip() or len(line) > _LINE or _MARK in line or _FOREIGN.match(line):
+        return False
+    signs = len(_CODE_LIKE.findall(line))
+    return signs <= 4 or signs * 8 <= len(line)
+
+
+def _is_code(sentence: str) -> bool:
+    """Return whether a sentence is a line of a program, ignoring text in backticks."""
+    if _NO_SENTENCE.match(sentence):
+        return True
+    plain = _SPAN.sub("", sentence)
+    return len(_CODE_SIGN.findall(plain)) >= _MOST_SIGNS or _CODE_WORD.search(plain) is not None
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of a line; single words are joined with the sentence before."""
+    held = ""
+    for piece in _pieces(line):
+        if held and len(_WORD.findall(piece)) < _FEW and not _REFUSED.match(piece):
+            held = f"{held} {piece}"
+            continue
+        if held and len(held) <= _SENTENCE:
+            yield held
+        held = piece
+    if held and len(held) <= _SENTENCE:
+        yield held
+
+
+def _bare(sentence: str) -> str:
+    """Return a sentence without words of address before it and thanks behind it."""
+    bare = _CLOSING.sub("", _opened(sentence)) if sentence else ""
+    return bare or sentence
+
+
+def _opened(sentence: str) -> str:
+    found = _OPENING.match(sentence)
+    return sentence[found.end() :] if found else sentence
+
+
+def _pieces(line: str) -> Iterator[str]:
+    begun = 0
+    for end in _END.finditer(line):
+        if _ABBREVIATED.search(line, begun, end.start()):
+            continue
+        if piece := line[begun : end.start()].strip():
+            yield piece
+        begun = end.end()
+    if piece := line[begun:].strip():
+        yield piece

@@ -1,0 +1,248 @@
+"""A language model's part in proposals: requested in a pass, kept in the store, applied whenever they are listed.
+
+A dry run requests nothing: it only reports what a pass would cost. Nothing is sent while recording is paused. Failures
+are reported, and the proposals stay in the miners' own words.
+
+Responses are stored with the tables that are derived from the journal, through all passes and decisions; rebuilding the
+store, as after an erasure, drops them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import replace
+
+from cm_tui.config import Config
+from cm_tui.counts import count
+from cm_tui.engine.memory.narrator.model import assist
+from cm_tui.engine.memory.narrator.model.answers import Kept, episodes_in
+from cm_tui.engine.memory.narrator.model.requests import WORDED
+from cm_tui.engine.memory.narrator.tables import VISIBLE, NarratorTables
+from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal, Relation
+
+EvidenceOf = Callable[[NarratedProposal], tuple[Evidence, ...]]
+"""Returns the newest evidence of a proposal, with its quotes."""
+_MOST_ANSWERS = 20_000
+"""Most of them to keep, the newest."""
+_MOST_EPISODES = 200
+_MOST_READ = 300
+"""Most facts to phrase in one pass, the surest first: more would exceed any usual ceiling."""
+
+
+class StoredAnswers(MutableMapping[str, str]):
+    """Responses of language models in the store: read once, each written in a separate transaction.
+
+    Args:
+        tables: of the narrator.
+    """
+
+    def __init__(self, tables: NarratorTables) -> None:
+        self._tables = tables
+        self._known = dict[str, str](tables.rows("SELECT digest, answer FROM narrator_phrasing ORDER BY rowid"))
+
+    def __getitem__(self, name: str) -> str:
+        return self._known[name]
+
+    def __setitem__(self, name: str, answer: str) -> None:
+        with self._tables.writing():
+            self._tables.cursor.execute("DELETE FROM narrator_phrasing WHERE digest = ?", [name])
+            self._tables.cursor.execute("INSERT INTO narrator_phrasing VALUES (?, ?)", [name, answer])
+        self._known[name] = answer
+
+    def __delitem__(self, name: str) -> None:
+        self.drop([name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Remove answers.
+
+        Raises:
+            KeyError: one is not there.
+            StoreError: the store cannot be written.
+        """
+        with self._tables.writing():
+            sql = "DELETE FROM narrator_phrasing WHERE digest IN (SELECT unnest(?::VARCHAR[]))"
+            self._tables.cursor.execute(sql, [list(names)])
+        for name in names:
+            del self._known[name]
+
+
+class Phrasing:
+    """The language model's part in the proposals of a project.
+
+    Args:
+        tables: of the narrator, with the responses.
+        config: returns the current settings.
+        evidence: returns the evidence of a proposal without any.
+        why_not: returns why nothing may be sent now, such as `recording is paused`; empty: it may.
+    """
+
+    def __init__(
+        self,
+        tables: NarratorTables,
+        config: Callable[[], Config],
+        evidence: EvidenceOf,
+        why_not: Callable[[], str] = lambda: "",
+    ) -> None:
+        self._tables = tables
+        self._config = config
+        self._evidence = evidence
+        self._why_not = why_not
+
+    def stamp(self) -> str:
+        """Return a change stamp of the results of `applied`."""
+        model = self._config().narrator.model
+        if not model.enabled:
+            return ""
+        kept = self._tables.rows("SELECT count(*), bit_xor(hash(digest, answer)) FROM narrator_phrasing")
+        return f"{model.name} {kept[0]}"
+
+    def estimate(self, proposals: Sequence[NarratedProposal]) -> ModelCost:
+        """Return what `run` would take at most; nothing is sent.
+
+        Args:
+            proposals: in the words of the miners.
+        """
+        model = self._config().narrator.model
+        if not model.enabled:
+            return ModelCost()
+        answers = StoredAnswers(self._tables)
+        cost = assist.estimate(self._with_evidence(proposals, Kept(model.name, answers)), model, answers)
+        reason = self._why_not()
+        return replace(cost, notes=(_nothing(reason, model.name),)) if reason and cost.estimated else cost
+
+    def run(self, proposals: Sequence[NarratedProposal], cancel: Cancel) -> ModelCost:
+        """Request what is missing; return the cost, and messages for the user.
+
+        Args:
+            proposals: the waiting ones in the miners' words, the surest first.
+            cancel: checked between requests; finished responses are kept.
+
+        Raises:
+            CancelledError: it was cancelled.
+            StoreError: the responses cannot be read.
+        """
+        model = self._config().narrator.model
+        if not model.enabled:
+            return ModelCost()
+        if reason := self._why_not():
+            return self.estimate(proposals)
+        answers = StoredAnswers(self._tables)
+        self._let_go(answers)
+        whole = self._with_evidence(proposals, Kept(model.name, answers))
+        cost = assist.assist(
+            whole, model, answers, cancel, lambda: not self._why_not() and self._config().narrator.model == model
+        ).cost
+        if (reason := self._why_not()) and cost.notes:
+            cost = replace(cost, notes=(*cost.notes, _nothing(reason, model.name)))
+        # Callers do not report zero usage; the ceiling holds anyway.
+        return replace(cost, model=model.name, ceiling=model.max_tokens)
+
+    def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
+        """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
+
+        Ids are unchanged. The input of digests may change: compute them afterwards.
+
+        Args:
+            proposals: in the miners' words, the surest first.
+        """
+        model = self._config().narrator.model
+        if not model.enabled:
+            return list(proposals)
+        found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
+        by_id = {one.id: one for one in proposals}
+        groups = {ids[0]: [by_id[id_] for id_ in ids[1:]] for ids in found.same}
+        gone = {id_ for ids in found.same for id_ in ids[1:]}
+        return [
+            _with_words(_merged(one, groups.get(one.id, ())), found, model.name)
+            for one in proposals
+            if one.id not in gone
+        ]
+
+    def taken_in(self, proposals: Sequence[NarratedProposal]) -> dict[str, tuple[str, ...]]:
+        """Return, by id of remaining proposals, the ids that `applied` merges into them."""
+        model = self._config().narrator.model
+        if not model.enabled:
+            return {}
+        found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
+        return {ids[0]: ids[1:] for ids in found.same}
+
+    # --- parts ---
+
+    def _with_evidence(self, proposals: Sequence[NarratedProposal], kept: Kept) -> list[NarratedProposal]:
+        """Return proposals with their evidence, which is read only for those to be phrased."""
+        worded = [one for one in proposals if one.kind in WORDED]
+        unread = [one.id for one in worded if not one.evidence and not kept.has("phrase", one)]
+        read = set(unread[:_MOST_READ])
+        return [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded]
+
+    def _let_go(self, answers: StoredAnswers) -> None:
+        """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
+        seen = {name: episodes_in(_read_json(answer)) for name, answer in answers.items()}
+        every = sorted({id_ for ids in seen.values() for id_ in ids})
+        sql = f"SELECT id FROM episode WHERE {VISIBLE} AND id IN (SELECT unnest(?::VARCHAR[]))"  # noqa: S608 - our own words
+        visible = {row[0] for row in self._tables.rows(sql, [every])}
+        old = list(answers)[: max(0, len(answers) - _MOST_ANSWERS)]
+        if gone := dict.fromkeys([*(name for name, ids in seen.items() if not visible.issuperset(ids)), *old]):
+            answers.drop(list(gone))
+
+
+def _read_json(answer: str) -> dict[str, object]:
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _nothing(reason: str, model: str) -> str:
+    return f"{reason}: nothing is sent to {model}"
+
+
+def _with_words(one: NarratedProposal, found: assist.Assistance, model: str) -> NarratedProposal:
+    """Return a proposal in a model's words, and with the model's relation to known facts."""
+    relation = _relation(one, found.relations.get(one.id, ""))
+    text = found.texts.get(one.id)
+    return (
+        replace(one, relation=relation)
+        if text is None
+        else replace(one, relation=relation, text=text, phrased_by=model)
+    )
+
+
+def _relation(one: NarratedProposal, said: str) -> Relation:
+    """Return a proposal's relation to the known fact next to it: a model cannot remove a contradiction."""
+    if not one.other or not said or one.relation == "contradicts":
+        return one.relation
+    return "contradicts" if said == "contradicts" else "redundant"
+
+
+def _merged(one: NarratedProposal, others: Sequence[NarratedProposal]) -> NarratedProposal:
+    """Return a proposal with the evidence of equivalent ones; its confidence is unchanged."""
+    if not others:
+        return one
+    every = (one, *others)
+    ids = list(dict.fromkeys(id_ for each in every for id_ in each.evidence_ids))
+    # For named ones it is known which are the same.
+    twice = sum(len(each.evidence_ids) for each in every) - len(ids)
+    support = sum(each.support for each in every) - twice
+    more = support - one.support
+    why = one.why.removesuffix(".") + (f"; in other words in {count(more, 'more episode')}." if more else ".")
+    return replace(
+        one,
+        why=why if one.why else "",
+        support=support,
+        # Two may be of one session: so many there are at least.
+        sessions=max(each.sessions for each in every),
+        first=min(each.first for each in every),
+        last=max(each.last for each in every),
+        evidence_ids=tuple(ids[:_MOST_EPISODES]),
+        claims=tuple(dict.fromkeys(claim for each in every for claim in each.claims)),
+        tags=tuple(dict.fromkeys(tag for each in every for tag in each.tags)),
+    )

@@ -1,0 +1,185 @@
+"""The narrator's tables of observations, next to those of the episodes.
+
+They follow the tables of episodes: reread episodes are mined again. A trial works on copies that only one cursor sees,
+and that are dropped when it is closed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.errors import StoreError
+
+TABLES = (
+    "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
+    "narrator_vector", "narrator_near", "narrator_told", "narrator_phrasing", "narrator_note", "narrator_line", "narrator_line_term",
+)  # fmt: skip
+_OF_MINERS = frozenset(TABLES[:8])
+VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
+"""Condition on episodes to be mined."""
+
+
+class ReadAnewError(StoreError):
+    """The journal was reread meanwhile: the observations are outdated."""
+
+
+class Position(NamedTuple):
+    """How far the episodes were looked at."""
+
+    reading: str
+    """Names this reading of the journal; empty: nothing of it was looked at yet."""
+    miners: int = 0
+    state: str = ""
+    passes: int = 0
+    """Number of weighings."""
+
+
+def number_of(*parts: str) -> int:
+    """Return a number that names texts: a digest of 63 bits."""
+    text = "\0".join(parts).encode("utf-8", "replace")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
+
+
+class NarratorTables:
+    """The narrator's observations.
+
+    Args:
+        tables: of episodes, on the same cursors.
+        cursor: has copies of the tables; None: use the tables themselves.
+    """
+
+    def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:
+        self.episodes = tables
+        self._cursor = cursor
+
+    @property
+    def one_at_a_time(self) -> Lock:
+        """Held while mining or weighing."""
+        return self.episodes.narrator_pass
+
+    @classmethod
+    @contextmanager
+    def trial(cls, tables: EpisodeTables) -> Iterator[NarratorTables]:
+        """Use copies of the tables in a block: writes are dropped afterwards."""
+        cursor = tables.open_cursor()
+        try:
+            for table in TABLES:
+                cursor.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM {table}")  # noqa: S608 - our own names
+            yield cls(tables, cursor)
+        finally:
+            cursor.close()
+
+    @property
+    def cursor(self) -> Cursor:
+        """This thread's cursor."""
+        return self._cursor or self.episodes.cursor
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.cursor.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
+
+    def columns(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
+        """Return all rows of a query, as an array a column."""
+        found: dict[str, Any] = self.cursor.execute(sql, list(parameters)).fetchnumpy()
+        return found
+
+    @contextmanager
+    def given(self, view: str, columns: Mapping[str, Any]) -> Iterator[None]:
+        """Have queries of this block read rows under a name.
+
+        Args:
+            view: the name.
+            columns: arrays of numbers, or sequences of texts, by column name.
+        """
+        from arro3.core import Array, DataType, Table
+
+        arrow: dict[str, Any] = {
+            name: Array.from_numpy(values) if hasattr(values, "dtype") else Array(list(values), type=DataType.string())
+            for name, values in columns.items()
+        }
+        self.cursor.register(view, Table.from_pydict(arrow))
+        try:
+            yield
+        finally:
+            self.cursor.unregister(view)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write all of a block or nothing, while reading the journal into the tables is blocked.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self.episodes.writer:
+            self.cursor.execute("BEGIN")
+            try:
+                yield
+                self.cursor.execute("COMMIT")
+            except BaseException:
+                self.cursor.execute("ROLLBACK")
+                raise
+
+    # --- how far it is ---
+
+    def position(self) -> Position:
+        """Return how far the episodes were looked at."""
+        found = self.rows("SELECT reading, miners, state, pass FROM narrator_position")
+        return Position(*found[0]) if found else Position("")
+
+    def begin(self, miners: int) -> Position:
+        """Return where to go on; episodes that other miners mined are mined again."""
+        found = self.position()
+        if found.reading and found.miners == miners:
+            return found
+        begun = Position(uuid4().hex, miners, "", found.passes)
+        with self.writing():
+            for table in TABLES:
+                if table in _OF_MINERS:
+                    self.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            self._put(begun)
+        return begun
+
+    def check(self, reading: str) -> None:
+        """Make sure that it is still the same reading of the journal; the caller writes.
+
+        Raises:
+            ReadAnewError: it is not.
+        """
+        if self.position().reading != reading:
+            raise ReadAnewError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")
+
+    def settle(self, position: Position) -> None:
+        """Store the progress; the caller writes."""
+        self.check(position.reading)
+        self._put(position)
+
+    def _put(self, position: Position) -> None:
+        self.cursor.execute("DELETE FROM narrator_position")
+        self.cursor.execute("INSERT INTO narrator_position VALUES (?, ?, ?, ?)", list(position))
+
+    def state(self) -> str:
+        """Return a change stamp of all episodes."""
+        return json.dumps(self.rows("SELECT segment, place, event, events FROM episode_position"))
+
+    # --- results of the last pass ---
+
+    def told(self) -> dict[str, str]:
+        """Return the proposals at the end of the last pass: digests by id."""
+        return dict(self.rows("SELECT id, digest FROM narrator_told"))
+
+    def tell(self, digests: Mapping[str, str]) -> None:
+        """Store the current proposals."""
+        if digests == self.told():
+            return
+        with self.writing():
+            self.cursor.execute("DELETE FROM narrator_told")
+            with self.given("now_told", {"id": list(digests), "digest": list(digests.values())}):
+                self.cursor.execute("INSERT INTO narrator_told SELECT id, digest FROM now_told")

@@ -1,0 +1,136 @@
+"""Names of topics: resolving the user's names, and naming new ones, always inside the folders of topics."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from cm_tui.engine.memory.notes.archived_topics import ArchivedTopics, is_archived
+from cm_tui.engine.memory.notes.known_scan import known_notes
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.places import USER, Found
+from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+
+_TOPICS = "topics/"
+_BETWEEN = re.compile(r"[\W_]+")
+_SLUG_CHARACTERS, MOST_TITLE = 60, 200
+
+
+def topic_named(notes: Notes, name: str) -> Found:
+    """Return the place of an existing topic by its id or name.
+
+    Raises:
+        NotFoundError: no topic has that name.
+        UsageError: the name is ambiguous, or it is another note.
+        RefusedError: it lies outside the folders of notes, or is a link.
+    """
+    # The system may not have reported another process's latest writes yet.
+    for scan in (known_notes(notes.places).found, scan_folders(notes.places).found):
+        if (found := _fitting([one for one, _ in scan.values()], name)) is not None:
+            return found
+    return _none(notes, name)
+
+
+def retired_named(notes: Notes, name: str) -> Found:
+    """Return the place of a retired topic by its id, its name, or its former id.
+
+    Raises:
+        NotFoundError: no retired topic has that name.
+        UsageError: the name is ambiguous.
+    """
+    found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
+    if found is None:
+        raise NotFoundError(
+            f"No topic {_shown(name)} was retired here.", hint="`cm topics list --retired` lists retired ones."
+        )
+    return found
+
+
+def new_topic(notes: Notes, name: str, title: str = "", *, for_user: bool = False) -> Found:
+    """Return the place of a new topic.
+
+    Args:
+        notes: the project's.
+        name: its name or id; empty: derived from the title.
+        title: of it.
+        for_user: it is the user's, whatever the name.
+
+    Raises:
+        UsageError: the name is invalid, or taken.
+        RefusedError: it is outside the folders of topics.
+    """
+    is_users = for_user or name.startswith(USER)
+    bare = name.strip().removeprefix(USER).removeprefix(f"{notes.places.folders[0].path}/").removeprefix(_TOPICS)
+    bare = bare or slug(title)
+    if len(title) > MOST_TITLE:
+        raise UsageError("The title is too long.", hint=f"It has at most {MOST_TITLE} characters.")
+    if not bare:
+        raise UsageError("The topic has no name.", hint="Give it a title with letters or digits.")
+    place = notes.places.new(f"{USER if is_users else ''}{_TOPICS}{bare}")
+    if place.kind != "topic":
+        raise RefusedError(f"{place.id} is outside the folders of topics.", hint="Give it a plain name.")
+    if os.path.lexists(place.file):
+        raise UsageError(f"There is {place.id} already.", hint="Give another name.")
+    return place
+
+
+def slug(title: str) -> str:
+    """Return the file name of a topic, without its ending."""
+    return _BETWEEN.sub("-", title.casefold()).strip("-")[:_SLUG_CHARACTERS].strip("-")
+
+
+def name_of(place: Found) -> str:
+    """Return the name of a topic from its file."""
+    return place.path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _fitting(places: list[Found], name: str) -> Found | None:
+    """Return the topic with a name.
+
+    Raises:
+        UsageError: the name is ambiguous.
+    """
+    wanted = name.strip().removeprefix("note/")
+    topics = [one for one in places if one.kind == "topic"]
+    for fits in (
+        [one for one in topics if one.id == wanted],
+        [one for one in topics if one.id.endswith((f"/{wanted}", f"/{wanted}.md"))],
+        [one for one in topics if wanted.startswith(USER) and one.id in _of_user(wanted)],
+        [one for one in topics if is_archived(one.id) and _inside(one.id) == _inside(wanted) != ""],
+    ):
+        if len(fits) > 1:
+            ids = ", ".join(sorted(one.id for one in fits)[:5])
+            raise UsageError(f"{_shown(wanted)} is more than one topic: {ids}.", hint="Give one of these.")
+        if fits:
+            return fits[0]
+    return None
+
+
+def _of_user(name: str) -> tuple[str, str]:
+    """Return the possible full names of a user's topic, such as `user:style`."""
+    id_ = f"{USER}{_TOPICS}{name.removeprefix(USER)}"
+    return id_, f"{id_}.md"
+
+
+def _inside(id_: str) -> str:
+    return id_.partition(_TOPICS)[2]
+
+
+def _none(notes: Notes, name: str) -> Found:
+    """Raise the error for an unknown topic.
+
+    Raises:
+        CmError: always.
+    """
+    hint = "`cm topics list` lists them."
+    try:
+        # Reports a place elsewhere.
+        place = notes.named(name)
+    except NotFoundError as error:
+        raise NotFoundError(f"There is no topic {_shown(name)}.", hint=hint) from error
+    raise UsageError(f"{place.id} is a note, and no topic.", hint=hint)
+
+
+def _shown(name: str) -> str:
+    return repr(name[:80].encode("ascii", "backslashreplace").decode())

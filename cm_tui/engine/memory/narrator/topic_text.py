@@ -1,0 +1,275 @@
+"""Texts of topics: merging and splitting by sections, and merging equivalent bullets, without reading a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from cm_tui.engine.code.parse.sections import Heading
+from cm_tui.engine.memory.narrator.note_blocks import (
+    MARK,
+    Block,
+    blank_end,
+    blocks,
+    closed,
+    ended,
+    said_by,
+    with_marks,
+    without,
+    without_blank_end,
+)
+from cm_tui.engine.memory.narrator.topic_head import with_head
+from cm_tui.engine.memory.notes.front_matter import front_matter
+from cm_tui.engine.memory.notes.headings import headings
+
+
+@dataclass(eq=False)
+class Section:
+    """A heading and the text below it; a whole note has no heading."""
+
+    name: str = ""
+    level: int = 0
+    heading: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
+    """Lines up to the next heading, or to the first one inside."""
+    inside: list[Section] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield all of its lines."""
+        yield from chain(self.heading, self.body, *(one.lines() for one in self.inside))
+
+    def all(self) -> Iterator[tuple[Section, Section]]:
+        """Yield the nested sections at any depth, each with its parent."""
+        for one in self.inside:
+            yield self, one
+            yield from one.all()
+
+
+class Parsed(NamedTuple):
+    """A note in its parts; together they are its text.
+
+    Attributes:
+        head: lines of its front matter.
+        whole: everything behind that.
+    """
+
+    head: list[str]
+    whole: Section
+
+    @property
+    def content(self) -> Section:
+        """Return what holds the sections: the part below the only title, or all of it."""
+        whole = self.whole
+        is_titled = len(whole.inside) == 1 and whole.inside[0].level == 1 and not "".join(whole.body).strip()
+        return whole.inside[0] if is_titled else whole
+
+    @property
+    def text(self) -> str:
+        """Return the text that the parts make, which ends with its last line."""
+        return "\n".join([*self.head, *self.whole.lines()])
+
+
+def parse(text: str) -> Parsed:
+    """Return the parts of a note; fenced code has no headings."""
+    lines = text.split("\n")
+    skipped = front_matter(lines).lines
+    rest = lines[skipped:]
+    found = list(headings(rest))
+    whole = Section(body=rest[: found[0].row] if found else rest)
+    open_sections = [whole]
+    for number, one in enumerate(found):
+        while open_sections[-1].level >= one.level:
+            open_sections.pop()
+        section = _section(rest, one, found[number + 1].row if number + 1 < len(found) else len(rest))
+        open_sections[-1].inside.append(section)
+        open_sections.append(section)
+    return Parsed(lines[:skipped], whole)
+
+
+def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
+    """Merge two notes: sections with the same heading are merged, and common text is kept once.
+
+    Args:
+        stays: the text to add to.
+        goes: the text to add.
+        name: of the added note: its text without a heading comes below this one.
+        tags: of the result.
+    """
+    one, two = parse(closed(stays)), parse(closed(goes))
+    target, source = one.content, two.content
+    loose = [*two.whole.body, *source.body] if source is not two.whole else source.body
+    known = _keys(one.whole)
+    _add_blocks(target, name, [block for block in blocks(loose) if block.key not in known])
+    for section in source.inside:
+        _add_section(target, section)
+    head = with_head(one.head, tags=tags, also=two.head)
+    return ended(Parsed(head, one.whole).text)
+
+
+class Halves(NamedTuple):
+    """A split note.
+
+    Attributes:
+        rest: the remaining text.
+        moved: lines of the moved sections.
+        missing: missing headings.
+    """
+
+    rest: str
+    moved: list[str]
+    missing: tuple[str, ...]
+
+
+def split(text: str, names: Sequence[str]) -> Halves:
+    """Return a note without some sections, and these.
+
+    Args:
+        text: of the note.
+        names: headings of the sections, each with its nested ones.
+    """
+    parsed = parse(text)
+    wanted = {plain(name): name for name in names}
+    moved: list[str] = []
+    found: set[str] = set()
+    for parent, section in list(parsed.content.all()):
+        key = plain(section.name)
+        if key in wanted and section in parent.inside:
+            parent.inside.remove(section)
+            moved += [*without_blank_end([*section.lines()]), ""]
+            # Nested sections move along.
+            found |= {key} | {plain(one.name) for _, one in section.all()}
+            section.inside = []
+    missing = tuple(name for key, name in wanted.items() if key not in found)
+    return Halves(ended(parsed.text), moved, missing)
+
+
+def without_bullets(text: str, wanted: Collection[str]) -> tuple[str, list[str]]:
+    """Return a note without some of its bullets, and their lines.
+
+    Args:
+        text: of the note.
+        wanted: exact bullets, without the list mark.
+    """
+    parsed = parse(text)
+    moved: list[str] = []
+    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+        found = blocks(section.body)
+        gone = {row for row, block in enumerate(found) if block.bullet in wanted and block.bullet}
+        moved += [line for row in sorted(gone) for line in found[row].lines]
+        if gone:
+            section.body = [*without(found, gone), *blank_end(section.body)]
+    return parsed.text, moved
+
+
+def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tuple[str, int]:
+    """Return a note with equivalent bullets merged, and their number; the last wording remains, with all marks.
+
+    They are single lines in one section with the same words in the same order, except for endings and words such as
+    `the`.
+
+    Args:
+        text: of the note.
+        keep: returns whether a line must not change.
+    """
+    parsed = parse(text)
+    gone = 0
+    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+        found = blocks(section.body)
+        last: dict[tuple[str, ...], int] = {}
+        marks: dict[int, list[str]] = {}
+        dropped: set[int] = set()
+        for row, block in enumerate(found):
+            key = said_by(block.bullet) if len(block.lines) == 1 and not keep(block.lines[0]) else ()
+            if not key:
+                continue
+            if (before := last.get(key)) is not None:
+                dropped.add(before)
+                marks[row] = [*marks.pop(before, []), *MARK.findall(found[before].lines[0])]
+            last[key] = row
+        gone += len(dropped)
+        if dropped:
+            kept = [with_marks(block, marks.get(row, ())) for row, block in enumerate(found)]
+            section.body = [*without(kept, dropped), *blank_end(section.body)]
+    return parsed.text, gone
+
+
+def bullets(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the single-line bullets of a note: heading, text, and line from 1."""
+    parsed = parse(text)
+    row = len(parsed.head)
+    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+        row += len(section.heading)
+        at = row
+        for block in blocks(section.body):
+            at += len(block.above)
+            if block.bullet and len(block.lines) == 1:
+                yield section.name, block.bullet, at + 1
+            at += len(block.lines)
+        row += len(section.body)
+
+
+def plain(heading: str) -> str:
+    """Return a heading as headings are compared."""
+    return " ".join(heading.strip().lstrip("#").split()).casefold()
+
+
+# --- parts ---
+
+
+def _section(lines: Sequence[str], one: Heading, stop: int) -> Section:
+    is_underlined = not lines[one.row].lstrip().startswith("#")
+    begin = one.row + (2 if is_underlined else 1)
+    return Section(one.name, one.level, list(lines[one.row : begin]), list(lines[begin:stop]))
+
+
+def _keys(section: Section) -> set[tuple[str, ...]]:
+    return {block.key for block in blocks(section.body)} | {
+        block.key for _, one in section.all() for block in blocks(one.body)
+    }
+
+
+def _add_section(target: Section, section: Section) -> None:
+    """Add a section to those inside another: merge with one of the same heading, or append."""
+    same = next((one for one in target.inside if plain(one.name) == plain(section.name)), None)
+    if same is None:
+        last = _last(target)
+        last.body = [*without_blank_end(last.body), ""] if last.body or last.heading else last.body
+        target.inside.append(section)
+        return
+    known = {block.key for block in blocks(same.body)}
+    _append(same, [block for block in blocks(section.body) if block.key not in known])
+    for one in section.inside:
+        _add_section(same, one)
+
+
+def _add_blocks(target: Section, name: str, found: Sequence[Block]) -> None:
+    """Add text without a heading below a given one."""
+    if not found:
+        return
+    level = target.inside[0].level if target.inside else min(6, target.level + 1) if target.level else 2
+    section = Section(name, level, [f"{'#' * level} {name}"], [])
+    section.body = ["", *chain.from_iterable((*block.above, *block.lines) for block in _first_close(found)), ""]
+    _add_section(target, section)
+
+
+def _append(section: Section, found: Sequence[Block]) -> None:
+    if not found:
+        return
+    there = blocks(section.body)
+    body = without_blank_end(section.body)
+    for block in found:
+        both_bullets = bool(there) and bool(there[-1].bullet) and bool(block.bullet)
+        above = list(block.above[:1]) if both_bullets and block is not found[0] else [] if both_bullets else [""]
+        body += [*above, *block.lines]
+        there = [block]
+    section.body = [*body, *(blank_end(section.body) or [""])]
+
+
+def _first_close(found: Sequence[Block]) -> list[Block]:
+    return [found[0]._replace(above=()), *found[1:]]
+
+
+def _last(section: Section) -> Section:
+    return _last(section.inside[-1]) if section.inside else section

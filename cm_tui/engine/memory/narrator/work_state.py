@@ -1,0 +1,141 @@
+"""State of a session's work: last request, decisions, changed files, failures, open parts of the plan.
+
+A pure function over the turns of a session and git's report; it reads and stores nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from cm_tui.engine.memory.narrator.error_signs import sign_of
+from cm_tui.engine.memory.narrator.own_words import is_own, sentences_in
+from cm_tui.engine.memory.narrator.runs import Run
+from cm_tui.engine.memory.narrator.said import kind_of, said_in, tidy, weigh_sentences
+from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.platform.redaction.redact import BEYOND, redact
+from cm_tui.engine.search.ranking.prompt_policy import classify
+from cm_tui.model import WorkState
+
+_LONG = 4_000
+"""Characters of a request and of a plan."""
+_SHORT = 300
+"""Characters of a decision, a step, a command, an error."""
+_DECISIONS, _STEPS, _FILES = 20, 40, 200
+_RECENT = 10
+"""Turns whose commands and answers are looked at; requests and decisions of the user count from all of them."""
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<mark>[ xX~-])\]\s+)?(?P<text>\S.*)")
+_EXPECTED = re.compile(r"E {2,}\S|(?:AssertionError|assert(?:ion)?|expected)\b", re.IGNORECASE)
+_VERDICT = re.compile(r"`(?P<command>[^`]{1,300})` failed")
+
+
+def work_state(turns: Sequence[Turn], changed: Iterable[str] | None, written: Sequence[str] = ()) -> WorkState:
+    """Return the state of a session's work.
+
+    Args:
+        turns: of one session, the oldest first; at least one.
+        changed: paths with uncommitted changes; None: no git.
+        written: memories saved in the session, the newest first.
+    """
+    last = turns[-1].record
+    command, error = _failure(turns[-_RECENT:])
+    plan = next((turn.record.plan for turn in reversed(turns) if turn.record.plan.strip()), "")
+    return WorkState(
+        agent=last.agent,
+        session=last.session,
+        parent=last.parent,
+        title=_line(next((turn.record.title for turn in reversed(turns) if turn.record.title), "")),
+        episode=next((turn.id for turn in reversed(turns) if turn.id), ""),
+        ended=turns[-1].time,
+        request=_clean(_request(turns), _LONG),
+        decisions=tuple(dict.fromkeys(map(_line, [*written, *_decisions(turns)])))[:_DECISIONS],
+        files=tuple(_clean(path, 1_000) for path in _files(turns, changed)),
+        command=_line(command),
+        error=_line(error),
+        plan=_clean(plan, _LONG),
+        steps=tuple(map(_line, _open_steps(plan)))[:_STEPS],
+    )
+
+
+def _clean(text: str, limit: int) -> str:
+    """Return the start of a redacted text, including a secret at the cut."""
+    return redact(text[: limit + BEYOND], limit).text.strip()
+
+
+def _line(text: str) -> str:
+    return _clean(" ".join(text.split()), _SHORT)
+
+
+def _request(turns: Sequence[Turn]) -> str:
+    """Return the last request; if that only continues an earlier one, preceded by it."""
+    prompts = [one.strip() for turn in turns for one in turn.record.prompts if one.strip() and is_own(one)]
+    # A command of the agent's own, such as /compact, is not a request.
+    asked = [one for one in prompts if not one.startswith("/")] or prompts
+    if not asked:
+        return ""
+    whole = next((one for one in reversed(asked) if classify(one).substantive), "")
+    return asked[-1] if whole in ("", asked[-1]) else f"{whole}\n\nThen: {asked[-1]}"
+
+
+def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
+    """Yield the user's decisions and corrections, and the agent's stated decisions, the newest first."""
+    for number, turn in enumerate(reversed(turns)):
+        yield from (one.text for one in reversed(said_in(turn)))
+        if number < _RECENT:
+            yield from (f"{turn.record.agent or 'agent'}: {one}" for one in reversed(_of_agent(turn)))
+
+
+def _of_agent(turn: Turn) -> list[str]:
+    record = turn.record
+    texts = [*(step.text for step in record.steps if step.kind == "said"), record.answer]
+    return [
+        tidy(said.quote)
+        for text in texts
+        for said in weigh_sentences(sentences_in(text), False)
+        if kind_of(said) == "decision"
+    ]
+
+
+def _files(turns: Sequence[Turn], changed: Iterable[str] | None) -> list[str]:
+    touched = dict.fromkeys(path for turn in reversed(turns) for path in turn.record.files)
+    if changed is None:
+        return list(touched)[:_FILES]
+    found = dict.fromkeys(changed)
+    return [*(path for path in touched if path in found), *(path for path in found if path not in touched)][:_FILES]
+
+
+def _failure(turns: Sequence[Turn]) -> tuple[str, str]:
+    """Return the last failed command that did not pass since, and why; empty: none."""
+    passed: set[str] = set()
+    for turn in reversed(turns):
+        for run in reversed(turn.runs):
+            if _failed(run) and run.command.text not in passed:
+                # Which of several commands in one line failed is unknown.
+                return run.line if run.state == "unknown" else run.command.text, _error(run.output)
+            if run.state == "ok":
+                passed.add(run.command.text)
+        verdict = _VERDICT.match(turn.record.verdict) if turn.record.outcome == "failed" and not turn.runs else None
+        if verdict is not None and verdict["command"] not in passed:
+            return verdict["command"], ""
+    return "", ""
+
+
+def _failed(run: Run) -> bool:
+    if run.state == "unsure":
+        return sign_of(run.output, hidden=True) is not None
+    return run.state in ("failed", "missing", "unknown")
+
+
+def _error(output: str) -> str:
+    """Return the line with the cause, for a test its expectation, else the last two."""
+    lines = [line.strip() for line in output.split("\n") if line.strip()]
+    if expected := next((line for line in lines if _EXPECTED.match(line)), ""):
+        return expected
+    sign = sign_of(output)
+    return sign.words if sign is not None else " … ".join(lines[-2:])
+
+
+def _open_steps(plan: str) -> list[str]:
+    """Return the steps that are not done; of a plan that marks none as done, all."""
+    found = [item for line in plan.split("\n") if (item := _ITEM.fullmatch(line.rstrip()))]
+    return [item["text"] for item in found if item["mark"] not in ("x", "X")]

@@ -1,0 +1,206 @@
+"""Writing the file of a note: whole, under a lock, never through a link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.engine.memory.notes.known_scan import wrote
+from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.note_reader import leads_away, read_data, text_of, written_like
+from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.platform.git.conflict_marks import conflict_line
+from cm_tui.errors import NotFoundError, RefusedError, StoreError
+from cm_tui.files import (
+    permissions_of,
+    remove_left_overs,
+    shared_dir,
+    wait_until_quiet,
+    write_atomically,
+    write_if_unchanged,
+)
+from cm_tui.same_names import twin_of
+from cm_tui.state_file import holding
+
+MOST_WRITTEN = 1_000_000
+"""Bytes of a note that cm writes; longer ones are for other programs."""
+_WRITABLE = 0o222
+_MOST_ATTEMPTS = 5
+"""Of writing a note that another program saves again and again."""
+_IGNORED = ("memory/", "kv/", "snapshots/")
+"""What of a project's folder `.cm` is of this checkout alone."""
+
+
+def writing() -> AbstractContextManager[None]:
+    """Hold all notes: no other process or thread of cm changes one meanwhile.
+
+    Raises:
+        StoreError: another one holds the lock, or the folder cannot be used.
+    """
+    return holding(paths.data_dir() / "note-changes" / "lock")
+
+
+def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
+    """Write a whole note; another program's changes since it was read are merged by line.
+
+    Where both changed the same lines, both versions stay.
+
+    Args:
+        place: of the note.
+        data: the new content.
+        before: the content that was read; None: no file.
+
+    Raises:
+        RefusedError: it is a link, is below one, or was removed or damaged since it was read.
+        StoreError: it cannot be written.
+    """
+    for _ in range(_MOST_ATTEMPTS):
+        if _write_unless_changed(place, data, before):
+            wrote(place.file)
+            return
+        wait_until_quiet(place.file)
+        try:
+            now = read_data(place)
+        except NotFoundError as error:
+            raise RefusedError(f"{place.id} was removed since: nothing is written.", hint="Try again.") from error
+        theirs, problem = text_of(now)
+        if problem:
+            raise RefusedError(f"The note {place.id} stays as it is: {problem}.", hint="Repair it in an editor first.")
+        base, mine = (text_of(one)[0] for one in (before or b"", data))
+        before, data = now, written_like(now, merge(base, mine, theirs, "both").text)
+    raise StoreError(f"Another program keeps saving {place.id}: nothing is written.", hint="Try again.")
+
+
+def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bool:
+    _refuse_links(place)
+    refuse_read_only(place)
+    try:
+        if place.scope == "user":
+            paths.private_dir(place.file.parent)
+            permissions: int | None = 0o600
+        else:
+            shared_dir(place.file.parent)
+            permissions = permissions_of(place.file)
+        _refuse_links(place)
+        if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
+            _ignore(place.base / paths.PROJECT_FOLDER)
+        remove_left_overs(place.file)
+        return write_if_unchanged(place.file, data, before, permissions)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def refuse_locked(place: Found) -> None:
+    """Refuse to change a file that is not for cm, or that may not be written.
+
+    Raises:
+        RefusedError: it may not be written.
+    """
+    if not place.writable:
+        raise RefusedError(
+            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
+        )
+    refuse_read_only(place)
+
+
+def refuse_read_only(place: Found) -> None:
+    """Refuse to write a file that is read-only, or whose name is another file's on macOS and Windows.
+
+    Raises:
+        RefusedError: it may not be written.
+    """
+    try:
+        mode = place.file.stat(follow_symlinks=False).st_mode
+    except OSError:
+        if (twin := twin_of(place.base, place.path)) is not None:
+            raise RefusedError(
+                f"{place.id} is the same name as {twin} on macOS and Windows.",
+                hint="Use the existing name.",
+            ) from None
+    else:
+        if not mode & _WRITABLE:
+            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
+    folder = next((one for one in place.file.parents if one.exists()), place.base)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"{place.id} is in a read-only folder.", hint=f"Make {folder} writable for you.")
+
+
+def refuse_conflict(place: Found, text: str) -> None:
+    """Refuse to add to a note in which git left a conflict.
+
+    Raises:
+        RefusedError: it has one.
+    """
+    if (line := conflict_line(text)) is not None:
+        raise RefusedError(
+            f"{place.id} has a conflict of git at line {line}: nothing is written to it.",
+            hint=f"Resolve it first: `cm notes edit {place.id}`, or any editor.",
+        )
+
+
+def take_away(place: Found, kept: Path) -> None:
+    """Move the file of a note to where it is kept.
+
+    Raises:
+        RefusedError: it is a link, or is below one.
+        StoreError: it cannot be moved.
+    """
+    _refuse_links(place)
+    refuse_read_only(place)
+    try:
+        paths.private_dir(kept.parent)
+        write_atomically(kept, read_data(place), durable=True)
+        place.file.unlink()
+    except OSError as error:
+        raise cannot_write(place, error) from error
+    wrote(place.file)
+
+
+def kept_file(event: str) -> Path:
+    """Return the saved file of a note deleted or moved by a change."""
+    return paths.data_dir() / "note-changes" / f"{event}.md"
+
+
+def forget_kept(events: Iterable[str]) -> None:
+    """Remove the saved files of notes deleted or moved by some changes.
+
+    Raises:
+        StoreError: one cannot be removed.
+    """
+    gone = set(events)
+    # For a change of several files, each has a number after the event's id.
+    several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
+    for kept in (*map(kept_file, gone), *several):
+        try:
+            kept.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot remove {kept}: {error.strerror or error}.", hint="Check its permissions."
+            ) from error
+
+
+def cannot_write(place: Found, error: OSError) -> StoreError:
+    """Return the message for a note that cannot be written."""
+    return StoreError(
+        f"Cannot write the note {place.id}: {error.strerror or error}.",
+        hint=f"Check the permissions of {place.file.parent} and free space.",
+    )
+
+
+def _refuse_links(place: Found) -> None:
+    if leads_away(place):
+        raise RefusedError(
+            f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
+            hint="Put an ordinary file there.",
+        )
+
+
+def _ignore(folder: Path) -> None:
+    """Have git ignore what belongs to this checkout alone; an existing ignore file is unchanged."""
+    file = folder / ".gitignore"
+    if os.path.lexists(file):
+        return
+    write_atomically(file, "".join(f"/{name}\n" for name in _IGNORED), permissions=None)

@@ -1,0 +1,156 @@
+"""Undoing a change of a note, by its event."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cm_tui.engine.memory.notes import hunks
+from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, refuse_read_only, write_data, writing
+from cm_tui.engine.memory.notes.note_saves import CHANGED, REVERTED, NoteSaves
+from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.scan import stamp_of
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.redaction.marks import has_marks
+from cm_tui.errors import UsageError
+from cm_tui.model.author import Author
+
+
+class TakenBack(NamedTuple):
+    """Result of undoing a change, or of a dry run.
+
+    Attributes:
+        id: of the note.
+        words: the change, for the user.
+        now: the current note, if the same lines have changed since; else None.
+        then: the lines written by the change.
+        back: the lines to restore.
+    """
+
+    id: str
+    words: str
+    now: str | None = None
+    then: str = ""
+    back: str = ""
+
+
+def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack:
+    """Undo a change of a note; later changes of other lines stay.
+
+    Args:
+        notes: the project's.
+        event: one of kind `note.changed`.
+        dry_run: only report what would be undone.
+
+    Raises:
+        UsageError: the event is not a change of a note, or what it moved or deleted cannot be restored.
+        CmError: the note cannot be read or written.
+    """
+    id_, target = event.data.get("note"), event.data.get("target")
+    if event.kind != CHANGED or not isinstance(id_, str):
+        raise UsageError(f"The event {event.id} is not a change of a note.")
+    if event.data.get("deleted") is True or isinstance(target, str):
+        return _file_back(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
+    return _lines_back(notes, event, id_, dry_run=dry_run)
+
+
+def text_before(shown: str, event: Event) -> str | None:
+    """Return a note as it was before a change, to the letter; None: it has changed at these lines since.
+
+    Args:
+        shown: the note as it is.
+        event: one of kind `note.changed`.
+    """
+    found = hunks.read_hunks(event.data.get("hunks"))
+    lines = hunks.taken_back(hunks.lines_of(shown), found, exact=True) if found else None
+    return None if lines is None else joined(lines, event)
+
+
+def joined(lines: Sequence[str], event: Event) -> str:
+    """Return the text of lines that were there before a change: without an end of the last line, if it had none."""
+    text = "\n".join(lines)
+    return text if not lines or event.data.get("open_end") == len(lines) else f"{text}\n"
+
+
+def make_again(notes: Notes, event: Event) -> str:
+    """Make a change of the lines of a note again that was undone; returns the id of its event.
+
+    Args:
+        notes: the project's.
+        event: one of kind `note.changed`.
+
+    Raises:
+        UsageError: the event has no such change, the note has changed in the same lines since, or a line had a secret.
+        CmError: the note cannot be read or written.
+    """
+    id_, found = event.data.get("note"), hunks.read_hunks(event.data.get("hunks"))
+    if event.kind != CHANGED or not isinstance(id_, str) or not found:
+        raise UsageError(f"The event {event.id} tells of no change of a note.")
+    place = notes.places.place(id_)
+    refuse_locked(place)
+    with writing():
+        file = notes.file(place)
+        lines = hunks.taken_back(hunks.lines_of(file.shown), hunks.reversed_hunks(found))
+        if lines is None or any(has_marks(line) for one in found for line in one.after):
+            raise UsageError(f"{id_} has changed in the same lines since.", hint="Write it again: `cm notes edit`.")
+        text = "".join(f"{line}\n" for line in lines)
+        return NoteSaves(notes).put(place, file, text, Author())
+
+
+def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> TakenBack:
+    found, words = hunks.read_hunks(event.data.get("hunks")), f"changed {id_}"
+    place = notes.places.place(id_)
+    with writing():
+        file = notes.file(place)
+        there = hunks.lines_of(file.shown)
+        lines = hunks.taken_back(there, found)
+        if lines is None and hunks.never_made(there, found):
+            # Killed between recording and writing it; or the user undid it by hand.
+            if not dry_run:
+                NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
+            return TakenBack(id_, f"{words}, which is not in it any more")
+        if lines is None:
+            then = "\n".join(line for one in found for line in one.after)
+            back = "\n".join(line for one in found for line in one.before)
+            return TakenBack(id_, words, file.shown, then, back)
+        hidden = Counter(filter(has_marks, lines)) - Counter(filter(has_marks, hunks.lines_of(file.shown)))
+        if hidden:
+            raise UsageError(
+                f"{id_} contained a possible secret, and no journal stores that.",
+                hint="Write these lines again: `cm notes edit`.",
+            )
+        if not dry_run:
+            text = joined(lines, event)
+            saves = NoteSaves(notes)
+            if text.strip() or event.data.get("created") is not True:
+                saves.put(place, file, text, Author(), REVERTED, undoes=event.id)
+            else:
+                # There was no such file before.
+                saves.remove(place, REVERTED, undoes=event.id)
+    return TakenBack(id_, words)
+
+
+def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> TakenBack:
+    """Restore the file of a deleted or moved note."""
+    words = f"moved {id_} to {target}" if target else f"deleted {id_}"
+    place, kept = notes.places.place(id_), kept_file(event.id)
+    with writing():
+        if stamp_of(place) is not None:
+            raise UsageError(f"There is another note {id_} now.", hint="Rename that one first.")
+        try:
+            data = kept.read_bytes()
+        except OSError as error:
+            raise UsageError(f"The saved file of {id_} no longer exists: {error.strerror or error}.") from error
+        if dry_run:
+            return TakenBack(id_, words)
+        refuse_read_only(place)
+        saves = NoteSaves(notes)
+        if target and stamp_of(moved := notes.places.place(target)) is not None:
+            # As it is now: it may have been changed where it was.
+            data = notes.file(moved).data or data
+            saves.remove(moved, REVERTED, undoes=event.id)
+        saves.tell(id_, {"undoes": event.id}, Author(), REVERTED)
+        write_data(place, data)
+        kept.unlink(missing_ok=True)
+    return TakenBack(id_, words)

@@ -1,0 +1,130 @@
+"""The record of a turn, made when it stops: its prompts, the files it touched and its patch."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from cm_tui.counts import count
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials
+from cm_tui.engine.memory.projection.turns import Turn
+from cm_tui.engine.memory.recording import changes
+from cm_tui.engine.memory.recording.gate import without_never_recorded
+from cm_tui.engine.platform.git import safe_git
+from cm_tui.engine.platform.git.reach import has_foreign_history
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.redaction.redact import BEYOND, redact
+from cm_tui.errors import CmError
+
+PATCH_BYTES = 64_000
+"""Most characters of a patch."""
+ANSWER_CHARACTERS = 8_000
+"""Most characters of an answer."""
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FILES = 200
+_SECONDS = 10.0
+_LATE = "recorded late, without a patch"
+_FOREIGN = "without a patch: the `.git` leads to a repository that knows nothing of this folder"
+_SAME = "the patch is that of the episode before"
+_PAUSED = "without a patch: it cannot be told from what happened while recording was paused"
+_LEFT_OUT = "excluded from the patch, as recording was paused when they were changed, or they are never recorded"
+_EXCLUDED = 1_000
+"""Beyond this number, files are not excluded one by one."""
+LATE_SECONDS = 120.0
+"""A stop that is read later than this is recorded without a patch: the files may have moved on."""
+
+
+def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRecord | None:
+    """Make the record of a turn that ended; None when there is nothing to remember.
+
+    Args:
+        root: the project's root.
+        turn: what led to it.
+        stop: the event that ended it.
+        now: seconds since the epoch.
+    """
+    late = now - stop.time > LATE_SECONDS
+    foreign = has_foreign_history(root)
+    base = turn.base or stop.head
+    hidden = frozenset() if late or foreign else _hidden(root, base, turn.first or stop.time, now)
+    patch, kept, files = ("", 0, []) if late or foreign or hidden is None else _patch(root, base, hidden)
+    digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
+    same = bool(digest) and digest == turn.patch_before
+    if not turn.prompts and (same or not patch):
+        return None
+    shown = "" if same else without_credentials(patch)
+    # Text read beyond the cut stays beyond it, so that a secret at the cut is complete.
+    clean = redact(shown, max(0, len(shown) - (len(patch) - kept)))
+    files = [path for path in dict.fromkeys([*turn.files, *files]) if not is_agent_settings(path)]
+    left_out = f"{count(len(hidden), 'file')} {_LEFT_OUT}" if hidden else _PAUSED if hidden is None else ""
+    return EpisodeRecord(
+        agent=str(stop.data.get("agent", "")),
+        session=str(stop.data.get("session", "")),
+        root=str(root),
+        prompts=tuple(turn.prompts),
+        answer=str(stop.data.get("answer", ""))[:ANSWER_CHARACTERS],
+        files=tuple(files)[:_FILES],
+        base=turn.base or "",
+        patch=clean.text,
+        patch_digest=digest,
+        patch_cut=kept < len(patch),
+        redacted=clean.secrets,
+        note=_LATE if late else _FOREIGN if foreign else left_out or (_SAME if same else ""),
+        stop=stop.id,
+    )
+
+
+def _hidden(root: Path, base: str | None, began: float, now: float) -> frozenset[str] | None:
+    """Return the files to exclude from the patch; None: unknown."""
+    if not _is_commit(root, base) or not changes.may_be_left_out():
+        return frozenset()
+    # Both names of a file that was moved.
+    files = _names(_git(root, "diff", "--name-only", "--no-renames", "-z", *([base] if base else [])))
+    files += _names(_git(root, "ls-files", "--others", "--exclude-standard", "-z"))
+    try:
+        found = changes.left_out(root, base, files, began=began, now=now)
+        never = frozenset(files).difference(without_never_recorded(root, files))
+    except CmError:
+        return None
+    hidden = None if found is None else found | never
+    return None if hidden is None or len(hidden) > _EXCLUDED else hidden
+
+
+def _is_commit(root: Path, base: str | None) -> bool:
+    # The journal's value must be a commit: it is an argument of git.
+    return (root / ".git").exists() and (not base or _SHA.fullmatch(base) is not None)
+
+
+def _patch(root: Path, base: str | None, hidden: Collection[str]) -> tuple[str, int, list[str]]:
+    """Return the difference to a commit, the number of characters to keep, and the files in it and new ones."""
+    if not _is_commit(root, base):
+        return "", 0, []
+    start = [base] if base else []
+    without = [".", *(f":(exclude,literal){name}" for name in sorted(hidden))] if hidden else []
+    named = _git(root, "diff", "--name-only", "-z", *start, paths=without)
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    text = _git(root, "diff", *start, paths=without)
+    files = [name for name in _names(named + b"\0" + new) if name not in hidden]
+    kept = len(text[:PATCH_BYTES].decode("utf-8", "replace"))
+    return text.decode("utf-8", "replace"), kept, [_sane(name) for name in files[:_FILES]]
+
+
+def _names(text: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in text.split(b"\0") if name]
+
+
+def _sane(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _git(root: Path, *words: str, paths: Sequence[str] = ()) -> bytes:
+    """Return what git prints, bounded in size and time; nothing where it fails."""
+    try:
+        found = safe_git.run(root, *words, "--", *paths, most=PATCH_BYTES + BEYOND, seconds=_SECONDS)
+    except CmError:
+        return b""
+    return found.data if found.code == 0 or found.is_cut else b""

@@ -1,0 +1,147 @@
+"""Turns of agents' sessions: the current one, its first event, its stop, and its episode."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.memory.projection.visibility import ids_of
+from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
+
+PROMPT_CHARACTERS = 8_000
+"""Most characters of each prompt."""
+FORGOTTEN_SECONDS = 86_400.0
+"""A session silent for so long is given up when another event comes."""
+_PROMPTS = 20
+_FILES = 200
+_SESSIONS = 500
+
+Session = tuple[str, str]
+"""Root of the checkout and id of the session."""
+
+
+@dataclass
+class Turn:
+    """Prompts and edits of a session since it last stopped."""
+
+    begin: Position
+    """Behind the event before its first one: reading on from here yields all of it."""
+    prompts: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    base: str | None = None
+    """The commit at the first prompt."""
+    patch_before: str = ""
+    """Digest of the patch that the session's episode before recorded."""
+    first: float = 0.0
+    """Time of the first event."""
+    last: float = 0.0
+    """Time of the last event."""
+    events: list[str] = field(default_factory=list)
+    """Ids of its prompts and edits."""
+
+    def add(self, event: Event) -> None:
+        """Add a prompt or an edit."""
+        self.first = self.first or event.time
+        self.last = event.time
+        self.events.append(event.id)
+        if event.kind == "hook.prompt":
+            if not self.prompts:
+                self.base = event.head
+            self.prompts = [*self.prompts, str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS]][-_PROMPTS:]
+        elif event.kind == "hook.edit":
+            paths = event.data.get("paths")
+            new = [str(path) for path in paths if path not in self.files] if isinstance(paths, list) else []
+            self.files = [*self.files, *new][-_FILES:]
+
+
+class Turns:
+    """All turns of a journal, from its events in their order.
+
+    A turn begins with a prompt or an edit, ends with a stop, and is recorded by the episode that names the stop.
+
+    Args:
+        patches: digests of the last patches, by session, as `patches` gave them before.
+    """
+
+    def __init__(self, patches: Mapping[Session, str] | None = None) -> None:
+        self._under_way: dict[Session, Turn] = {}
+        self._patches = dict(patches or {})
+        self._recorded: set[str] = set()
+        self._unrecorded: set[str] = set()
+
+    @property
+    def begin(self) -> Position | None:
+        """Return where the first of the turns that are under way began."""
+        return min((turn.begin for turn in self._under_way.values()), default=None)
+
+    @property
+    def patches(self) -> dict[Session, str]:
+        """Return digests of the last patches, by session."""
+        return dict(list(self._patches.items())[-_SESSIONS:])
+
+    @property
+    def unrecorded(self) -> int:
+        """Return the number of turns with a prompt that ended and have no episode yet."""
+        return len(self._unrecorded)
+
+    @property
+    def under_way(self) -> Collection[Turn]:
+        """Return the turns that have not ended yet."""
+        return self._under_way.values()
+
+    def of(self, root: str, session: str) -> Turn | None:
+        """Return the turn that is under way in a session; None: none is."""
+        return self._under_way.get((root, session))
+
+    def follow(self, event: Event, before: Position) -> Turn | None:
+        """Take in an event; returns the turn that it ended.
+
+        Args:
+            event: what happened.
+            before: the position of the event before it.
+        """
+        session = (str(event.data.get("root", "")), str(event.data.get("session", "")))
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            # Put last again: a session that never stops is the first to be forgotten.
+            turn = self._under_way[session] = self._under_way.pop(session, Turn(before))
+            turn.add(event)
+            self._forget(event.time - FORGOTTEN_SECONDS)
+        elif event.kind == "hook.stop":
+            return self._end(event, self._under_way.pop(session, Turn(before)), session)
+        elif event.kind == episode_record.KIND:
+            self._record(EpisodeRecord.from_event(event), session)
+        elif event.kind == ERASURE:
+            self._erase(ids_of(event))
+        return None
+
+    def is_recorded(self, stop: Event) -> bool:
+        """Return whether a stop's episode was among the events, or the stop was erased."""
+        return stop.id in self._recorded
+
+    def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:
+        turn.patch_before = self._patches.get(session, "")
+        if turn.prompts:
+            # Without one there may be nothing to record: no episode is waited for.
+            self._unrecorded.add(stop.id)
+        return turn
+
+    def _record(self, record: EpisodeRecord, session: Session) -> None:
+        self._recorded.add(record.stop)
+        self._unrecorded.discard(record.stop)
+        before_this = self._patches.pop(session, "")
+        self._patches[session] = record.patch_digest or before_this
+
+    def _erase(self, ids: frozenset[str]) -> None:
+        """Drop erased turns, each of which is erased whole; an erased stop gets no episode."""
+        self._recorded |= ids
+        self._unrecorded -= ids
+        self._under_way = {session: turn for session, turn in self._under_way.items() if ids.isdisjoint(turn.events)}
+
+    def _forget(self, since: float) -> None:
+        while True:
+            session, turn = next(iter(self._under_way.items()))
+            if turn.last >= since and len(self._under_way) <= _SESSIONS:
+                return
+            del self._under_way[session]

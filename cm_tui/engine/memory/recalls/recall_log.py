@@ -1,0 +1,265 @@
+"""The recall log of a project: counts by item and reader, with the user's own data.
+
+A request only adds to counts in memory; a thread writes them a moment later, so that a crash loses a few seconds of
+counts. The file has a line for each item and reader of a batch, and is rewritten as sums before it is long.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from cm_tui import paths
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.errors import CmError, StoreError
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
+from cm_tui.model import RecalledBy, Recalls
+from cm_tui.state_file import holding
+
+MOST_ROWS = 20_000
+"""Most items by reader: the last recalled ones."""
+DELAY_SECONDS = 2.0
+"""How long counts stay only in memory."""
+_LONG_BYTES = 2_000_000
+"""A file of this size is rewritten as sums."""
+_MOST_BYTES = 32_000_000
+_NAME_CHARACTERS = 200
+_log = logging.getLogger(__name__)
+
+Key = tuple[str, str]
+"""An item's path, and its reader."""
+
+
+class Count(NamedTuple):
+    """How often, and when last."""
+
+    times: int
+    last: float
+
+    def plus(self, other: Count | None) -> Count:
+        """Return the sum of two counts."""
+        return self if other is None else Count(self.times + other.times, max(self.last, other.last))
+
+
+class RecallLog:
+    """Counts of one project; thread-safe."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._pending: dict[Key, Count] = {}
+        self._timer: threading.Timer | None = None
+        self._read: tuple[Stamp, dict[Key, Count]] | None = None
+        self._summed: tuple[Mapping[Key, Count], Mapping[str, int]] | None = None
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """Return the log of the project at a root.
+
+        Raises:
+            RefusedError: git's data cannot be opened.
+        """
+        return cls.named(folder_of(root).name)
+
+    @classmethod
+    def named(cls, project: str) -> Self:
+        """Return the log of a project by the name of its journal's folder."""
+        return cls(paths.data_dir() / "recalls" / f"{project}.jsonl")
+
+    def note(self, found: Iterable[str], who: str) -> None:
+        """Count items as recalled; written down a moment later.
+
+        Args:
+            found: paths of the items, each counted once.
+            who: `person`, or the name of an agent.
+        """
+        now, reader = time.time(), who[:_NAME_CHARACTERS]
+        with self._lock:
+            for path in dict.fromkeys(found):
+                key = (path[:_NAME_CHARACTERS], reader)
+                self._pending[key] = Count(1, now).plus(self._pending.get(key))
+            if self._pending and self._timer is None:
+                self._timer = threading.Timer(DELAY_SECONDS, self._write_later)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def counts(self, wanted: Collection[str] | None = None) -> dict[str, Recalls]:
+        """Return the counts of recalled items by path.
+
+        Args:
+            wanted: only of these; None: all.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        found = dict(self._written())
+        with self._lock:
+            for key, count in self._pending.items():
+                found[key] = count.plus(found.get(key))
+        rows: dict[str, list[RecalledBy]] = {}
+        for (path, who), count in found.items():
+            if wanted is None or path in wanted:
+                rows.setdefault(path, []).append(RecalledBy(who, count.times, count.last))
+        return {path: _sum(path, each) for path, each in rows.items()}
+
+    def totals(self) -> Mapping[str, int]:
+        """Return the written counts of items by path.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        written = self._written()
+        if self._summed is None or self._summed[0] is not written:
+            sums = Counter[str]()
+            for (path, _), count in written.items():
+                sums[path] += count.times
+            self._summed = (written, sums)
+        return self._summed[1]
+
+    def flush(self) -> None:
+        """Write the counts in memory.
+
+        Raises:
+            StoreError: they cannot be written, and are lost.
+        """
+        with self._lock:
+            pending, self._pending = self._pending, {}
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+        if pending:
+            self._append(pending)
+
+    def forget(self, ids: Collection[str]) -> None:
+        """Forget all counts of items, by their ids, wherever they are.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        gone = set(ids)
+        with self._lock:
+            self._pending = {key: count for key, count in self._pending.items() if _id_of(key[0]) not in gone}
+        with self._held():
+            known = self._sums()
+            kept = {key: count for key, count in known.items() if _id_of(key[0]) not in gone}
+            if len(kept) < len(known):
+                self._write_anew(kept)
+
+    def drop(self) -> None:
+        """Forget all that was counted.
+
+        Raises:
+            StoreError: the file cannot be removed.
+        """
+        with self._lock:
+            self._pending = {}
+        try:
+            self._file.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._failed("remove", error) from error
+
+    def take_over(self, other: RecallLog) -> None:
+        """Add the counts of another log, which is removed.
+
+        Raises:
+            StoreError: one of them cannot be read or written.
+        """
+        found = other._written()
+        if found:
+            self._append(found)
+        other.drop()
+
+    def close(self) -> None:
+        """Write the counts in memory; failures are logged, and the counts are lost."""
+        self._write_later()
+
+    # --- parts ---
+
+    def _write_later(self) -> None:
+        try:
+            self.flush()
+        except CmError as error:
+            # A count is not worth anybody's question.
+            _log.warning("%s", error.message)
+
+    def _held(self) -> AbstractContextManager[None]:
+        return holding(self._file.parent / "lock")
+
+    def _append(self, counts: Mapping[Key, Count]) -> None:
+        with self._held():
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                # Ends a line torn by a crash.
+                file.write(b"\n" + _lines(counts))
+                is_long = file.tell() > _LONG_BYTES
+            if is_long:
+                self._write_anew(self._sums())
+
+    def _write_anew(self, counts: Mapping[Key, Count]) -> None:
+        latest = sorted(counts.items(), key=lambda item: item[1].last, reverse=True)[:MOST_ROWS]
+        write_atomically(self._file, _lines(dict(latest)).decode("ascii"))
+
+    def _written(self) -> dict[Key, Count]:
+        """Return what the file says; read again only when it is another one."""
+        if (stamp := stamp_of(self._file)) is None:
+            return {}
+        if self._read is None or self._read[0] != stamp:
+            self._read = (stamp, self._sums())
+        return self._read[1]
+
+    def _sums(self) -> dict[Key, Count]:
+        try:
+            content = read_bounded(self._file, _MOST_BYTES)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise self._failed("read", error) from error
+        found: dict[Key, Count] = {}
+        for line in content.splitlines():
+            row = _row(line)
+            if row is not None:
+                found[row[0]] = row[1].plus(found.get(row[0]))
+        return found
+
+    def _failed(self, does: str, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot {does} the counts of recalls in {self._file}: {error.strerror or error}.",
+            hint="Check its permissions and free space.",
+        )
+
+
+def _lines(counts: Mapping[Key, Count]) -> bytes:
+    rows = ([path, who, count.times, round(count.last, 3)] for (path, who), count in counts.items())
+    return b"".join(json.dumps(row).encode("ascii") + b"\n" for row in rows)
+
+
+def _row(line: bytes) -> tuple[Key, Count] | None:
+    """Return a line of the file; None: invalid, after a crash or a user's edit."""
+    try:
+        path, who, times, last = json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not (isinstance(path, str) and isinstance(who, str) and _is_number(times) and _is_number(last)):
+        return None
+    return (path, who), Count(int(times), float(last))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _id_of(path: str) -> str:
+    return path.partition("/")[2] or path
+
+
+def _sum(path: str, by: Sequence[RecalledBy]) -> Recalls:
+    ordered = tuple(sorted(by, key=lambda one: (-one.last, one.who)))
+    return Recalls(path, sum(one.times for one in ordered), ordered[0].last, ordered)

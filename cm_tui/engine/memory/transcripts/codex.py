@@ -1,0 +1,405 @@
+"""Codex's transcripts: `sessions/**/rollout-*.jsonl`; records are flat in old versions, wrapped in newer ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.memory.transcripts.codex_calls import CALLS, OUTPUTS, Calls
+from cm_tui.engine.memory.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
+from cm_tui.engine.memory.transcripts.copies import transcripts_in
+from cm_tui.engine.memory.transcripts.line_reading import LineReading, is_spliced
+from cm_tui.engine.memory.transcripts.lines import (
+    HEAD_BYTES,
+    Line,
+    as_count,
+    as_id,
+    as_kind,
+    as_record,
+    as_text,
+    is_packed,
+    opened_text,
+    read_lines,
+)
+from cm_tui.engine.memory.transcripts.transcript import (
+    Item,
+    Named,
+    Read,
+    Resume,
+    Skipped,
+    Transcript,
+    parse_time,
+    texts_of,
+)
+from cm_tui.engine.memory.transcripts.turn import PROMPT_CHARACTERS, SessionFacts, Turn, piece
+
+_HEAD_LINES = 20
+_NOT_TYPED = ("<user_instructions>", "<environment_context>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<turn_aborted>",
+              "<permissions", "<skill>", "<subagent_notification>", "<app-context>", "<collaboration_mode>")  # fmt: skip
+_KNOWN = frozenset({
+    "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break", "background_event", "compacted", "compaction",
+    "context_compacted", "collab_tool_call", "deprecation_notice", "entered_review_mode", "exec_command_begin", "exec_command_end",
+    "exited_review_mode", "ghost_snapshot", "image_generation_call", "item_completed", "item_started", "mcp_startup_complete",
+    "mcp_tool_call_begin", "mcp_tool_call_end", "other", "patch_apply_begin", "patch_apply_end", "plan_update", "session_configured",
+    "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
+    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
+})  # fmt: skip
+_ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
+_MARKS = _ENDS | {"token_count", "error"}
+_WORK = frozenset({"agent_message", "agent_reasoning"})
+_PROMPT = re.compile(r'"type": *"(?:user_message|task_started|turn_started)"|"role": *"user"')
+_DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
+
+
+class Codex:
+    """The transcripts of Codex.
+
+    Args:
+        environment: locates them, if not in their usual place.
+    """
+
+    agent = "codex"
+    asides = frozenset[str]()
+    prefix = "rollout-"
+    names: re.Pattern[str] | None = None
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
+        home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+        self.places: tuple[Path, ...] = (home / "sessions", home / "archived_sessions")
+        self._looked_for: set[str] = set()
+        """Sessions read for their forks."""
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them, archived ones too."""
+        self.unread.clear()
+        for place in self.places:
+            yield from transcripts_in(self, place)
+
+    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
+        """Return None: Codex deletes no transcript by itself."""
+        return None
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return the facts: from the first record, and the folder of an older one without it."""
+        facts: SessionFacts | None = None
+        with opened_text(transcript.file) as stream:
+            for number, line in enumerate(read_lines(stream)):
+                facts = facts or _facts_in(line.record)
+                if facts is not None and not facts.folder:
+                    facts = facts.having(folder=_folder_in(line.record))
+                if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    break
+        if facts is not None and facts.began is None:
+            return facts.having(began=_time_in(transcript.file.name))
+        return facts
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
+        repeated = Repeated(facts, resume.marks, self._forked_from)
+        yield from _Reading(facts, resume, repeated).items(transcript.file)
+
+    def _forked_from(self, session: str) -> ForkedFrom | None:
+        """Return a session by its id, which its file is named by."""
+        if not session or session in self._looked_for:
+            return None
+        for transcript in self.transcripts():
+            if session in transcript.file.name:
+                try:
+                    facts = self.facts(transcript)
+                except OSError:
+                    continue
+                if facts is not None and facts.session == session:
+                    return ForkedFrom(facts, partial(self._turns_of, transcript, facts))
+        return None
+
+    def _turns_of(self, transcript: Transcript, facts: SessionFacts) -> dict[str, tuple[str, SessionFacts]]:
+        self._looked_for.add(facts.session)
+        try:
+            turns = [item.turn for item in self.read(transcript, facts, Resume()) if isinstance(item, Read)]
+        except OSError:
+            return {}
+        finally:
+            self._looked_for.discard(facts.session)
+        return {turn.key: (answer_of(turn), turn.held or facts) for turn in turns}
+
+
+def _facts_in(record: Mapping[str, Any]) -> SessionFacts | None:
+    wrapped = record.get("type") == "session_meta"
+    meta = as_record(record.get("payload")) if wrapped else record
+    session = as_id(meta.get("id"))
+    if not session or (not wrapped and "type" in record):
+        return None
+    git = as_record(meta.get("git"))
+    spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
+    return SessionFacts(
+        Codex.agent,
+        session,
+        as_text(meta.get("cwd")),
+        parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
+        continues=as_id(meta.get("forked_from_id")),
+        began=parse_time(meta.get("timestamp")),
+        commit=as_text(git.get("commit_hash")),
+        remote=as_text(git.get("repository_url")),
+    )
+
+
+def _time_in(name: str) -> float | None:
+    """Return when a session began, from its file name, in local time."""
+    found = _DATED.match(name)
+    try:
+        return (
+            parse_time(datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H-%M-%S").astimezone().timestamp())
+            if found
+            else None
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def _folder_in(record: Mapping[str, Any]) -> str:
+    """Return the folder that an older version gives the model at the start of a session."""
+    text = texts_of(record.get("content"))
+    for before, after in (("<cwd>", "</cwd>"), ("Current working directory: ", "\n")):
+        start = text.find(before)
+        if start >= 0:
+            return text[start + len(before) :].partition(after)[0].strip()
+    return ""
+
+
+class _Reading(LineReading):
+    """Reads turns from the records of one file.
+
+    Args:
+        facts: about the file.
+        resume: the position to start from; updated at the end.
+        repeated: returns which turns are from another session.
+    """
+
+    def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:
+        super().__init__(resume)
+        self._folder = facts.folder
+        self._repeated = repeated
+        self._turn: Turn | None = None
+        self._start = resume.offset
+        self._number = resume.turns
+        self._has_events = resume.marks.get("events") is True
+        """Prompts have separate records: not all messages to the model are the user's."""
+        self._before = resume.turns
+        """Number of turns before the current one."""
+        self._task = ""
+        """Id of the task under way, where the program names it."""
+        self._is_next = False
+        """Another task began: further work is not part of the current turn."""
+        self._typed = ""
+        """The last prompt as sent to the model."""
+        self._said = self._thought = ""
+        self._calls = Calls()
+
+    def _rest(self, end: int) -> Iterator[Item]:
+        if self._turn is not None:
+            yield self._whole(self._turn, end, is_last=True)
+        self._resume.turns = self._number
+        self._resume.marks["events"] = self._has_events
+
+    def _damage(self) -> None:
+        if self._turn is not None and not self._turn.is_over:
+            self._turn.damage()
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        record = line.record
+        kind, payload = as_text(record.get("type")), record
+        at = parse_time(record.get("timestamp"))
+        if kind in {"response_item", "event_msg", "session_meta", "turn_context", "compacted"}:
+            payload = as_record(record.get("payload"))
+            is_event, kind = kind == "event_msg", as_text(payload.get("type")) or kind
+        else:
+            is_event = False
+        if kind == "session_meta":
+            self._repeated.enter(_facts_in(record))
+        if kind in {"turn_context", "session_meta"}:
+            self._enter(as_text(payload.get("cwd")), kind)
+        elif is_event:
+            yield from self._event(kind, payload, line, at)
+        else:
+            yield from self._item(kind, payload, line, at)
+
+    def _enter(self, folder: str, kind: str) -> None:
+        """Record the working folder; in some versions, the context of a turn comes after its prompt."""
+        self._folder = folder or self._folder
+        if kind == "turn_context" and self._turn is not None and self._turn.is_empty:
+            self._turn.folder = self._folder
+
+    # --- records of the program ---
+
+    def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        if kind in {"user_message", "task_started", "turn_started"}:
+            self._now_with_events()
+        if kind in {"task_started", "turn_started"}:
+            self._is_next = self._turn is not None and not self._turn.is_empty
+            self._task, self._typed = as_text(payload.get("turn_id")), ""
+        elif kind == "user_message":
+            text = as_text(payload.get("message"))
+            yield from self._ask(text, line, at, for_agent=not text.lstrip().startswith(_NOT_TYPED))
+        elif kind == "thread_name_updated":
+            if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
+                yield Named(title)
+        elif kind == "thread_rolled_back" and self._turn is not None and self._turn.is_empty:
+            # The user withdrew its prompts.
+            self._turn.is_asked = False
+        elif kind in _WORK or kind in _MARKS:
+            yield from self._agent_event(kind, payload, line, at)
+        elif kind not in _KNOWN:
+            kind = f"event {as_kind(kind, 'without a type')}"
+            yield Skipped(kind, line.start, record=line.record, time=at)
+
+    def _agent_event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        task = as_text(payload.get("turn_id"))
+        if kind in _ENDS and task and self._task and task != self._task:
+            # The end of a task that is not the one under way.
+            return
+        said = as_text(payload.get("message") or payload.get("last_agent_message"))
+        if kind in _WORK or (said and kind in _ENDS):
+            yield from self._go_on(line, said)
+        self._work(kind, payload, at)
+
+    def _go_on(self, line: Line, text: str) -> Iterator[Item]:
+        """Begin a turn if the agent answers an unreadable prompt after the last one."""
+        turn, damaged = self._turn, self._unreadable
+        if damaged and text and text == self._said and not self._is_next:
+            # The second record of the same text.
+            return
+        is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
+        if is_next:
+            if turn is not None:
+                yield self._whole(turn, line.start)
+            # After the end of another record, more than the last prompt is missing.
+            self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
+        elif turn is not None:
+            turn.go_on()
+        self._unreadable = ""
+
+    def _hides_prompt(self, turn: Turn) -> bool:
+        if turn.is_complete:
+            return super()._hides_prompt(turn)
+        # A prompt has several records: the others suffice unless more than one is lost.
+        return any(is_spliced(part) or _PROMPT.search(part) for part in self._unreadable.split("\n"))
+
+    def _now_with_events(self) -> None:
+        """Use the program's records of prompts from now on: earlier messages to the model are instructions."""
+        if not self._has_events and self._turn is not None and not self._turn.has_work:
+            self._turn = None
+            self._number = self._before
+        self._has_events = True
+
+    def _work(self, kind: str, payload: Mapping[str, Any], at: float | None) -> None:
+        turn = self._turn
+        if turn is None or self._is_next:
+            return
+        if not (turn.is_over and kind == "token_count"):
+            # Limits are counted again when a session is resumed.
+            turn.at(at)
+        if kind == "agent_message":
+            self._say(turn, as_text(payload.get("message")))
+        elif kind == "agent_reasoning":
+            self._think(turn, as_text(payload.get("text")))
+        elif kind == "token_count":
+            info = as_record(payload.get("info"))
+            last = as_record(info.get("last_token_usage"))
+            fresh = as_count(last.get("input_tokens")) - as_count(last.get("cached_input_tokens"))
+            total = as_count(as_record(info.get("total_token_usage")).get("total_tokens"))
+            if last:
+                turn.spend(f"total {total}", max(0, fresh) + as_count(last.get("output_tokens")))
+        elif kind == "turn_aborted":
+            why = as_text(payload.get("reason")) or "interrupted"
+            turn.stop("interrupted", f"stopped: {why[:100]}")
+        elif kind == "error":
+            turn.stop("failed", as_text(payload.get("message"))[:300])
+        else:
+            self._say(turn, as_text(payload.get("last_agent_message")))
+            turn.is_over = True
+
+    # --- input and output of the model ---
+
+    def _item(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        text, role = texts_of(payload.get("content")), payload.get("role")
+        if kind == "message" and role == "user":
+            if not text.lstrip().startswith(_NOT_TYPED):
+                if not self._has_events:
+                    yield from self._ask(text, line, at)
+                elif self._turn is None or not self._turn.is_empty:
+                    self._typed = text
+        elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
+            if kind == "message" and role != "assistant":
+                return
+            if not (self._turn and kind in OUTPUTS and self._turn.waits_for(as_text(payload.get("call_id")))):
+                yield from self._go_on(line, text)
+            if self._turn is not None:
+                self._do(self._turn, kind, payload)
+                self._turn.at(at)
+        elif kind not in _KNOWN and not (kind == "" and ("record_type" in payload or "id" in payload)):
+            kind = f"record {as_kind(kind, 'without a type')}"
+            yield Skipped(kind, line.start, record=line.record, time=at)
+
+    def _do(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
+        if kind == "message":
+            self._say(turn, texts_of(payload.get("content")))
+        elif kind == "reasoning":
+            self._think(turn, texts_of(payload.get("summary")))
+        elif kind in CALLS:
+            self._calls.begin(turn, kind, payload)
+        elif kind in OUTPUTS:
+            self._calls.end(turn, payload)
+
+    # --- turns ---
+
+    def _ask(self, text: str, line: Line, at: float | None, *, for_agent: bool = True) -> Iterator[Item]:
+        turn = self._turn
+        if not text.strip():
+            return
+        if turn is not None and turn.is_empty:
+            if piece(text, PROMPT_CHARACTERS) not in turn.prompts:
+                turn.ask(text, for_agent=for_agent)
+            return
+        if turn is not None:
+            yield self._whole(turn, line.start)
+        self._begin(line, text, for_agent=for_agent).at(at)
+
+    def _whole(self, turn: Turn, end: int, *, is_last: bool = False) -> Read:
+        """Return a turn that ends at a place."""
+        self._repeated.mark(turn)
+        self._calls.leave(turn)
+        return Read(turn, self._start, end, is_last=is_last, number=self._before)
+
+    def _begin(self, line: Line, text: str, *, for_agent: bool = True) -> Turn:
+        self._before = self._number
+        self._number += bool(text)
+        self._is_next, self._unreadable, self._typed = False, "", ""
+        # Copies of a session have other ids and times; a prompt has the same place in each. An unreadable prompt is not
+        # counted.
+        self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
+        self._start = line.start
+        self._said = self._thought = ""
+        turn.ask(text, for_agent=for_agent)
+        return turn
+
+    def _say(self, turn: Turn, text: str) -> None:
+        """Add an answer, which has two consecutive records."""
+        if not turn.prompts:
+            turn.answered_by(text)
+        if text != self._said:
+            turn.say(text)
+        self._said = text
+
+    def _think(self, turn: Turn, text: str) -> None:
+        if text != self._thought:
+            turn.think(text)
+        self._thought = text

@@ -1,0 +1,209 @@
+"""Copies of transcripts from `cm rescue`: their places, and which have outlived their originals.
+
+A copy has the path of its original below the name of the agent, is compressed, and has the original's time of change.
+Next to the copies are marks, empty files named by a digest: of transcripts that are not copied, and of those with
+erased content.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from cm_tui import paths
+from cm_tui.engine.memory.transcripts.files import DOCUMENTS, LINES, NOTHING, FoundFile, found_files, line_files
+from cm_tui.engine.memory.transcripts.transcript import Format, Transcript
+from cm_tui.files import SUFFIX, replacing, write_atomically
+from cm_tui.locks import locked
+
+FOLDER = "rescue"
+ENDING = ".gz"
+Mark = Literal["withheld", "erased"]
+_ENDINGS = tuple(f"{ending}{ENDING}" for ending in (*LINES, *DOCUMENTS))
+DEPTH = 6
+"""Levels of folders that hold transcripts."""
+_ANY_DEPTH = 100
+_LEVEL = 1
+"""Of compression: the fastest."""
+_WAIT_SECONDS = 60.0
+_ERASURES = "erasures"
+"""File that every erasure replaces."""
+_SIZE_BYTES = 4
+"""The end of a compressed file holds the size of its content."""
+_SAME_SECONDS = 2.0
+"""Some file systems store times with this precision."""
+
+
+def folder() -> Path:
+    """Return the folder of all copies; not made here."""
+    return paths.state_dir() / FOLDER
+
+
+def mark_of(mark: Mark, name: str) -> Path:
+    """Return the file of a mark, existing or not, by the name of a transcript or a session."""
+    return folder() / mark / sha256(os.fsencode(name)).hexdigest()[:32]
+
+
+def copy_of(agent: str, file: Path) -> Path:
+    """Return where the copy of a transcript is, or would be."""
+    whole = Path(os.path.abspath(file))  # noqa: PTH100 - links are kept
+    drive = [whole.drive.rstrip(":")] if whole.drive else []
+    return folder().joinpath(agent, *drive, *whole.parts[1:-1], f"{whole.name}{ENDING}")
+
+
+def original_of(agent: str, copy: Path) -> Path:
+    """Return the transcript that a file is the copy of."""
+    first, *rest = copy.relative_to(folder() / agent).with_name(copy.name.removesuffix(ENDING)).parts
+    return Path(f"{first}:\\", *rest) if os.name == "nt" else Path("/", first, *rest)
+
+
+def is_kept(agent: str, found: FoundFile) -> bool:
+    """Return whether a transcript needs no copying, by times alone: copied unchanged, or excluded."""
+    if mark_of("erased", str(found.path)).exists():
+        return True
+    for kept in (copy_of(agent, found.path), mark_of("withheld", str(found.path))):
+        try:
+            if abs(kept.stat().st_mtime - found.changed) < _SAME_SECONDS:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def is_whole(agent: str, found: FoundFile) -> bool:
+    """Return whether the copy of a transcript holds all of it."""
+    copy = copy_of(agent, found.path)
+    try:
+        with copy.open("rb") as stream:
+            if abs(os.fstat(stream.fileno()).st_mtime - found.changed) >= _SAME_SECONDS:
+                return False
+            stream.seek(-_SIZE_BYTES, os.SEEK_END)
+            return int.from_bytes(stream.read(_SIZE_BYTES), "little") == found.size % 2**32
+    except OSError:
+        return False
+
+
+def copies_below(agent: str, place: Path, *, depth: int = DEPTH) -> Iterator[tuple[Path, FoundFile]]:
+    """Yield the originals below a place, existing or not, with their copies."""
+    held = copy_of(agent, place / "x").parent
+    for found in found_files(held, _ENDINGS, depth=depth, links=False):
+        original = place / found.path.relative_to(held)
+        yield original.with_name(original.name.removesuffix(ENDING)), found
+
+
+def all_copies(agent: str) -> Iterator[FoundFile]:
+    """Yield all copies of an agent's transcripts, wherever the originals were."""
+    return found_files(folder() / agent, _ENDINGS, depth=_ANY_DEPTH, links=False)
+
+
+def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHING) -> Iterator[Transcript]:
+    """Yield the transcripts below an agent's folder, then the copies of missing ones.
+
+    Args:
+        format_: the agent's format.
+        place: the folder.
+        own: paths below it of the agent's own JSON files, which are not transcripts.
+    """
+    agent, prefix = format_.agent, format_.prefix
+    for found in line_files(
+        place, format_.unread, depth=DEPTH, prefix=prefix, left_out=format_.left_out, own=own, names=format_.names
+    ):
+        yield Transcript(agent, str(found.path), found.path, found.size, found.changed)
+    for original, found in copies_below(agent, place):
+        if not os.path.lexists(original):
+            yield Transcript(agent, str(original), found.path, found.size, found.changed, is_copy=True)
+
+
+def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
+    """Yield the files below one of an agent's folders that can be copied: no links."""
+    endings, names = LINES if format_.names is None else (*LINES, *DOCUMENTS), format_.names
+    for found in found_files(
+        place, endings, depth=DEPTH, prefix=format_.prefix, left_out=format_.left_out, links=False
+    ):
+        if names is None or names.fullmatch(found.path.relative_to(place).as_posix()):
+            yield found
+
+
+# --- writing ---
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Make the copying of one transcript and an erasure mutually exclusive.
+
+    Raises:
+        StoreError: the other one takes too long.
+        OSError: the folder cannot be used.
+    """
+    paths.private_dir(folder())
+    with locked(folder() / "one.lock", _WAIT_SECONDS):
+        yield
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Block other rescues, and remove the partial copy of a killed one.
+
+    Raises:
+        StoreError: another rescue is running.
+        OSError: the folder cannot be used.
+    """
+    paths.private_dir(folder())
+    with locked(folder() / "lock", 1.0):
+        for left in found_files(folder(), SUFFIX, depth=_ANY_DEPTH, links=False):
+            left.path.unlink(missing_ok=True)
+        yield
+
+
+@contextmanager
+def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
+    """Yield a compressing file, which replaces a copy when the block ends without an error.
+
+    Args:
+        copy: the copy.
+        changed: when the original was changed, in nanoseconds.
+
+    Raises:
+        OSError: it cannot be written; an existing copy is unchanged.
+    """
+    paths.private_dir(copy.parent)
+    with replacing(copy, durable=True) as temporary:
+        with temporary.open("wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed:
+            yield packed
+        os.utime(temporary, ns=(changed, changed))
+
+
+def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
+    """Make a mark of a transcript, with the time of its last change.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    file = mark_of(mark, name)
+    paths.private_dir(file.parent)
+    file.touch(mode=0o600)
+    os.utime(file, (changed, changed))
+
+
+def note_erasure() -> None:
+    """Record an erasure: a rescue's data on erased turns is outdated.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_atomically(folder() / _ERASURES, os.urandom(8).hex())
+
+
+def erasures() -> tuple[int, int]:
+    """Return what changes with every erasure."""
+    try:
+        found = (folder() / _ERASURES).stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,286 @@
+"""Copilot CLI's transcripts: `session-state/ID/events.jsonl`, one event per line; older: `session-state/ID.jsonl`.
+
+Format as written by GitHub's public `github/copilot-sdk` (`nodejs/src/generated/session-events.ts`, and
+`docs/features/session-persistence.md` for the folder and `COPILOT_HOME`). The file `workspace.yaml` next to the events
+and the names of edit tools follow public programs that read these sessions. The files below `history-session-state` of
+the first versions are listed as not read: no public source describes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.memory.transcripts import patches
+from cm_tui.engine.memory.transcripts.copies import transcripts_in
+from cm_tui.engine.memory.transcripts.files import found_files
+from cm_tui.engine.memory.transcripts.lines import (
+    HEAD_BYTES,
+    Line,
+    as_count,
+    as_id,
+    as_kind,
+    as_record,
+    as_text,
+    is_packed,
+    opened_text,
+    read_lines,
+)
+from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.transcript import (
+    Item,
+    Named,
+    Resume,
+    Skipped,
+    Transcript,
+    given_path,
+    given_words,
+    parse_time,
+)
+from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
+from cm_tui.files import read_regular
+
+_HEAD_LINES = 50
+_YAML_BYTES = 100_000
+_CWD = re.compile(r"^cwd: *(.+?) *$", re.MULTILINE)
+_NOT_TYPED = ("skill-", "agent-", "system")
+"""Prefixes of the sources of messages from the program itself."""
+_WRITERS = frozenset({"edit", "create", "str_replace_editor", "apply_patch", "write"})
+_OPEN_EDITS = 100
+"""Edits whose results are waited for."""
+_KNOWN = frozenset({
+    *(f"session.{name}" for name in (
+        "start", "resume", "remote_steerable_changed", "idle", "schedule_created", "schedule_cancelled", "schedule_rearmed",
+        "autopilot_objective_changed", "info", "warning", "model_change", "mode_changed", "session_limits_changed",
+        "permissions_changed", "plan_changed", "todos_changed", "workspace_file_changed", "handoff", "truncation", "shutdown",
+        "usage_checkpoint", "context_changed", "usage_info", "context_cleared", "compaction_start", "compaction_complete",
+        "task_complete", "tools_updated", "background_tasks_changed", "skills_loaded", "custom_agents_updated",
+        "mcp_servers_loaded", "mcp_server_status_changed", "extensions_loaded", "custom_notification", "auto_mode_resolved",
+        "managed_settings_resolved", "managed_settings_enforced", "binary_asset", "canvas.opened", "canvas.closed",
+        "canvas.recorded", "canvas.removed", "canvas.unavailable", "canvas.registry_changed", "extensions.attachments_pushed",
+    )),
+    *(f"assistant.{name}" for name in (
+        "turn_start", "turn_end", "intent", "server_tool_progress", "reasoning_delta", "tool_call_delta", "streaming_delta",
+        "message_start", "message_delta", "idle", "usage",
+    )),
+    "tool.user_requested", "tool.execution_partial_result", "tool.execution_progress", "tool_search.activated", "skill.invoked",
+    "subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected", "hook.start",
+    "hook.end", "hook.progress", "system.message", "system.notification", "permission.requested", "permission.completed",
+    "user_input.requested", "user_input.completed", "elicitation.requested", "elicitation.completed", "sampling.requested",
+    "sampling.completed", "mcp.oauth_required", "mcp.oauth_completed", "mcp.headers_refresh_required",
+    "mcp.headers_refresh_completed", "mcp.tools.list_changed", "mcp.resources.list_changed", "mcp.prompts.list_changed",
+    "mcp_app.tool_call_complete", "model.call_failure", "pending_messages.modified", "ui.ephemeral_query",
+    "external_tool.requested", "external_tool.completed", "command.queued", "command.execute", "command.completed",
+    "commands.changed", "auto_mode_switch.requested", "auto_mode_switch.completed", "session_limits_exhausted.requested",
+    "session_limits_exhausted.completed", "capabilities.changed", "exit_plan_mode.requested", "exit_plan_mode.completed",
+    "factory.run_updated", "factory.run_started", "factory.run_settled",
+})  # fmt: skip
+_OVER = frozenset({"session.idle", "session.shutdown", "session.task_complete", "assistant.idle"})
+_FOLDERS = frozenset({"session.start", "session.resume", "session.context_changed"})
+_STEPS = frozenset({"assistant.message", "assistant.reasoning", "tool.execution_start", "tool.execution_complete"})
+
+
+class Copilot:
+    """The transcripts of Copilot CLI.
+
+    Args:
+        environment: where they are, if not in their usual place.
+    """
+
+    agent = "copilot"
+    asides = frozenset[str]()
+    prefix = ""
+    names: re.Pattern[str] | None = re.compile(r"(?:[^/]+/events|[^/]+)\.jsonl(?:\.gz)?")
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
+        self._home = Path(environment.get("COPILOT_HOME") or Path.home() / ".copilot").expanduser()
+        self.places: tuple[Path, ...] = (self._home / "session-state",)
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them."""
+        self.unread.clear()
+        for found in found_files(self._home / "history-session-state", ".json", depth=2, left_out=self.left_out):
+            self.unread[found.path] = "it is a session of an early version of Copilot CLI, whose format is not read"
+        for place in self.places:
+            yield from transcripts_in(self, place)
+
+    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
+        """Return None: no setting is documented by which Copilot CLI deletes sessions."""
+        return None
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return the facts: from the first event, and the folder from a later event or `workspace.yaml` if missing there."""
+        facts: SessionFacts | None = None
+        with opened_text(transcript.file) as stream:
+            for number, line in enumerate(read_lines(stream)):
+                facts = _with(facts, line.record, transcript)
+                if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    break
+        if facts is not None and not facts.folder:
+            return facts.having(folder=_folder_beside(transcript.file))
+        return facts
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
+        yield from _Reading(facts, resume).items(transcript.file)
+
+
+def _with(facts: SessionFacts | None, event: Mapping[str, Any], transcript: Transcript) -> SessionFacts | None:
+    """Return the facts with those of an event; None: no known event yet."""
+    kind, data = as_text(event.get("type")), as_record(event.get("data"))
+    if facts is None and kind in {*_FOLDERS, *_STEPS, "user.message"}:
+        file = Path(transcript.name)
+        name = file.parent.name if file.name.startswith("events.") else file.name.partition(".")[0]
+        facts = SessionFacts(
+            Copilot.agent,
+            as_id(data.get("sessionId")) or as_id(name),
+            began=parse_time(data.get("startTime")) or parse_time(event.get("timestamp")),
+        )
+    if facts is None or kind not in _FOLDERS:
+        return facts
+    context = as_record(data.get("context")) or data
+    host, repository = as_text(context.get("repositoryHost")), as_text(context.get("repository"))
+    return facts.having(
+        folder=as_text(context.get("cwd")),
+        commit=as_text(context.get("headCommit")),
+        remote=f"https://{host}/{repository}" if host and repository else "",
+    )
+
+
+def _folder_beside(file: Path) -> str:
+    """Return the folder that a session's `workspace.yaml` names; empty: none."""
+    data = read_regular(file.with_name("workspace.yaml"), _YAML_BYTES)
+    found = _CWD.search((data or b"").decode("utf-8", "replace"))
+    return found[1].strip("\"'") if found else ""
+
+
+class _Reading(OneTurnReading):
+    """Turns from the events of one file."""
+
+    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+        super().__init__(facts, resume)
+        self._edits: dict[str, tuple[str, Mapping[str, Any], str]] = {}
+        """Edits without results: tool, input, and the patch in it."""
+        self._thought = ""
+
+    def _rest(self, end: int) -> Iterator[Item]:
+        self._leave()
+        yield from super()._rest(end)
+
+    def _end(self, line: Line) -> Iterator[Item]:
+        self._leave()
+        yield from super()._end(line)
+
+    def _leave(self) -> None:
+        """Note the files of edits whose results are missing: they may have been written."""
+        for call, (_, given, patch) in self._edits.items():
+            if self._turn is not None and self._turn.waits_for(call):
+                _write(self._turn, given, patch)
+        self._edits.clear()
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        event = line.record
+        kind, data, at = as_text(event.get("type")), as_record(event.get("data")), parse_time(event.get("timestamp"))
+        if kind in _FOLDERS:
+            self._folder = as_text((as_record(data.get("context")) or data).get("cwd")) or self._folder
+        if kind == "user.message":
+            yield from self._prompt(line, data, at)
+        elif kind in _STEPS:
+            turn = yield from self._step(line, as_text(event.get("id")) or f"{self._facts.session} {line.start}")
+            if turn is not None:
+                turn.at(at)
+                self._do(turn, kind, data, is_aside="agentId" in event or bool(data.get("parentToolCallId")))
+        elif kind == "session.title_changed":
+            if title := as_text(data.get("title")).strip():
+                yield Named(title)
+        elif kind in {"abort", "session.error", *_OVER}:
+            self._stop(kind, data, at)
+        elif kind == "session.snapshot_rewind":
+            self._withdraw()
+        elif kind not in _KNOWN:
+            yield Skipped(f"event {as_kind(kind, 'without a type')}", line.start, record=event, time=at)
+
+    def _prompt(self, line: Line, data: Mapping[str, Any], at: float | None) -> Iterator[Item]:
+        is_typed = not as_text(data.get("source")).startswith(_NOT_TYPED) and "agentId" not in line.record
+        if is_typed and data.get("isAutopilotContinuation") is not True:
+            text = as_text(data.get("content"))
+            key = as_text(line.record.get("id")) or f"{self._facts.session} {line.start}"
+            yield from self._ask(text, line, at, key)
+
+    def _stop(self, kind: str, data: Mapping[str, Any], at: float | None) -> None:
+        turn = self._turn
+        if turn is None or turn.is_over:
+            return
+        if kind == "abort":
+            turn.at(at)
+            turn.stop("interrupted", f"stopped: {as_text(data.get('reason'))[:100] or 'interrupted'}")
+        elif kind == "session.error":
+            turn.at(at)
+            turn.stop("failed", as_text(data.get("message"))[:300])
+        else:
+            turn.is_over = True
+
+    def _do(self, turn: Turn, kind: str, data: Mapping[str, Any], *, is_aside: bool) -> None:
+        call = as_text(data.get("toolCallId"))
+        if kind == "tool.execution_start":
+            self._use(turn, call, data)
+        elif kind == "tool.execution_complete":
+            self._get(turn, call, data)
+        elif is_aside:
+            # A sub-agent's text is not an answer; its tools count as steps.
+            return
+        elif kind == "assistant.reasoning":
+            self._think(turn, as_text(data.get("content")))
+        else:
+            self._think(turn, as_text(data.get("reasoningText")))
+            turn.say(as_text(data.get("content")))
+            turn.spend(as_text(data.get("messageId")), as_count(data.get("outputTokens")))
+
+    def _think(self, turn: Turn, text: str) -> None:
+        """Add a thought, which may be in two events, one after the other."""
+        if text != self._thought:
+            turn.think(text)
+        self._thought = text
+
+    def _use(self, turn: Turn, call: str, data: Mapping[str, Any]) -> None:
+        raw, tool = data.get("arguments"), as_text(data.get("toolName"))
+        given = as_record(raw) or ({"command": as_text(raw)} if isinstance(raw, str) else {})
+        words = given_words(given)
+        turn.use(call, tool, words, given_path(given))
+        patch = next((text for text in map(as_text, given.values()) if "*** Begin Patch" in text), "")
+        is_edit = tool in _WRITERS and given.get("command") != "view"
+        if is_edit or patch:
+            self._edits[call] = (tool, given, patch)
+            if len(self._edits) > _OPEN_EDITS:
+                self._edits.pop(next(iter(self._edits)))
+
+    def _get(self, turn: Turn, call: str, data: Mapping[str, Any]) -> None:
+        result, failed = as_record(data.get("result")), data.get("success") is False
+        text = as_text(result.get("content")) or as_text(as_record(data.get("error")).get("message"))
+        turn.get(call, text, failed=failed)
+        _, given, patch = self._edits.pop(call, ("", {}, ""))
+        if not given or failed:
+            return
+        _write(turn, given, patch)
+        path = given_path(given)
+        diff = patches.from_diff(path, as_text(result.get("detailedContent"))) if path else ""
+        turn.patch.add(diff or patches.from_apply_patch(patch) or _patch(path, given))
+
+
+def _write(turn: Turn, given: Mapping[str, Any], patch: str) -> None:
+    for path in (given_path(given), *patches.written(patch)):
+        turn.write(path)
+
+
+def _patch(path: str, given: Mapping[str, Any]) -> str:
+    """Return an edit as a patch, from the tool's input."""
+    if content := as_text(given.get("file_text")):
+        return patches.from_new_file(path, content)
+    old, new = as_text(given.get("old_str")), as_text(given.get("new_str"))
+    return patches.from_replacement(path, old, new) if path and (old or new) else ""

@@ -1,0 +1,202 @@
+"""Cursor's transcripts of agents: `~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl`, a message a line.
+
+Cursor documents no format. What is read here is what several public programs that read these files agree on: lines with
+`role` and `message.content` (a text, or blocks `text` and `tool_use`), lines `{"type": "turn_ended", "status": …}`, no
+times and no ids, the project's folder as its path with dashes, and the variable `CURSOR_DATA_DIR`. Not supported, as no
+public source describes them well enough: the older transcripts in plain text, which are listed as not read; the
+conversations of the editor itself in `state.vscdb`; the command line's own `store.db`; projects with a shortened name,
+which several folders may have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.memory.transcripts.copies import DEPTH, copy_of, transcripts_in
+from cm_tui.engine.memory.transcripts.files import found_files, names_of_folders
+from cm_tui.engine.memory.transcripts.lines import (
+    HEAD_BYTES,
+    Line,
+    as_id,
+    as_kind,
+    as_list,
+    as_record,
+    as_text,
+    is_packed,
+    opened_text,
+    read_lines,
+)
+from cm_tui.engine.memory.transcripts.named_folders import (
+    dashed,
+    folder_among,
+    folders_called,
+    paths_in,
+    unknown_folder,
+)
+from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.transcript import (
+    Item,
+    Resume,
+    Skipped,
+    Transcript,
+    given_path,
+    given_words,
+    texts_of,
+)
+from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
+
+_HEAD_LINES = 200
+"""Messages by whose paths the folder of a session is looked for."""
+_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_WRITERS = frozenset(
+    {"Write", "StrReplace", "Edit", "MultiEdit", "EditNotebook", "Delete", "edit_file", "search_replace"}
+)
+
+
+class Cursor:
+    """The transcripts of Cursor's agents.
+
+    Args:
+        environment: where they are, if not in their usual place.
+    """
+
+    agent = "cursor"
+    asides = frozenset({"turn_ended"})
+    prefix = ""
+    names: re.Pattern[str] | None = re.compile(r"(?:[^/]+/(?:subagents/)?)?[^/]+\.jsonl(?:\.gz)?")
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        self.unread: dict[Path, str] = {}
+        self.folders: tuple[str, ...] = ()
+        """Possible folders of the sessions, existing or not."""
+        self._projects = Path(environment.get("CURSOR_DATA_DIR") or Path.home() / ".cursor").expanduser() / "projects"
+        self._by_name: dict[str, list[str]] = {}
+        self.places: tuple[Path, ...] = self._find_places()
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them, including sub-agents."""
+        self.unread.clear()
+        self._by_name.clear()
+        self.places = self._find_places()
+        for place in self.places:
+            for found in found_files(place, ".txt", depth=DEPTH, left_out=self.left_out):
+                self.unread[found.path] = (
+                    "it is a transcript of an older version of Cursor in plain text, which is not read"
+                )
+            yield from transcripts_in(self, place)
+
+    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
+        """Return None: it is not documented that Cursor deletes transcripts."""
+        return None
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return the facts, from its path and the files that it names; None: no message."""
+        file = Path(transcript.name)
+        with opened_text(transcript.file) as stream:
+            lines = [line for line in islice(read_lines(stream), _HEAD_LINES) if line.end <= HEAD_BYTES]
+        if not any(_role_of(line.record) for line in lines):
+            return None
+        parent = as_id(file.parent.parent.name) if file.parent.name == "subagents" else ""
+        project = next((one.parent.name for one in file.parents if one.name == "agent-transcripts"), "")
+        named = (path for line in lines for block in _blocks(line.record) for path in paths_in(block.get("input")))
+        return SessionFacts(self.agent, as_id(file.name.partition(".")[0]), self._folder(project, named), parent=parent)
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns from a place on."""
+        if is_packed(transcript.file):
+            resume.from_beginning()
+        yield from _Reading(facts, resume).items(transcript.file)
+
+    def _find_places(self) -> tuple[Path, ...]:
+        names = {
+            *names_of_folders(self._projects),
+            *names_of_folders(copy_of(self.agent, self._projects / "x").parent),
+        }
+        return tuple(self._projects / name / "agent-transcripts" for name in sorted(names))
+
+    def _folder(self, project: str, named: Iterator[str]) -> str:
+        """Return the folder of a project's name: one that the session names, else the only one."""
+        name = dashed(project)
+        if found := folder_among(named, lambda path: dashed(path) == name):
+            return found
+        if name not in self._by_name:
+            self._by_name[name] = folders_called(name)
+        gone = (os.path.normpath(one) for one in self.folders if dashed(one) == name)
+        called = list(dict.fromkeys((*self._by_name[name], *gone)))
+        return called[0] if len(called) == 1 else unknown_folder(project)
+
+
+def _role_of(record: Mapping[str, Any]) -> str:
+    return as_text(record.get("role")) if isinstance(record.get("message"), dict) else ""
+
+
+def _blocks(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [as_record(block) for block in as_list(as_record(record.get("message")).get("content"))]
+
+
+class _Reading(OneTurnReading):
+    """Turns from the messages of one file."""
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        record, role = line.record, _role_of(line.record)
+        if role == "user":
+            text = texts_of(as_record(record.get("message")).get("content"))
+            queries = _QUERY.findall(text)
+            text = "\n".join(queries) if queries else text
+            yield from self._ask(text, line, None, self._key(text))
+            self._results(record)
+        elif role == "assistant":
+            turn = yield from self._step(line, self._key(""))
+            if turn is not None:
+                self._work(turn, line)
+        elif record.get("type") == "turn_ended":
+            self._ended(record)
+        else:
+            kind = as_kind(record.get("type") or record.get("role"), "without a type")
+            yield Skipped(f"record {kind}", line.start, record=record)
+
+    def _key(self, text: str) -> str:
+        """Return the key of a turn: messages have no ids, but a prompt has the same place in each copy."""
+        digest = sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+        return f"{self._facts.session} {self._number + 1} {digest}"
+
+    def _work(self, turn: Turn, line: Line) -> None:
+        if isinstance(text := as_record(line.record.get("message")).get("content"), str):
+            turn.say(as_text(text))
+        for number, block in enumerate(_blocks(line.record)):
+            kind = block.get("type")
+            if kind == "text":
+                turn.say(as_text(block.get("text")))
+            elif kind == "thinking":
+                turn.think(as_text(block.get("thinking")))
+            elif kind == "tool_use":
+                tool, given = as_text(block.get("name")), as_record(block.get("input"))
+                path = given_path(given)
+                turn.use(as_text(block.get("id")) or f"{line.start} {number}", tool, given_words(given), path)
+                # Results are not in the file: it may have been written.
+                turn.write(path if tool in _WRITERS else "")
+        self._results(line.record)
+
+    def _results(self, record: Mapping[str, Any]) -> None:
+        for block in _blocks(record):
+            if block.get("type") == "tool_result" and self._turn is not None:
+                call, failed = as_text(block.get("tool_use_id")), block.get("is_error") is True
+                self._turn.get(call, texts_of(block.get("content")), failed=failed)
+
+    def _ended(self, record: Mapping[str, Any]) -> None:
+        turn, status = self._turn, as_text(record.get("status"))
+        if turn is None or turn.is_over:
+            return
+        if status == "aborted":
+            turn.stop("interrupted", "stopped by the user")
+        elif status == "error":
+            turn.stop("failed", as_text(record.get("error"))[:300])
+        else:
+            turn.is_over = True

@@ -1,0 +1,114 @@
+"""The patch of an imported turn, from the edits in its transcript."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cm_tui.engine.memory.transcripts.lines import as_list, as_record, as_text
+
+PATCH_BYTES = 64_000
+"""Most bytes of a patch."""
+NOTE = "the patch is made of the agent's edits in its transcript"
+_MOST = PATCH_BYTES + 8_000
+_WRITTEN = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+
+
+class Patch:
+    """Edits one after another, within a bound."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._size = 0
+        self.is_cut = False
+
+    @property
+    def text(self) -> str:
+        """Return all of it that was taken."""
+        return "\n".join(self._parts) + "\n" if self._parts else ""
+
+    def add(self, text: str) -> None:
+        """Add an edit."""
+        text = text.strip("\n")
+        if not text:
+            return
+        room = _MOST - self._size
+        self.is_cut = self.is_cut or len(text) > room
+        if room > 0:
+            self._parts.append(text[:room])
+            self._size += min(len(text), room) + 1
+
+
+def from_hunks(path: str, hunks: object) -> str:
+    """Return a patch of a file from hunks as records: `oldStart`, `oldLines`, `newStart`, `newLines`, `lines`."""
+    lines = list(_hunk_lines(hunks))
+    return "\n".join((*_head(path), *lines)) if lines else ""
+
+
+def from_new_file(path: str, content: str) -> str:
+    """Return a patch that makes a file."""
+    lines = content.split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    return "\n".join((*_head(path, new=True), f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines)))
+
+
+def from_replacement(path: str, old: str, new: str) -> str:
+    """Return a patch of a file that replaces one text by another; the line is unknown."""
+    if old == new:
+        return ""
+    gone, come = old.rstrip("\n").split("\n"), new.rstrip("\n").split("\n")
+    hunk = f"@@ -1,{len(gone)} +1,{len(come)} @@"
+    return "\n".join((*_head(path), hunk, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)))
+
+
+def from_edit(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Return an edit of Claude Code as a patch: the program's own, else from the tool's input."""
+    hunks = from_hunks(path, result.get("structuredPatch"))
+    if hunks:
+        return hunks
+    content = as_text(given.get("content"))
+    if content:
+        return from_new_file(path, content)
+    edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
+    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
+    return "\n".join(filter(None, (from_replacement(path, old, new) for old, new in pairs)))
+
+
+def from_diff(path: str, diff: str) -> str:
+    """Return a unified diff of one file with a header as git writes it."""
+    at = diff.find("@@")
+    return "\n".join((*_head(path), diff[at:])) if at >= 0 else ""
+
+
+def from_apply_patch(text: str) -> str:
+    """Return the files of an `apply_patch` text as sections, each with a git header."""
+    out: list[str] = []
+    for line in text.split("\n"):
+        for word, new in (("Add", True), ("Update", False), ("Delete", False)):
+            if line.startswith(f"*** {word} File: "):
+                out += _head(line.partition(": ")[2].strip(), new=new)
+        if not line.startswith("*** "):
+            out.append(line)
+    return "\n".join(out)
+
+
+def written(text: str) -> list[str]:
+    """Return the files that an `apply_patch` text writes."""
+    return [path.strip() for path in _WRITTEN.findall(text)]
+
+
+def _head(path: str, *, new: bool = False) -> list[str]:
+    name = path.replace("\\", "/").replace("\n", " ")
+    before = "/dev/null" if new else f"a/{name}"
+    return [f"diff --git a/{name} b/{name}", f"--- {before}", f"+++ b/{name}"]
+
+
+def _hunk_lines(hunks: object) -> Iterator[str]:
+    for found in as_list(hunks):
+        hunk: Any = as_record(found)
+        numbers = [hunk.get(name) for name in ("oldStart", "oldLines", "newStart", "newLines")]
+        lines = [as_text(line) for line in as_list(hunk.get("lines"))]
+        if lines and all(isinstance(number, int) for number in numbers):
+            yield f"@@ -{numbers[0]},{numbers[1]} +{numbers[2]},{numbers[3]} @@"
+            yield from lines

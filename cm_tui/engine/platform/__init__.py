@@ -1,0 +1,1 @@
+"""Git, store, journal and redaction: what the other layers stand on."""

@@ -1,0 +1,128 @@
+"""Stored commits: read by git's library where possible, else parsed from their bytes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pygit2
+from pygit2.enums import ObjectType
+
+from cm_tui.engine.platform.git.encodings import decode_message
+from cm_tui.engine.platform.git.loose_objects import LooseObjects
+
+_TIME = re.compile(rb"> ?(-?\d{1,18}) [+-]\d{4}$")
+_TREE = re.compile(rb"tree ([0-9a-f]{40})$")
+_PARENT = re.compile(rb"parent ([0-9a-f]{40})$")
+
+
+class MissingError(Exception):
+    """An object that is not in this clone, or damaged.
+
+    Args:
+        oid: which one.
+    """
+
+    def __init__(self, oid: str) -> None:
+        super().__init__(oid)
+        self.oid = oid
+
+
+class CommitInfo(NamedTuple):
+    """A row of `line_commit`, without its ordinal."""
+
+    sha: str
+    time: int
+    author: str
+    subject: str
+
+
+class Commit(NamedTuple):
+    """A commit of any kind."""
+
+    info: CommitInfo
+    tree: pygit2.Oid
+    parents: tuple[str, ...]
+    """Those that this clone should have: none where a shallow one ends."""
+
+
+class Commits:
+    """Reads commits in any condition.
+
+    Args:
+        repository: the repository.
+    """
+
+    def __init__(self, repository: pygit2.Repository) -> None:
+        self._repository = repository
+        self._loose = LooseObjects(Path(repository.path))
+
+    def get(self, sha: str) -> Commit | None:
+        """Return a commit; None when it is not in this clone, or damaged."""
+        try:
+            self._loose.refuse_truncated(sha)
+            found: object = self._repository.get(sha)
+        except (ValueError, pygit2.GitError):
+            return self._parsed(sha)
+        if not isinstance(found, pygit2.Commit):
+            return None
+        author = found.author
+        name = author.raw_name if author is not None else b""
+        encoding = found.message_encoding or ""
+        if encoding:
+            # The library trims control characters, which some encodings begin with.
+            name = _author((self.raw(sha) or b"").partition(b"\n\n")[0]) or name
+        info = _info(sha, found.commit_time, name, found.raw_message, encoding)
+        return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
+
+    def require(self, sha: str) -> Commit:
+        """Return a commit.
+
+        Raises:
+            MissingError: it is not in this clone, or damaged.
+        """
+        found = self.get(sha)
+        if found is None:
+            raise MissingError(sha)
+        return found
+
+    def raw(self, sha: str) -> bytes | None:
+        """Return the bytes of a commit; None when it is not in this clone, or damaged."""
+        try:
+            self._loose.refuse_truncated(sha)
+            kind, data = self._repository.read(sha)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return data if kind == ObjectType.COMMIT else None
+
+    def _parsed(self, sha: str) -> Commit | None:
+        """Read a complete commit in an unusual format, such as with an invalid address."""
+        data = self.raw(sha)
+        if data is None:
+            return None
+        header, _, message = data.partition(b"\n\n")
+        first, *lines = header.split(b"\n")
+        tree = _TREE.match(first)
+        if tree is None:
+            return None
+        said = {key: value for key, _, value in (line.partition(b" ") for line in reversed(lines))}
+        # As git does: a time that cannot be read is the first second of all.
+        time = next(
+            (int(found[1]) for key in (b"committer", b"author") if (found := _TIME.search(said.get(key, b"")))), 0
+        )
+        name = _author(header)
+        parents = tuple(found[1].decode() for line in lines if (found := _PARENT.match(line)))
+        encoding = said.get(b"encoding", b"").decode("ascii", "replace")
+        return Commit(_info(sha, time, name, message, encoding), pygit2.Oid(hex=tree[1].decode()), parents)
+
+
+def _author(header: bytes) -> bytes:
+    line = next((line for line in header.split(b"\n") if line.startswith(b"author ")), b"author ")
+    return line.removeprefix(b"author ").partition(b"<")[0].strip()
+
+
+def _info(sha: str, time: int, author: bytes, message: bytes, encoding: str) -> CommitInfo:
+    subject = decode_message(message, encoding).strip().split("\n", 1)[0]
+    name = decode_message(author, encoding)
+    return CommitInfo(sha, time, name.replace("\0", ""), subject.replace("\0", "").rstrip())

@@ -1,0 +1,166 @@
+"""Erasing the content of events in a journal's files; all positions stay valid.
+
+An erased line keeps its length: the rest of the event is filled with blanks. So a reader continues at its position,
+whatever was erased before it. A file is replaced as a whole by its successor, and the content of the old one is
+overwritten afterwards; after a crash in between, one of the two is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from cm_tui.engine.platform.journal.appending import sync_folder
+from cm_tui.engine.platform.journal.event import ERASED, ERASURE
+from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.errors import StoreError
+from cm_tui.files import remove_left_overs, replacing, write_atomically
+from cm_tui.locks import locked
+
+_UNFINISHED = "erasing.json"
+_LOCK = "erasing.lock"
+_WAIT_SECONDS = 60.0
+_NAMES = 10_000
+"""Names that are put into one event, which has a limit."""
+_PIECE = 1_000_000
+
+
+class Line(NamedTuple):
+    """An erased line, and its remains."""
+
+    segment: int
+    start: int
+    end: int
+    """Behind its last byte."""
+    left: tuple[str, float, str] | None
+    """Id, time and kind of the event; None: nothing is left but blanks."""
+    origin: str = ""
+    """Digest that names the turn in a transcript: it is not imported again."""
+
+
+def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -> None:
+    """Record the erasure of events, and erase their lines; the caller holds the journal.
+
+    Args:
+        journal: the journal, held.
+        lines: the erased lines, in order.
+        names: ids of the erased events, for readers that have them.
+
+    Raises:
+        StoreError: the disk is full or read-only.
+        OSError: the same, for a file.
+    """
+    for first in range(0, len(names), _NAMES):
+        journal.append_held(ERASURE, {"ids": list(names[first : first + _NAMES])})
+    for segment in journal.segments():
+        # A process that was killed may have left a copy of the file.
+        remove_left_overs(journal.file(segment))
+    for segment, found in groupby(lines, key=lambda line: line.segment):
+        _rewrite(journal.file(segment), list(found))
+    sync_folder(journal.folder)
+
+
+def unfinished(journal: Journal) -> tuple[str, ...]:
+    """Return the request of an interrupted erasure.
+
+    Raises:
+        StoreError: the record of it cannot be read.
+    """
+    try:
+        names = json.loads((journal.folder / _UNFINISHED).read_bytes())["names"]
+        return tuple(str(name) for name in names)
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{journal.folder / _UNFINISHED} cannot be read: {error}", hint="Remove it, and erase again."
+        ) from error
+
+
+@contextmanager
+def alone(journal: Journal) -> Iterator[None]:
+    """Block other erasures of the same journal; appending is not blocked.
+
+    Raises:
+        StoreError: another erasure is running.
+    """
+    with journal.held():
+        # Create the journal if it is missing.
+        pass
+    with locked(journal.folder / _LOCK, _WAIT_SECONDS):
+        yield
+
+
+def note(journal: Journal, names: Iterable[str]) -> None:
+    """Record on disk what will be erased, until `forget_note`; `unfinished` returns it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    remove_left_overs(journal.folder / _UNFINISHED)
+    write_atomically(journal.folder / _UNFINISHED, json.dumps({"names": list(names)}), durable=True)
+    sync_folder(journal.folder)
+
+
+def forget_note(journal: Journal) -> None:
+    """Note that the erasure has come to its end."""
+    (journal.folder / _UNFINISHED).unlink(missing_ok=True)
+
+
+def _rewrite(file: Path, lines: Sequence[Line]) -> None:
+    patches = [(line.start, line.end, _what_is_left(line)) for line in lines]
+    with file.open("rb+") as old:
+        with replacing(file, durable=True) as successor, successor.open("wb") as new:
+            _copy(old, new, patches)
+            new.flush()
+            # Windows replaces no file that is open.
+            if os.name == "nt":
+                old.close()
+        if os.name != "nt":
+            _overwrite(old, patches)
+
+
+def _copy(old: BinaryIO, new: BinaryIO, patches: Iterable[tuple[int, int, bytes]]) -> None:
+    at = 0
+    for start, end, text in patches:
+        _copy_part(old, new, start - at)
+        new.write(text)
+        at = old.seek(end)
+    _copy_part(old, new, None)
+
+
+def _copy_part(old: BinaryIO, new: BinaryIO, size: int | None) -> None:
+    while (size is None or size > 0) and (piece := old.read(_PIECE if size is None else min(size, _PIECE))):
+        new.write(piece)
+        size = None if size is None else size - len(piece)
+
+
+def _overwrite(old: BinaryIO, patches: Iterable[tuple[int, int, bytes]]) -> None:
+    """Overwrite the old file's remains on disk, as far as the file system writes in place."""
+    # It has no name any more; an open reader still finds lines where lines were.
+    for start, _, text in patches:
+        old.seek(start)
+        old.write(text)
+    old.flush()
+    os.fsync(old.fileno())
+
+
+def _what_is_left(line: Line) -> bytes:
+    """Return as many bytes as the line had."""
+    size = line.end - line.start
+    blank = b" " * (size - 1) + b"\n"
+    if line.left is None:
+        return blank
+    name, time, kind = line.left
+    named = [{"kind": kind, "origin": line.origin}] if line.origin else []
+    for data in (*named, {"kind": kind}, {}):
+        fields = {"id": name, "time": time, "kind": ERASED, "head": None, "data": data}
+        text = json.dumps(fields, separators=(",", ":")).encode()
+        if len(text) < size:
+            return text.ljust(size - 1) + b"\n"
+    return blank

@@ -1,0 +1,69 @@
+"""Reading one file of a journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from cm_tui.engine.platform.journal.event import MAX_BYTES, Event, Position, Problem, as_event, parse_line
+
+_PIECE = 65_536
+
+
+def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
+    """Events and problems from a position on; a last line without an end counts only when `torn`."""
+    at = start.offset
+    size = os.fstat(file.fileno()).st_size
+    if at > size:
+        yield Problem(start, 0, f"the file ends before this place, at {size:,}")
+        return
+    file.seek(max(at - 1, 0))
+    if at and file.read(1) != b"\n":
+        # Not between two lines: the file is another one than when the position was taken, or its end was torn.
+        at += _skip_line(file)
+    while line := file.readline(MAX_BYTES + 1):
+        begin = Position(start.segment, at)
+        whole = line.endswith(b"\n")
+        at += len(line) if whole else len(line) + _skip_line(file)
+        ended = whole or _ends_with_newline(file)
+        if not ended and not torn:
+            return
+        fields = parse_line(line) if ended else "torn"
+        if isinstance(fields, dict):
+            yield as_event(fields, Position(start.segment, at))
+        elif line.strip():
+            yield Problem(begin, at - begin.offset, fields)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Skip to the end of a line of unknown length, in pieces."""
+    skipped = 0
+    while piece := file.readline(MAX_BYTES):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _ends_with_newline(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_CUR)
+    return file.read(1) == b"\n"
+
+
+def line_before(file: BinaryIO, offset: int) -> bytes:
+    """Return the line that ends at an offset; empty: none, or longer than any event."""
+    size = os.fstat(file.fileno()).st_size
+    found = b""
+    at = offset
+    while 0 < at <= size and len(found) <= MAX_BYTES:
+        step = min(at, _PIECE)
+        file.seek(at - step)
+        found = file.read(step) + found
+        if not found.endswith(b"\n"):
+            return b""
+        at -= step
+        begin = found.rfind(b"\n", 0, -1)
+        if begin >= 0 or at == 0:
+            return found[begin + 1 :]
+    return b""

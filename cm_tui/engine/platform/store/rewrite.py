@@ -1,0 +1,63 @@
+"""Rewriting a store's file without its deleted data."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+
+from cm_tui.engine.platform.store.connection import FORMAT, SETTINGS, connect
+from cm_tui.engine.platform.store.database import FILE
+from cm_tui.engine.platform.store.failures import explained
+from cm_tui.errors import StoreBusyError, StoreError
+from cm_tui.files import PRIVATE, remove_left_overs, replacing
+
+
+def write_anew(folder: Path) -> None:
+    """Copy a closed store into a new file in its place, without deleted data.
+
+    Raises:
+        StoreBusyError: another process has it.
+        StoreError: it cannot be read, or there is no space for a second one.
+    """
+    file = folder / FILE
+    refuse_busy(folder)
+    remove_left_overs(file)
+    try:
+        with (
+            explained(file),
+            replacing(file, durable=True) as successor,
+            closing(duckdb.connect(config=SETTINGS)) as db,
+        ):
+            successor.unlink()
+            for name, path, options in (("old", file, ""), ("new", successor, f" (STORAGE_VERSION '{FORMAT}')")):
+                quoted = str(path).replace("'", "''")
+                db.execute(f"ATTACH '{quoted}' AS {name}{options}")
+            db.execute("COPY FROM DATABASE old TO new")
+            db.execute("DETACH old")
+            db.execute("DETACH new")
+            successor.chmod(PRIVATE)
+        # DuckDB removes it when it closes the file, unless the file was replaced.
+        file.with_name(f"{FILE}.wal").unlink(missing_ok=True)
+        shutil.rmtree(file.with_name(f"{FILE}.tmp"), ignore_errors=True)
+    except OSError as error:
+        raise StoreError(f"Cannot rewrite {file}: {error}", hint="Free some space.") from error
+
+
+def refuse_busy(folder: Path) -> None:
+    """Raise when another process has the store of a folder open; a damaged store has no owner.
+
+    Raises:
+        StoreBusyError: the message names the process.
+    """
+    file = folder / FILE
+    if not file.exists():
+        return
+    try:
+        connect(file).close()
+    except StoreBusyError:
+        raise
+    except StoreError:
+        return

@@ -1,0 +1,122 @@
+"""Choosing the provider of vectors that the settings ask for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+
+from cm_tui.config import EmbeddingConfig
+from cm_tui.config.endpoints import endpoint_of, fallback_of
+from cm_tui.engine.search.embed.provider import Matrix, NoProvider, Provider
+
+_log = logging.getLogger(__name__)
+
+
+def provider_for(
+    config: EmbeddingConfig, say: Callable[[str], None] = _log.info, *, is_allowed: Callable[[], bool] = lambda: True
+) -> Provider:
+    """Return the configured provider.
+
+    Nothing is loaded or contacted yet: that happens with the first text, and raises errors there.
+
+    Args:
+        config: the `embedding` section.
+        say: called with a message before anything slow or remote, such as a download.
+        is_allowed: called before each request to an endpoint; False: the settings no longer name it, and nothing is
+            sent.
+    """
+    if config.provider == "none":
+        return NoProvider()
+    endpoint = endpoint_of(config)
+    if endpoint is not None:
+        from cm_tui.engine.search.embed.remote import RemoteProvider
+
+        return RemoteProvider(config, endpoint, is_allowed=is_allowed)
+    if config.provider == "fastembed":
+        from cm_tui.engine.search.embed.fastembed_provider import FastembedProvider
+
+        return FastembedProvider(config, say)
+    from cm_tui.engine.search.embed.bundled import BundledProvider
+
+    return BundledProvider()
+
+
+def fallback_provider_for(
+    config: EmbeddingConfig, *, is_allowed: Callable[[], bool] = lambda: True
+) -> tuple[Provider, EmbeddingConfig] | None:
+    """The configured fallback provider and its settings; None: no fallback.
+
+    Args:
+        config: the `embedding` section.
+        is_allowed: as for `provider_for`.
+    """
+    settings = fallback_of(config)
+    return None if settings is None else (provider_for(settings, is_allowed=is_allowed), settings)
+
+
+def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
+    """Request one vector from a model, to test it.
+
+    Args:
+        provider: the model.
+        patiently: retry where an endpoint is busy, as for a query.
+
+    Raises:
+        ModelError: the model returned no vector.
+    """
+    remote = sys.modules.get("cm_tui.engine.search.embed.remote")
+    if not patiently and remote is not None and isinstance(provider, remote.RemoteProvider):
+        vector: Matrix = provider.ask_once()
+        return vector
+    provider.check()
+    return provider.embed_query("parse the configuration file")
+
+
+def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
+    """Return the provider for prose; None: the configured one is used for prose, too.
+
+    It is bundled and runs locally, even if code is sent to an endpoint, as prose must not leave the machine.
+    machine alone.
+    """
+    if config.provider in {"fastembed", "none"}:
+        return None
+    from cm_tui.engine.search.embed.prose import shared_provider
+
+    return shared_provider()
+
+
+def passages_provider_for(prose: Provider) -> Provider:
+    """Return the provider with the same vectors for many passages."""
+    from cm_tui.engine.search.embed.prose import ProseProvider
+
+    if not isinstance(prose, ProseProvider):
+        return prose
+    from cm_tui.engine.search.embed.prose_process import beside
+
+    return beside(prose)
+
+
+def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
+    """Embed any number of texts: unit rows.
+
+    Raises:
+        ModelError: a file of the model is missing or damaged.
+    """
+    from cm_tui.engine.search.embed.prose import ProseProvider
+
+    if not isinstance(prose, ProseProvider):
+        return prose.embed(texts)
+    from cm_tui.engine.search.embed import prose_process
+
+    return prose_process.embed_many(prose, texts)
+
+
+def let_go_if_unused(seconds: float) -> bool:
+    """Release the model of prose if it was unused for so long; return whether it was released."""
+    beside = sys.modules.get("cm_tui.engine.search.embed.prose_process")
+    prose = sys.modules.get("cm_tui.engine.search.embed.prose")
+    if beside is not None and prose is not None:
+        beside.beside(prose.shared_provider()).let_go_if_unused()
+    # Not imported for this if it was never used.
+    return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))

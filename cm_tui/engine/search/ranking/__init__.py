@@ -1,0 +1,1 @@
+"""Passages, keywords, fusion, adjustments, reranking, explanation."""

@@ -1,0 +1,129 @@
+"""Adjustments: named boosts and penalties on the fused score. `docs/search.md` gives the reason for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
+from cm_tui.model import Profile
+
+BOOSTS = (
+    "exact-name", "definition", "near-name", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
+    "file", "frame", "message",
+)  # fmt: skip
+"""Add `weight × signal`."""
+PENALTIES = (
+    "tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated", "nameless", "values", "types",
+)  # fmt: skip
+"""Take away `weight × signal`."""
+
+COHERENCE = "coherence"
+BEST_OF_FILE = "best-of-file"
+NAME_VECTOR = "name-vector"
+NAMES = (*BOOSTS, COHERENCE, *PENALTIES, BEST_OF_FILE, NAME_VECTOR)
+"""Every name that a profile's adjustments may use."""
+
+DETAILS = {
+    "exact-name": "defines exactly the name that is asked for",
+    "definition": "defines a name that the query gives",
+    "near-name": "defines a name that is nearly the one in the query, which is nowhere",
+    "file-name": "words of the query in the file's name",
+    "path": "words of the query in folders and file name",
+    "symbol-name": "words of the query in names defined here",
+    "name-share": "words of its own name that the query says",
+    "container": "words of the query in the names of what it stands in",
+    "head": "words of the query in its first lines of code",
+    "length": "as long as something that does work is",
+    "usage": "a document, for a question about use",
+    "file": "the file as a whole answers the query",
+    "frame": "a place that the trace names",
+    "message": "has words of the error message in a row",
+    "coherence": "other passages of the file answer too",
+    "tests": "a test",
+    "examples": "an example or a benchmark",
+    "docs": "documentation",
+    "legacy": "kept for compatibility",
+    "vendored": "a copy of foreign code",
+    "settings": "settings or build instructions",
+    "declarations": "declarations without code",
+    "generated": "written by a program",
+    "nameless": "imports and other lines outside of any symbol",
+    "values": "constants, fields and other values",
+    "types": "the head of a type, without its methods",
+    "best-of-file": "the best passage of its file",
+}
+
+
+class Stage(NamedTuple):
+    """The share of one step in every candidate's score, for explaining shown hits."""
+
+    name: str
+    group: str
+    values: Column
+    weight: float
+    contributions: Column
+    detail: Callable[[int], str]
+
+
+def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Apply a profile's adjustments.
+
+    Args:
+        table: the candidates.
+        fused: their score so far.
+        profile: its `adjustments` are the weights; a name that is missing or 0 does nothing.
+
+    Returns:
+        The new scores, and what each adjustment added.
+    """
+    stages: list[Stage] = []
+    score = fused
+    weights = profile.adjustments
+    for name in BOOSTS:
+        values = table.signals.get(name)
+        if values is not None and (weight := weights.get(name, 0.0)):
+            score = _apply(stages, name, values, weight, weight * values, score)
+    if weight := weights.get(COHERENCE, 0.0):
+        values = coherence(table.paths, fused)
+        score = _apply(stages, COHERENCE, values, weight, weight * values, score)
+    for name in PENALTIES:
+        values = table.signals.get(name)
+        if values is not None and (weight := weights.get(name, 0.0)):
+            score = _apply(stages, name, values, weight, -weight * values, score)
+    if weight := weights.get(BEST_OF_FILE, 0.0):
+        values = best_of_file(table.paths, score)
+        score = _apply(stages, BEST_OF_FILE, values, weight, weight * values, score)
+    return score, stages
+
+
+def _apply(
+    stages: list[Stage], name: str, values: Column, weight: float, contributions: Column, score: Column
+) -> Column:
+    text = DETAILS[name]
+    stages.append(Stage(name, "adjust", values, weight, contributions, lambda _row: text))
+    return score + contributions
+
+
+def best_of_file(paths: list[str], scores: Column) -> Column:
+    """Return 1 for the best-scoring passage of each file (the first of equal ones), and 0 for the others."""
+    best: dict[str, int] = {}
+    for row in np.argsort(-scores, kind="stable").tolist():
+        best.setdefault(paths[row], row)
+    values = np.zeros(len(paths))
+    values[list(best.values())] = 1.0
+    return values
+
+
+def coherence(paths: list[str], scores: Column) -> Column:
+    """Return the summed score of each file's passages, as a share of the best file's sum."""
+    numbers: dict[str, int] = {}
+    files = np.array([numbers.setdefault(path, len(numbers)) for path in paths], dtype=np.int64)
+    if not len(files):
+        return np.zeros(0)
+    sums = np.bincount(files, weights=scores)
+    best = float(sums.max())
+    share: Column = (sums / best)[files] if best > 0 else np.zeros(len(files))
+    return share

@@ -1,0 +1,90 @@
+"""Context: neighbours of a passage in its thread indicate its subject, and add to its score."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.ranking.adjust import Stage
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
+from cm_tui.engine.search.ranking.documents import Threads
+from cm_tui.model import Profile
+
+_BEST = 3
+"""Best turns of a thread that make its score; missing ones count as 0."""
+
+
+_ALONE = 60.0
+"""Number of words at which context counts half: a line of talk needs it, a report does not."""
+_SHORT = 5.0
+"""Number of words at which a turn counts half: "Yes, do that" answers no question, whatever its context."""
+
+
+def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the turns directly before and after those of some rows, in the same thread.
+
+    Args:
+        threads: one row per passage.
+        rows: passages.
+    """
+    rows = rows[threads.thread[rows] >= 0]
+    turns = np.unique(threads.turn[rows])
+    around = np.setdiff1d(np.concatenate([turns - 1, turns + 1]), turns)
+    near = np.flatnonzero(np.isin(threads.turn, around))
+    return near[np.isin(threads.thread[near], np.unique(threads.thread[rows]))]
+
+
+def lend(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Add a passage's thread, and the turns directly before and after it, to its score.
+
+    `s·(own + a·(t·thread + n·(before + after))) / (1 + a·(t + 2n))`, where a turn is as good as its best passage and a
+    thread as its three best turns together, by three; of a turn of w words, `a = 60 / (60 + w)` and `s = w / (w + 5)`.
+    A passage without a thread keeps its score.
+
+    Args:
+        table: the candidates.
+        scores: their scores so far.
+        profile: `thread` and `neighbours` are t and n; 0: no effect.
+    """
+    share, near = profile.thread, profile.neighbours
+    inside = table.threads >= 0
+    if not (share or near) or not inside.any():
+        return scores, []
+    turns, first, row = np.unique(table.turns[inside], return_index=True, return_inverse=True)
+    best = np.zeros(len(turns))
+    np.maximum.at(best, row, scores[inside])
+    thread = table.threads[inside][first]
+    words = np.bincount(row, weights=table.lengths[inside])
+    alone, said = _ALONE / (_ALONE + words), words / (words + _SHORT)
+    context = share * _of_threads(best, thread) + near * _of_neighbours(best, turns, thread)
+    lent = np.zeros(len(scores))
+    with_context = (scores[inside] + (alone * context)[row]) / (1 + alone * (share + 2 * near))[row]
+    lent[inside] = said[row] * with_context - scores[inside]
+    lengths = dict(zip(np.flatnonzero(inside).tolist(), words[row].tolist(), strict=True))
+
+    def detail(at: int) -> str:
+        return f"its session by {share:g}, the turns around it by {near:g} each, as a turn of {lengths[at]:.0f} words needs it"
+
+    around = np.zeros(len(scores))
+    around[inside] = context[row] / (share + 2 * near)
+    return scores + lent, [Stage("context", "adjust", around, share + 2 * near, lent, detail)]
+
+
+def _of_threads(best: Column, thread: NDArray[np.int32]) -> Column:
+    """How well each turn's thread answers."""
+    order = np.lexsort((-best, thread))
+    starts = np.searchsorted(thread[order], thread[order], side="left")
+    sums = np.zeros(int(thread.max()) + 1)
+    top = order[np.arange(len(order)) - starts < _BEST]
+    np.add.at(sums, thread[top], best[top])
+    found: Column = sums[thread] / _BEST
+    return found
+
+
+def _of_neighbours(best: Column, turns: NDArray[np.int32], thread: NDArray[np.int32]) -> Column:
+    """Scores of the turns directly before and after each; turns are ascending."""
+    found = np.zeros(len(best))
+    follows = (np.diff(turns) == 1) & (np.diff(thread) == 0)
+    found[1:] += np.where(follows, best[:-1], 0.0)
+    found[:-1] += np.where(follows, best[1:], 0.0)
+    return found

@@ -1,0 +1,210 @@
+"""Writing the keyword index: full-text tables, updated by SQL in the transaction that changes the passages."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
+
+FIELDS = ("path", "title", "body")
+"""`path` words of the path, `title` names of the symbols that the passage defines, `body` its text."""
+
+_BATCH = 20_000
+
+
+class Document(NamedTuple):
+    """A passage as it is indexed: one text a field, in the order of `FIELDS`."""
+
+    id: int
+    texts: tuple[str, str, str]
+
+
+class _Occurrences(NamedTuple):
+    """All occurrences in a batch: position of the document, field and batch-local number of the term."""
+
+    document: NDArray[np.int64]
+    field: NDArray[np.int64]
+    term: NDArray[np.int64]
+    vocabulary: list[str]
+
+
+class _Numbering(dict[str, int]):
+    """Numbers words in the order in which they are met."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def add(
+    db: Database,
+    documents: Iterable[Document],
+    wording: Wording = CODE_WORDING,
+    check: Callable[[], None] = lambda: None,
+) -> int:
+    """Index new passages; called inside an open transaction.
+
+    Args:
+        db: the store.
+        documents: passages of sources with the same wording.
+        wording: how their texts are split and counted.
+        check: called between two documents: lets requests run first, and raises on cancellation.
+
+    Returns:
+        How many documents were added.
+    """
+    stream = iter(documents)
+    added = 0
+    while batch := list(islice(stream, _BATCH)):
+        _add_batch(db, batch, wording, check)
+        added += len(batch)
+    if added:
+        _refresh_stats(db)
+    return added
+
+
+def remove(db: Database, ids: Sequence[int]) -> None:
+    """Forget passages; called inside an open transaction."""
+    if not ids:
+        return
+    cursor = db.cursor
+    cursor.register("fts_gone", {"id": np.asarray(ids, dtype=np.int64)})
+    try:
+        cursor.execute("CREATE OR REPLACE TEMP TABLE fts_going AS SELECT id FROM fts_gone")
+    finally:
+        cursor.unregister("fts_gone")
+    cursor.execute(
+        """
+        UPDATE fts_main_passage.dict d SET df = d.df - gone.n
+        FROM (SELECT termid, count(DISTINCT docid) AS n FROM fts_main_passage.terms
+              WHERE docid IN (SELECT id FROM fts_going) GROUP BY termid) gone
+        WHERE d.termid = gone.termid
+        """
+    )
+    cursor.execute("DELETE FROM fts_main_passage.dict WHERE df = 0")
+    cursor.execute("DELETE FROM fts_main_passage.terms WHERE docid IN (SELECT id FROM fts_going)")
+    cursor.execute("DELETE FROM fts_main_passage.docs WHERE docid IN (SELECT id FROM fts_going)")
+    cursor.execute("DROP TABLE fts_going")
+    _refresh_stats(db)
+
+
+def clear(db: Database) -> None:
+    """Empty the index."""
+    for table in ("docs", "terms", "dict"):
+        db.execute(f"DELETE FROM fts_main_passage.{table}")  # noqa: S608 - our own names
+    _refresh_stats(db)
+
+
+def _refresh_stats(db: Database) -> None:
+    db.execute("DELETE FROM fts_main_passage.stats")
+    db.execute("INSERT INTO fts_main_passage.stats SELECT count(*), coalesce(avg(len), 0) FROM fts_main_passage.docs")
+
+
+def _add_batch(db: Database, batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> None:
+    found = _occurrences(batch, wording, check)
+    size = len(batch)
+    lengths = np.bincount(found.document, minlength=size)
+    ids = np.fromiter((document.id for document in batch), dtype=np.int64, count=size)
+    _insert(db, "docs", {"docid": ids, "name": ids, "len": lengths})
+    if not found.term.size:
+        return
+    numbers = _term_ids(db, found)
+    # One sort puts rows in order of term, then document, then field: zone maps then find a term's rows quickly.
+    key = np.sort((numbers[found.term] * size + found.document) * len(FIELDS) + found.field)
+    document = key // len(FIELDS)
+    _insert(
+        db,
+        "terms",
+        {"docid": ids[document % size], "fieldid": key % len(FIELDS), "termid": document // size},
+    )
+
+
+def _occurrences(batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> _Occurrences:
+    numbering = _Numbering()
+    word_ids = array("i")
+    counts: list[int] = []
+    for document in batch:
+        check()
+        for text in document.texts:
+            found = tokens.words(text)
+            word_ids.extend(map(numbering.__getitem__, found))
+            counts.append(len(found))
+    terms = _Numbering()
+    split = [[terms[term] for term in wording.split(word)] for word in numbering]
+    sizes = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
+    flat = np.fromiter((term for row in split for term in row), dtype=np.int64, count=int(sizes.sum()))
+    starts = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+    words = np.frombuffer(word_ids, dtype=np.intc) if word_ids else np.zeros(0, np.intc)
+    section = np.repeat(np.arange(len(counts)), counts)
+    repeat = sizes[words]
+    total = int(repeat.sum())
+    offset = np.arange(total) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+    where = np.repeat(section, repeat)
+    return _Occurrences(
+        document=where // len(FIELDS),
+        field=where % len(FIELDS),
+        term=flat[np.repeat(starts[words], repeat) + offset],
+        vocabulary=list(terms),
+    )
+
+
+def _term_ids(db: Database, found: _Occurrences) -> NDArray[np.int64]:
+    """Numbers of the batch's terms in the dictionary, which adds new ones and counts their documents."""
+    from arro3.core import Array, DataType, Table
+
+    # Sorting is several times quicker here than `np.unique`, which hashes.
+    pairs = np.sort(found.term * (int(found.document.max()) + 1) + found.document)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    frequency = np.bincount(pairs // (int(found.document.max()) + 1), minlength=len(found.vocabulary))
+    table = Table.from_pydict(
+        {
+            "local": Array.from_numpy(np.arange(len(found.vocabulary))),
+            "term": Array(found.vocabulary, type=DataType.string()),
+            "df": Array.from_numpy(frequency),
+        }
+    )
+    cursor = db.cursor
+    cursor.register("fts_words", table)
+    try:
+        cursor.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE fts_incoming AS
+            WITH known AS (
+                SELECT w.local, w.term, w.df, d.termid
+                FROM fts_words w LEFT JOIN fts_main_passage.dict d ON d.term = w.term
+            ), top AS (SELECT coalesce(max(termid), -1) AS last FROM fts_main_passage.dict)
+            SELECT local, term, df, termid IS NULL AS is_new,
+                   coalesce(termid, last + row_number() OVER (PARTITION BY termid IS NULL ORDER BY local)) AS termid
+            FROM known, top
+            """
+        )
+    finally:
+        cursor.unregister("fts_words")
+    cursor.execute(
+        "UPDATE fts_main_passage.dict d SET df = d.df + i.df FROM fts_incoming i "
+        "WHERE d.termid = i.termid AND NOT i.is_new"
+    )
+    cursor.execute(
+        "INSERT INTO fts_main_passage.dict SELECT termid, term, df FROM fts_incoming WHERE is_new ORDER BY termid"
+    )
+    rows: Any = cursor.execute("SELECT termid FROM fts_incoming ORDER BY local").fetchnumpy()
+    cursor.execute("DROP TABLE fts_incoming")
+    return np.asarray(rows["termid"], dtype=np.int64)
+
+
+def _insert(db: Database, table: str, columns: dict[str, NDArray[np.int64]]) -> None:
+    cursor = db.cursor
+    cursor.register("fts_rows", columns)
+    try:
+        names = ", ".join(columns)
+        cursor.execute(f"INSERT INTO fts_main_passage.{table} ({names}) SELECT {names} FROM fts_rows")  # noqa: S608 - our own names
+    finally:
+        cursor.unregister("fts_rows")

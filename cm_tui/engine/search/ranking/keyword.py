@@ -1,0 +1,286 @@
+"""The keyword index: passages by term, read from the full-text tables, each source counted separately."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.documents import Collection, Documents, Threads, average_of
+from cm_tui.engine.search.ranking.fts_writer import FIELDS
+from cm_tui.engine.search.ranking.inverted_index import InvertedIndex, read, sorted_keys
+
+_CACHED_TERMS = 2_000
+_GENERATIONS = 2
+"""Cached states: the current one, and the one being prepared."""
+_LATER_SHARE = 0.1
+"""Once more of the passages than this came after the index in memory was made, it is made again."""
+_MOST_LATER = 0.5
+"""With more, the store is queried until they are merged."""
+_MAX_QUERY_TERMS = 64
+"""Most telling words of a pasted page to search; more would match everything."""
+_MOST_TERMS = 1_500
+"""Words of a pasted page from which these are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Occurrences of a term: positions of documents, ascending, and counts by field (n, 3)."""
+
+    documents: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the query with its statistics."""
+
+    text: str
+    idf: float
+    postings: Postings
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """Statistics of all terms without the store: most passages, and later ones."""
+
+    base: InvertedIndex
+    later: InvertedIndex
+    at: NDArray[np.int32]
+    """Position of each passage of `base`; -1: removed."""
+    first: int
+    """Position of the first of `later`."""
+
+    def keys(self, word: str) -> NDArray[np.int64]:
+        """Occurrences of a term as sorted keys of position and field."""
+        documents, fields = self.base.occurrences(word)
+        positions = self.at[documents]
+        alive = positions >= 0
+        more, fields_of_more = self.later.occurrences(word)
+        return np.concatenate(
+            [sorted_keys(positions[alive], fields[alive]), sorted_keys(more + self.first, fields_of_more)]
+        )
+
+
+class _State:
+    """The keyword index of one generation."""
+
+    def __init__(self, collection: Collection, memory: _Memory | None) -> None:
+        self.collection = collection
+        self.memory = memory
+        self._postings: OrderedDict[str, Term | None] = OrderedDict()
+        self._lock = Lock()
+
+    def known(self, words: Sequence[str]) -> dict[str, Term | None]:
+        """Return the cached terms among some."""
+        with self._lock:
+            found = {word: self._postings[word] for word in words if word in self._postings}
+            for word in found:
+                self._postings.move_to_end(word)
+        return found
+
+    def keep(self, found: Mapping[str, Term | None]) -> None:
+        """Cache terms, and drop those unused for the longest time."""
+        with self._lock:
+            self._postings.update(found)
+            while len(self._postings) > _CACHED_TERMS:
+                self._postings.popitem(last=False)
+
+
+class KeywordIndex:
+    """Reads the keyword index, and caches what it reads of a generation.
+
+    Thread-safe.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lock = Lock()
+        self._loading = Lock()
+        self._states: OrderedDict[int, _State] = OrderedDict()
+        self._base: InvertedIndex | None = None
+        db.generations.on_change(self._prepare)
+
+    def documents(self, source: str | None = None) -> Documents:
+        """The current passages of a source, or all."""
+        with self._db.reading() as number:
+            collection = self._state(number).collection
+        return collection.documents if source is None else collection.part(source)
+
+    def terms(self, words: Sequence[str], source: str | None = None) -> list[Term]:
+        """Postings of the terms that a source has (or any source), each once, in the given order.
+
+        Args:
+            words: index terms from `tokens.split`.
+            source: the source to count; positions are those of `documents(source)`.
+        """
+        return self.documents_and_terms(words, source)[1]
+
+    def documents_and_terms(
+        self, words: Sequence[str] | Mapping[str, float], source: str | None, only: NDArray[np.int64] | None = None
+    ) -> tuple[Documents, list[Term]]:
+        """Passages of a source and the postings of terms in them, both of one generation.
+
+        Args:
+            words: index terms; with what each counts, where they do not count the same.
+            source: what counts.
+            only: ids of passages; of the source, only these count.
+        """
+        wanted = list(dict.fromkeys(words))[:_MOST_TERMS]
+        with self._db.reading() as number:
+            state = self._state(number)
+            found = state.known(wanted)
+            missing = [word for word in wanted if word not in found]
+            if missing:
+                found |= (read := self._fetch(missing, state))
+                state.keep(read)
+        documents = state.collection.documents if source is None else state.collection.part(source)
+        if only is not None:
+            documents = state.collection.some(source, only)
+        known = [term for word in wanted if (term := found[word]) is not None]
+        inside = [one for term in known if (one := _within(term, documents)) is not None]
+        if isinstance(words, Mapping):
+            inside = [replace(one, idf=one.idf * words[one.text]) for one in inside]
+        if len(inside) > _MAX_QUERY_TERMS:
+            telling = set(sorted(range(len(inside)), key=lambda row: -inside[row].idf)[:_MAX_QUERY_TERMS])
+            inside = [one for row, one in enumerate(inside) if row in telling]
+        return documents, inside
+
+    def read_all(self) -> None:
+        """Load the whole index into memory, some 5 bytes per occurrence; terms are then found without the store."""
+        with self._db.reading() as number:
+            state = self._state(number)
+            documents = state.collection.documents
+            if state.memory is not None and len(state.memory.later.ids) <= _LATER_SHARE * len(documents.ids):
+                return
+            self._base = read(self._db, documents.ids)
+            state.memory = self._memory(documents)
+
+    def _prepare(self, number: int) -> None:
+        """Prepare for queries of a new generation, if there were any of the one before."""
+        if self._states:
+            self._state(number)
+
+    def _state(self, number: int) -> _State:
+        with self._lock:
+            found = self._states.get(number)
+        if found is not None:
+            return found
+        with self._loading:
+            found = self._states.get(number)
+            if found is None:
+                collection = self._load(number)
+                found = _State(collection, self._memory(collection.documents))
+                with self._lock:
+                    self._states[number] = found
+                    while len(self._states) > _GENERATIONS:
+                        self._states.popitem(last=False)
+        return found
+
+    def _load(self, number: int) -> Collection:
+        rows: Any = self._db.cursor.execute(
+            """
+            SELECT p.id, d.len, dense_rank() OVER (ORDER BY p.path) AS file, p.source
+            FROM passage p JOIN fts_main_passage.docs d ON d.docid = p.id ORDER BY p.id
+            """
+        ).fetchnumpy()
+        lengths, ids = np.asarray(rows["len"], dtype=np.float32), np.asarray(rows["id"], dtype=np.int64)
+        names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
+        documents = Documents(
+            generation=number,
+            ids=ids,
+            lengths=lengths,
+            files=np.asarray(rows["file"], dtype=np.int32) - 1,
+            average=average_of(lengths),
+            threads=self._threads(ids),
+        )
+        return Collection(documents, sources, tuple(names.tolist()), {})
+
+    def _threads(self, ids: NDArray[np.int64]) -> Threads | None:
+        """Neighbourhood of passages, whose ids are ascending; None: no passage belongs to a thread."""
+        rows: Any = self._db.cursor.execute(
+            """
+            SELECT id, dense_rank() OVER (ORDER BY thread) AS thread,
+                   dense_rank() OVER (ORDER BY thread, place, time, path) AS turn
+            FROM passage WHERE thread IS NOT NULL
+            """
+        ).fetchnumpy()
+        if not len(rows["id"]):
+            return None
+        at = np.searchsorted(ids, np.asarray(rows["id"], dtype=np.int64))
+        found = Threads(np.full(len(ids), -1, np.int32), np.full(len(ids), -1, np.int32))
+        found.thread[at], found.turn[at] = rows["thread"], rows["turn"]
+        return found
+
+    def _memory(self, documents: Documents) -> _Memory | None:
+        """Update the passages in memory: drop removed ones, read new ones."""
+        base = self._base
+        if base is None or not len(documents.ids):
+            return None
+        last = int(base.ids[-1]) if len(base.ids) else -1
+        first = int(np.searchsorted(documents.ids, last, side="right"))
+        if len(documents.ids) - first > _MOST_LATER * len(documents.ids):
+            return None
+        at = np.searchsorted(documents.ids, base.ids)
+        here = (at < first) & (documents.ids[np.minimum(at, len(documents.ids) - 1)] == base.ids)
+        later = read(self._db, documents.ids[first:], after=last)
+        return _Memory(base, later, np.where(here, at, -1).astype(np.int32), first)
+
+    def _fetch(self, words: Sequence[str], state: _State) -> dict[str, Term | None]:
+        documents = state.collection.documents
+        if state.memory is not None:
+            return {word: _term(word, state.memory.keys(word), documents) for word in words}
+        known = self._db.rows(
+            "SELECT termid, term FROM fts_main_passage.dict WHERE term IN (SELECT unnest(?))", [list(words)]
+        )
+        found: dict[str, Term | None] = dict.fromkeys(words)
+        if not known:
+            return found
+        places = ", ".join(str(int(row[0])) for row in known)
+        rows: Any = self._db.cursor.execute(
+            f"SELECT termid, docid, fieldid FROM fts_main_passage.terms WHERE termid IN ({places})"  # noqa: S608 - numbers
+        ).fetchnumpy()
+        term_of, document, field = (np.asarray(rows[name]) for name in ("termid", "docid", "fieldid"))
+        for termid, word in known:
+            here = term_of == termid
+            found[word] = _term(word, np.sort(sorted_keys(documents.position(document[here]), field[here])), documents)
+        return found
+
+
+def _idf(frequency: int, documents: Documents) -> float:
+    return float(np.log10((len(documents.ids) - frequency + 0.5) / (frequency + 0.5) + 1))
+
+
+def _term(word: str, keys: NDArray[np.int64], documents: Documents) -> Term | None:
+    if not len(keys):
+        return None
+    postings = _postings(keys)
+    return Term(word, _idf(len(postings.documents), documents), postings)
+
+
+def _within(term: Term, documents: Documents) -> Term | None:
+    """The term's statistics within some passages; None: none of them has it."""
+    if documents.positions is None:
+        return term
+    at = documents.positions[term.postings.documents]
+    inside = at >= 0
+    if not inside.any():
+        return None
+    postings = Postings(at[inside], term.postings.counts[inside])
+    return Term(term.text, _idf(len(postings.documents), documents), postings)
+
+
+def _postings(key: NDArray[np.int64]) -> Postings:
+    """Postings from sorted keys: position of the document times the number of fields, plus the field."""
+    document = key // len(FIELDS)
+    first = np.diff(document, prepend=-1) > 0
+    row = np.cumsum(first) - 1
+    count = int(first.sum())
+    table = np.bincount(row * len(FIELDS) + key % len(FIELDS), minlength=count * len(FIELDS))
+    return Postings(document[first].astype(np.int32), table.reshape(count, len(FIELDS)).astype(np.float32))

@@ -1,0 +1,157 @@
+"""Places named in a report: frames of its traces, and the code that writes its error messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable
+from cm_tui.engine.search.ranking.frames import Frame
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.passage_cache import PassageCache, PassageRecord
+from cm_tui.engine.search.ranking.report import Report
+from cm_tui.model import CODE
+
+_FRAMES = 12
+"""Most frames in the project to use; outer ones are less relevant."""
+_OUTER = 0.8
+"""What each frame counts of the one inside it."""
+_FILE_ALONE = 0.4
+"""Share of a passage that is in the file of a frame, where neither function nor line is its own."""
+_MESSAGES = 6
+_LEAST_WORDS = 3
+"""Consecutive words that identify a message; fewer occur anywhere."""
+_ENOUGH_WORDS = 6
+"""Consecutive words that are unique."""
+_EVERYWHERE = 12
+"""Number of passages with the same words from which on they are not telling."""
+_COMPARED = 30
+"""Most passages to compare word by word, those with the rarest words of the message first."""
+_ERROR_NAME = re.compile(r"^\s*[\w.:]*(?:Error|Exception|Warning)\b:?")
+
+Values = Mapping[int, float]
+"""What passages are worth, from 0 to 1, by id."""
+
+
+def framed(records: PassageCache, report: Report) -> Values:
+    """Return passages of the frames of a trace, the innermost project file first, then of named files.
+
+    Args:
+        records: data on passages.
+        report: with the frames and the paths.
+    """
+    frames = (*report.frames, *(Frame(path, 0, "") for path in report.paths()))
+    names = {frame.path.rpartition("/")[2] for frame in frames}
+    known = records.called(sorted(names)) if names else {}
+    own = [
+        (frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))
+    ]
+    found: dict[int, float] = {}
+    passages: dict[str, list[PassageRecord]] = {}
+    for number, (frame, path) in enumerate(own[:_FRAMES]):
+        worth = _OUTER**number
+        if path not in passages:
+            passages[path] = records.get(records.at([path]).tolist())
+        for one in _of_frame(passages[path], frame):
+            found[one.id] = max(found.get(one.id, 0.0), worth)
+        for one in passages[path]:
+            found[one.id] = max(found.get(one.id, 0.0), _FILE_ALONE * worth)
+    return found
+
+
+def _meant(path: str, known: Sequence[str]) -> str:
+    """The file for a path of another machine: the one with the longest common ending; empty: none, or several."""
+    pieces = path.split("/")[::-1]
+
+    def shared(one: str) -> int:
+        return sum(1 for _ in _same(pieces, one.split("/")[::-1]))
+
+    best = sorted(known, key=lambda one: (-shared(one), one))[:2]
+    if not best or (len(best) > 1 and shared(best[0]) == shared(best[1])):
+        return ""
+    # A name such as `utils.py` alone may be that of a library.
+    return best[0] if shared(best[0]) > 1 or len(pieces) == 1 or "/" not in best[0] else ""
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    count = next((number for number, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    return one[: min(len(one), len(other)) if count is None else count]
+
+
+def _of_frame(passages: Sequence[PassageRecord], frame: Frame) -> list[PassageRecord]:
+    """Passages of a frame: those of its function, nearest to its line; else those of its line."""
+    named = [
+        one
+        for one in passages
+        if frame.function
+        and (
+            any(definition.name == frame.function for definition in one.definitions)
+            or (one.owner is not None and one.owner.qualname.rpartition(".")[2] == frame.function)
+        )
+    ]
+    if len(named) > 1 and frame.line:
+        nearest = min(named, key=lambda one: max(one.start_line - frame.line, frame.line - one.end_line, 0))
+        return [nearest]
+    return named or [one for one in passages if one.start_line <= frame.line <= one.end_line]
+
+
+def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Values:
+    """Return passages with consecutive words of an error message, without its values.
+
+    Args:
+        index: the keyword index.
+        records: data on passages.
+        report: with the messages.
+    """
+    found: dict[int, float] = {}
+    for words in _messages(report)[-_MESSAGES:]:
+        documents, terms = index.documents_and_terms([term for word in words for term in tokens.split(word)], CODE)
+        worth = np.zeros(len(documents.ids))
+        for term in terms:
+            worth[term.postings.documents] += term.idf
+        best = np.argsort(-worth, kind="stable")[:_COMPARED]
+        matcher = SequenceMatcher(None, b=words, autojunk=False)
+        runs = {
+            one.id: _longest_run(matcher, one.text)
+            for one in records.get(documents.ids[best[worth[best] > 0]].tolist())
+        }
+        longest = max(runs.values(), default=0)
+        holding = [id_ for id_, run in runs.items() if run == longest]
+        if longest < _LEAST_WORDS or len(holding) > _EVERYWHERE:
+            continue
+        for id_ in holding:
+            found[id_] = max(found.get(id_, 0.0), min(1.0, longest / _ENOUGH_WORDS) / len(holding) ** 0.5)
+    return found
+
+
+def _messages(report: Report) -> list[list[str]]:
+    """Words of the title and of each message; the last one names the error."""
+    texts = (report.title, *report.texts("error"))
+    return [found for text in texts if len(found := _words(_ERROR_NAME.sub(" ", text))) >= _LEAST_WORDS]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in tokens.words(text)]
+
+
+def _longest_run(matcher: SequenceMatcher[str], text: str) -> int:
+    """Number of consecutive words that a text has in common with a message; short words alone do not count."""
+    own = _words(text)
+    matcher.set_seq1(own)
+    match = matcher.find_longest_match()
+    run = own[match.a : match.a + match.size]
+    return match.size if any(len(word) > 3 for word in run) else 0
+
+
+def with_signal(table: CandidateTable, name: str, values: Values) -> CandidateTable:
+    """Return candidates with what passages are worth as a signal."""
+    if not values:
+        return table
+    column: NDArray[np.float64] = np.array([values.get(id_, 0.0) for id_ in table.ids])
+    return replace(table, signals={**table.signals, name: column})

@@ -1,0 +1,161 @@
+"""The store's data on passages, cached in memory."""
+
+from __future__ import annotations
+
+import marshal
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import starmap
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, traits_of
+
+_KEPT = 100_000
+"""Records in memory, as bytes: some 0.8 kB each."""
+_LIVE = 4_000
+"""Those of them that are kept as objects too, with their traits: a million small objects would leave holes in memory."""
+_STEP = 1000
+_PAUSE = 0.005
+"""Seconds between two steps."""
+
+_PASSAGES = """
+SELECT p.id, p.source, p.path, p.start_line, p.end_line, p.text, p.time,
+       coalesce(b.language, 'markdown'), coalesce(b.generated, false)
+FROM passage p LEFT JOIN blob b ON b.id = p.blob
+WHERE p.id IN ($ids)
+"""
+
+_SYMBOLS = """
+SELECT p.id, coalesce(s.idx = p.symbol, false), s.start_line BETWEEN p.start_line AND p.end_line,
+       s.start_line, s.name, s.qualname, s.kind, s.parent IS NOT NULL, s.end_line - s.start_line + 1
+FROM passage p
+JOIN symbol s ON s.blob = p.blob AND (s.start_line BETWEEN p.start_line AND p.end_line OR s.idx = p.symbol)
+WHERE p.id IN ($ids)
+ORDER BY p.id, s.idx
+"""
+
+
+_DEFINING = """
+SELECT DISTINCT p.id FROM symbol s
+JOIN passage p ON p.blob = s.blob AND s.start_line BETWEEN p.start_line AND p.end_line
+WHERE s.name IN (SELECT unnest(?)) ORDER BY p.id LIMIT ?
+"""
+_CALLED = """
+SELECT DISTINCT parse_filename(path) AS name, path FROM passage
+WHERE source = 'code' AND name IN (SELECT unnest(?)) ORDER BY path
+"""
+MOST_DEFINING = 500
+"""The most definitions of a name for which one of them can be meant."""
+
+
+@dataclass(frozen=True)
+class PassageRecord:
+    """A passage with its own and its defined symbols. Ids are never reused, so it never changes."""
+
+    owner: Owner | None
+    definitions: tuple[Definition, ...]
+    id: int
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    time: int | None
+    language: str
+    generated: bool
+
+    @cached_property
+    def traits(self) -> Traits:
+        """Return the traits that do not depend on the query."""
+        return traits_of(self.path, self.text, self.owner, self.definitions)
+
+
+class PassageCache:
+    """The last used records by passage id. Thread-safe."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lock = Lock()
+        self._records: OrderedDict[int, bytes] = OrderedDict()
+        self._live: OrderedDict[int, PassageRecord] = OrderedDict()
+
+    def get(self, ids: Sequence[int]) -> list[PassageRecord]:
+        """Return records in order of path and line; removed passages are skipped."""
+        with self._lock:
+            found = {id_: self._live[id_] for id_ in ids if id_ in self._live}
+            packed = {id_: self._records[id_] for id_ in ids if id_ in self._records and id_ not in found}
+        read = self._read([id_ for id_ in ids if id_ not in found and id_ not in packed])
+        found |= {id_: _unpacked(text) for id_, text in (packed | read).items()}
+        with self._lock:
+            self._records |= read
+            self._live |= found
+            for id_ in found:
+                self._live.move_to_end(id_)
+                if id_ in self._records:
+                    self._records.move_to_end(id_)
+            self._shrink()
+        return sorted(found.values(), key=lambda record: (record.path, record.start_line, record.end_line, record.id))
+
+    def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
+        """Return the ids of the passages of some paths."""
+        rows = self._db.rows("SELECT id FROM passage WHERE path IN (SELECT unnest(?))", [list(paths)])
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def called(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the paths of the files of some names, by name."""
+        found: dict[str, list[str]] = {}
+        for name, path in self._db.rows(_CALLED, [list(names)]):
+            found.setdefault(name, []).append(path)
+        return found
+
+    def defining(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return the ids of the passages in which symbols of some names begin, ascending."""
+        rows = self._db.rows(_DEFINING, [list(names), MOST_DEFINING])
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def _shrink(self) -> None:
+        while len(self._records) > _KEPT:
+            self._live.pop(self._records.popitem(last=False)[0], None)
+        while len(self._live) > _LIVE:
+            self._live.popitem(last=False)
+
+    def read_all(self, stop: Event) -> None:
+        """Load records in small steps, so that requests do not wait, until `stop` is set."""
+        ids = [row[0] for row in self._db.rows("SELECT id FROM passage ORDER BY id LIMIT ?", [_KEPT])]
+        for start in range(0, len(ids), _STEP):
+            if stop.wait(_PAUSE):
+                return
+            read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._records])
+            with self._lock:
+                # Records requested meanwhile are newer.
+                for id_, packed in read.items():
+                    self._records.setdefault(id_, packed)
+                    self._records.move_to_end(id_, last=False)
+                self._shrink()
+
+    def _read(self, ids: Sequence[int]) -> dict[int, bytes]:
+        if not ids:
+            return {}
+        # Numbers in the query text let DuckDB skip blocks; as a parameter they do not.
+        wanted = ", ".join(str(int(id_)) for id_ in ids)
+        owners: dict[int, tuple[Any, ...]] = {}
+        defined: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+        for id_, own, begins, line, name, qualname, kind, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
+            if own:
+                owners[id_] = (qualname, name, kind, line)
+            if begins:
+                defined[id_].append((name, qualname, kind, *rest))
+        rows = self._db.rows(_PASSAGES.replace("$ids", wanted))
+        return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
+
+
+def _unpacked(packed: bytes) -> PassageRecord:
+    owner, definitions, row = marshal.loads(packed)  # noqa: S302 - packed above, in this process
+    return PassageRecord(None if owner is None else Owner(*owner), tuple(starmap(Definition, definitions)), *row)

@@ -1,0 +1,185 @@
+"""A query: words, terms, and names of symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, WEIGHTS, Kind, Part, Report, is_report, read
+from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
+
+_MAX_CHARS = 2_000
+"""A pasted page is read this far; a question is shorter."""
+
+# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one.
+_NAME = r"[^\W\d]\w*"
+_QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
+_USE = re.compile(
+    r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
+    r"|requirements?|licen[sc]e|upgrad(?:e|ing)|migrat(?:e|ing|ion)|changelog|faq|troubleshoot(?:ing)?|environment variables?"
+    r"|deploy(?:ing|ment)?|prerequisites?|quick ?start|documentation|docs?|readme|manual|command[- ]line|instructions?"
+    r"|(?:how|what|where|when) (?:do|can|should|must) (?:i|you|we)|(?:can|should|do|must) (?:i|we|you)|you|your|my)\b",
+    re.IGNORECASE,
+)
+"""How people ask about using a project rather than about its code."""
+_SEPARATOR = re.compile(r"\.|::|->|\\|#")
+_CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in the query, and its certainty."""
+
+    text: str
+    last: str
+    """Its last part, without what qualifies it."""
+    strength: float
+    """1 when the query is nothing but the name; less for a name within a sentence."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query taken apart."""
+
+    text: str
+    near: tuple[str, ...] = ()
+    """Similar names of symbols for an unknown name in the query, the nearest first."""
+
+    @cached_property
+    def report(self) -> Report | None:
+        """Return its parts where it is too long for a question."""
+        return read(self.text) if is_report(self.text) else None
+
+    @property
+    def most_chars(self) -> int:
+        """Return how many characters of it are read."""
+        return _MAX_CHARS if self.report is None else MOST_CHARS
+
+    @cached_property
+    def cut(self) -> str:
+        """Return the part to use as a question: all of it, or the title of a report."""
+        text = self.text if self.report is None else self.report.title
+        return text[:_MAX_CHARS].replace("\0", " ")
+
+    @cached_property
+    def spoken(self) -> list[str]:
+        """Return the texts to embed: the question, or a report's prose."""
+        return [self.cut] if self.report is None else self.report.spoken()
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Return the content words."""
+        return tokens.content_words(self.cut)
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Return index terms, each once."""
+        return self.terms_in(CODE_WORDING)
+
+    def terms_in(self, wording: Wording) -> list[str]:
+        """Return index terms of a wording, each once."""
+        return list(self.weights_in(wording))
+
+    def weights_in(self, wording: Wording) -> dict[str, float]:
+        """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
+        if self.report is None:
+            return dict.fromkeys((term for word in wording.kept(self.words) for term in wording.split(word)), 1.0)
+        if wording not in self._weights:
+            left: dict[str, float] = {}
+            for part in self.report.parts:
+                for term in _terms_of(part, wording):
+                    left[term] = left.get(term, 1.0) * (1.0 - WEIGHTS[part.kind])
+            self._weights[wording] = {term: 1.0 - share for term, share in left.items()}
+        return self._weights[wording]
+
+    @cached_property
+    def _weights(self) -> dict[Wording, dict[str, float]]:
+        """What terms of a report count, by wording."""
+        return {}
+
+    def parts_in(self, wording: Wording) -> dict[str, str]:
+        """Return the title of the report part that gives each index term most weight; empty for a question."""
+        found: dict[str, Kind] = {}
+        for part in self.report.parts if self.report else ():
+            for term in _terms_of(part, wording):
+                if WEIGHTS[part.kind] > WEIGHTS[found.get(term, "heading")]:
+                    found[term] = part.kind
+        return {term: NAMES[kind] for term, kind in found.items()}
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
+        return self.written_in(CODE_WORDING)
+
+    def written_in(self, wording: Wording) -> dict[str, str]:
+        """Return each index term of a wording as the query has it."""
+        found: dict[str, str] = {}
+        parts = self.report.parts if self.report else ()
+        for word in (*self.words, *(word for part in parts for word in tokens.content_words(part.text))):
+            pieces, split = tokens.parts(word), wording.split(word)
+            # The whole word comes before its pieces, if it has several.
+            shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
+            for term, text in zip(split, shown, strict=True):
+                found.setdefault(term, text)
+        return found
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """Stems of the words' pieces, each once: what names and paths are compared with."""
+        return list(dict.fromkeys(tokens.stem(piece) for word in self.words for piece in tokens.parts(word)))
+
+    @cached_property
+    def plain_pieces(self) -> list[str]:
+        """The words' pieces as written, in lower case, for matching abbreviations."""
+        return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
+
+    @cached_property
+    def is_name(self) -> bool:
+        """Return whether the whole query is one name, qualified or not."""
+        return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
+
+    @cached_property
+    def asks_for_use(self) -> bool:
+        """Return whether it is about installing or using something, which documents answer; never for a report."""
+        return self.report is None and _USE.search(self.cut) is not None
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """Names in the query, the surest first."""
+        if self.is_name:
+            return [_name(_bare(self.cut), 1.0)]
+        found: dict[str, Name] = {}
+        first = True
+        for match in _QUALIFIED.finditer(self.cut):
+            text = match.group()
+            strength = _strength(text, called=self.cut[match.end() : match.end() + 1] == "(", first=first)
+            first = False
+            if strength and text not in found:
+                found[text] = _name(text, strength)
+        return sorted(found.values(), key=lambda name: -name.strength)
+
+
+def _terms_of(part: Part, wording: Wording) -> Iterator[str]:
+    """Index terms of a part of a report; none of an irrelevant part."""
+    for word in wording.kept(tokens.content_words(part.text)) if WEIGHTS[part.kind] else ():
+        yield from wording.split(word)
+
+
+def _bare(text: str) -> str:
+    return text.strip().removesuffix("()").strip("`'\" ")
+
+
+def _name(text: str, strength: float) -> Name:
+    return Name(text, _SEPARATOR.split(text)[-1].rstrip("?!"), strength)
+
+
+def _strength(text: str, *, called: bool, first: bool) -> float:
+    """Return how much a word of a sentence looks like the name of a symbol."""
+    if _SEPARATOR.search(text) or called or "_" in text.strip("_") or _CAPITALS_INSIDE.search(text):
+        return 0.5
+    if text[0].isupper() and not first and not text.isupper():
+        return 0.25
+    return 0.0

@@ -1,0 +1,54 @@
+"""Suggestions for a name in a query that is nowhere in the project."""
+
+from __future__ import annotations
+
+import re
+
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.narrowed import Narrowed
+from cm_tui.engine.search.ranking.near_names import NearNames
+from cm_tui.model import CODE, Suggestion
+
+_PARTS = re.compile(r"[^\W\d]\w*")
+_LOOKED_AT = 8
+"""Names of a query; a pasted page has more of them than anybody mistyped."""
+_SHORTEST = 3
+
+
+class Spelling:
+    """Finds names of a query that are unknown, and similar ones.
+
+    Args:
+        keyword: returns whether a text or symbol has a name.
+        near: the names of the project's symbols.
+    """
+
+    def __init__(self, keyword: KeywordIndex, near: NearNames) -> None:
+        self._keyword = keyword
+        self._near = near
+
+    def suggestions(self, asked: Narrowed) -> tuple[Suggestion, ...]:
+        """Return suggestions for the first unknown name in a query, regardless of filters."""
+        parts = [part for name in asked.query.names for part in _PARTS.findall(name.text)]
+        for part in list(dict.fromkeys(parts))[:_LOOKED_AT]:
+            if self._is_somewhere(part):
+                continue
+            if names := self._near.of(part):
+                return tuple(Suggestion(name, _with(asked.typed, part, name)) for name in names)
+        return ()
+
+    def _is_somewhere(self, part: str) -> bool:
+        # The first term of a name with several pieces is the whole of it.
+        terms = tokens.split(part)
+        return len(part) < _SHORTEST or not terms or tokens.is_cjk(part) or bool(self._keyword.terms(terms[:1], CODE))
+
+
+def said(suggestions: tuple[Suggestion, ...]) -> str:
+    """Return the question of a note: `Did you mean ClientSession, or ClientSessions?`."""
+    *others, last = [one.name for one in suggestions]
+    return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
+
+
+def _with(query: str, part: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(part)}(?!\w)", lambda _: name, query, count=1)

@@ -1,0 +1,84 @@
+"""Wordings: what counts as a word and as the same word, in code and in prose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any
+
+from cm_tui.engine.search.ranking import tokens
+from cm_tui.model import CODE
+
+LENGTH_SHARE = 0.75
+"""BM25's `b`, as it is used where nothing is known of the texts."""
+_lock = Lock()
+"""A stemmer is stateful: one thread at a time."""
+
+_TALK = tokens.word_set(
+    "about above after again against all am because before below both d during few further he her here him his just ll "
+    "m more most off only other out over own re same she t them too under until ve very"
+)
+"""Stop words of conversations, in addition to those of questions."""
+
+
+@cache
+def _english() -> Any:
+    # Its languages are some fifty modules: imported where there is prose.
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The English stem of a lower-case word: `decided` and `decides` give `decid`; numbers lose leading zeros."""
+    if word.isdigit():
+        return word.lstrip("0") or "0"
+    if not (word.isascii() and word.isalpha()):
+        return word
+    with _lock:
+        found: str = _english().stemWord(word)
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def split(word: str) -> tuple[str, ...]:
+    """Index terms of one word of prose: English stems of its pieces, and the whole word if it has several."""
+    pieces = tokens.parts(word)
+    stems = tuple(map(stem, pieces))
+    return stems if len(pieces) < 2 or tokens.is_cjk(word) else ("".join(pieces), *stems)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How the texts of a source are split and counted.
+
+    Args:
+        split: index terms of a word.
+        stop_words: query words to ignore, in addition to those that every query ignores.
+        length_share: BM25's `b`, the penalty for long passages.
+    """
+
+    split: Callable[[str], tuple[str, ...]]
+    stop_words: frozenset[str] = frozenset()
+    length_share: float = LENGTH_SHARE
+
+    def terms(self, text: str) -> list[str]:
+        """Return the index terms of a text, in order, with repetitions."""
+        return [term for word in tokens.words(text) for term in self.split(word)]
+
+    def kept(self, words: list[str]) -> list[str]:
+        """Return the content words of a query; all of them if there are none."""
+        return [word for word in words if word.lower() not in self.stop_words] or words
+
+
+CODE_WORDING = Wording(tokens.split)
+# Length is no padding here: a longer turn of a session contains more.
+PROSE_WORDING = Wording(split, _TALK, 0.3)
+
+
+def wording_of(source: str) -> Wording:
+    """Return how a source's texts are split: code as code, people's and agents' texts as prose."""
+    return CODE_WORDING if source in (CODE, "") else PROSE_WORDING
