@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from cm_tui.files import write_atomically
+from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.input_parsing import target_file
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.question import Line, ask_line, confirm
+from cm_tui.tui.widgets.text_prompt import Prompt
 
 
 def ask_and_save(
@@ -27,23 +28,27 @@ def ask_and_save(
     state, root = screen.cm.state.of(screen.MODE), screen.cm.root
     kept = state.get("file")
 
-    def named(answer: str) -> None:
+    def named(answer: str | None) -> None:
+        if answer is None:
+            return
         state["file"] = answer.strip()
         screen.remember()
         file = target_file(root, answer)
-
-        def write() -> None:
+        if not file.exists():
             _write(screen, file, text)
             then()
+            return
 
-        if file.exists():
-            confirm(screen, f"{file} exists. Replace what is in it?", "Replace it", write)
-        else:
-            write()
+        def answered(yes: bool | None) -> None:
+            if yes:
+                _write(screen, file, text)
+                then()
+
+        screen.app.push_screen(ConfirmScreen(f"{file} exists. Replace what is in it?", "Replace it"), answered)
 
     hint = "A path; relative ones start at the project's root."
     value = kept if isinstance(kept, str) else suggestion
-    ask_line(screen, title, Line(named, value, hint, partial(_wrong, root)))
+    screen.app.push_screen(Prompt(title, value, hint, partial(_wrong, root)), named)
 
 
 def _wrong(root: Path, answer: str) -> str | None:

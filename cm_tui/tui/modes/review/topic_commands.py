@@ -10,10 +10,11 @@ from cm_tui.tui.modes.review.others import flat
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, Wanted, sections_of
 from cm_tui.tui.modes.review.topic_list import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
+from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
-from cm_tui.tui.screens.question import Line, ask, ask_line, confirm
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.text_prompt import Prompt
 
 
 def select(screen: ReviewView) -> None:
@@ -32,12 +33,13 @@ def select(screen: ReviewView) -> None:
 def create(screen: ReviewView) -> None:
     """Ask for a title and tags, and make a topic."""
 
-    def named(line: str) -> None:
-        title, tags = title_and_tags(line)
-        _change(screen, "create", [], title=title, tags=tags)
+    def answered(line: str | None) -> None:
+        if line is not None:
+            title, tags = title_and_tags(line)
+            _change(screen, "create", [], title=title, tags=tags)
 
     hint = "Its title, then tags, each with a #. The file is made below .cm/notes/topics."
-    ask_line(screen, "A new topic, such as: Router #net #dns", Line(named, hint=hint, check=_no_title))
+    screen.app.push_screen(Prompt("A new topic, such as: Router #net #dns", "", hint, _no_title), answered)
 
 
 def title_and_tags(line: str) -> tuple[str, tuple[str, ...]]:
@@ -60,14 +62,15 @@ def merge(screen: ReviewView) -> None:
     if len(ids) < 2:
         ids = (topic.id, topic.overlaps[0].id)
 
-    def merge_all() -> None:
-        screen.topic_list.selected = ()
-        _change(screen, "merge", ids)
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.topic_list.selected = ()
+            _change(screen, "merge", ids)
 
     named = [short(found) if (found := screen.topics.by_id(name)) is not None else one_line(name) for name in ids]
     goes = "\n".join(f"· {name}" for name in named[1:])
     words = f"Merge into “{named[0]}”?\n\n{goes}\n\nTheir lines move there, and their files are removed. u undoes it."
-    confirm(screen, words, "Merge", merge_all)
+    screen.app.push_screen(ConfirmScreen(words, "Merge"), answered)
 
 
 def split(screen: ReviewView) -> None:
@@ -76,13 +79,14 @@ def split(screen: ReviewView) -> None:
     if topic is None:
         return
 
-    def answered(wanted: Wanted) -> None:
-        _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
+    def answered(wanted: Wanted | None) -> None:
+        if wanted is not None:
+            _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
 
     def read(text: str) -> None:
         rows = sections_of(text)
         if rows:
-            ask(screen, SplitDialog(short(topic), rows, answered))
+            screen.app.push_screen(SplitDialog(short(topic), rows), answered)
         else:
             screen.cm.refuse("Split: it has no sections; headings begin them")
 
@@ -97,8 +101,13 @@ def retire_or_restore(screen: ReviewView) -> None:
     if topic.retired:
         _change(screen, "restore", [topic.id])
         return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            _change(screen, "retire", [topic.id])
+
     words = f"Retire “{short(topic)}”?\n\nIt is kept, listed here, and no longer recalled. D brings it back."
-    confirm(screen, words, "Retire", lambda: _change(screen, "retire", [topic.id]))
+    screen.app.push_screen(ConfirmScreen(words, "Retire"), answered)
 
 
 def read_in_memory(screen: ReviewView) -> None:
