@@ -112,7 +112,9 @@ class Driver:
                     await self.app.animator.wait_until_complete()
                     quiet = 0 if self._unrest() else quiet + 1
         except TimeoutError:
-            raise AssertionError(f"waited {PATIENCE} s in vain; not at rest: {self._unrest()}") from None
+            app, screen = self.app, self.app.screen
+            state = f"batches {app._batch_count}, current {screen.is_current}, timer on {screen._update_timer._active.is_set()}"
+            raise AssertionError(f"waited {PATIENCE} s in vain; not at rest: {self._unrest()} ({state})") from None
 
     def _unrest(self) -> list[object]:
         """Return what is on its way."""
