@@ -331,7 +331,7 @@ async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
 
 @at((80, 24))
 async def at_the_smallest_size_the_footer_has_what_is_done_in_time(driver, story):
-    for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
+    for entry in ("? Help", "⏎ View", "t Tab", "v Panel", "o Open", "L Life", "m Mark", "w Since"):
         assert entry in footer(driver)
     assert "b Read" not in footer(driver)
     driver.app.tasks.engine.prune(everything=True)

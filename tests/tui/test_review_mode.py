@@ -577,7 +577,7 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     assert "+ SQL has no parameters." in told
     assert "Why short" in told
     await driver.press("d", "e", "R")
-    assert any("wish about an entry" in words for words in driver.told), driver.told
+    assert any("request about an entry" in words for words in driver.told), driver.told
     await driver.press("x", "y")
     assert change.id not in ids(driver)
     forget = next(one for one in wishes if one.kind == "forget")

@@ -15,7 +15,7 @@ _WANTED = (4, 3, 2)
 """Facts that the tabs leave room for: as many of them as fit."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 """A count behind a mode's key, where there is no room for the name between them."""
-_BRIEF = 4
+_BRIEF = (4, 3)
 """Letters of a mode's name where there is no room for all of it."""
 
 
@@ -78,10 +78,18 @@ class Header(Widget):
     def _fitting_tabs(self) -> Content:
         """The modes in full, then closer together, in fewer letters, by number: whole names go before the third fact."""
         facts = [fact.short or fact.text for fact in self._read_facts()]
-        rooms = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
-        whole, brief = (self._tabs(), self._tabs(close=True)), (self._tabs(close=True, letters=_BRIEF),)
-        fitting = (tabs for found in (whole, brief) for room in rooms for tabs in found if cell_len(tabs.plain) <= room)
+        needed = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
+        whole = ((tabs, room) for room in needed for tabs in (self._tabs(), self._tabs(close=True)))
+        brief = ((self._tabs(close=True, letters=letters), needed[-1] - self._growth(letters)) for letters in _BRIEF)
+        fitting = (tabs for tabs, room in (*whole, *brief) if cell_len(tabs.plain) <= room)
         return next(fitting, self._tabs(letters=0))
+
+    def _growth(self, letters: int) -> int:
+        """Return how much wider the tabs are in another mode: the form must not change from mode to mode."""
+        growth = {tab.current: 0 for tab in self._read_tabs()}
+        for tab in self._read_tabs():
+            growth[tab.current] = max(growth[tab.current], cell_len(tab.label) - cell_len(_brief(tab.label, letters)))
+        return max(0, growth.get(False, 0) - growth.get(True, 0))
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab shows its mode."""

@@ -235,7 +235,7 @@ class EpisodesView(RecordedEpisodes):
         rows = self.turns.rows
         if not rows:
             self.story.title("Story")
-            self.story.say(self.turns.note or "There is no episode to tell.")
+            self.story.say(self.turns.note or "No episode to show.")
             return
         session, key = self.session, self.session_key
         one_session = is_session(key)

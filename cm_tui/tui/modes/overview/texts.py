@@ -236,7 +236,7 @@ def _memory(view: ProjectView) -> str:
 def _review(view: ProjectView) -> str:
     if view.waiting and (items := view.waiting.items):
         return f"{count(items, 'item')} {_wait(items)} for your decision"
-    return "Review: proposals, wishes of agents, and memories to check"
+    return "Review: proposals, requests by agents, memories to check"
 
 
 def _wait(number: int) -> str:

@@ -44,9 +44,9 @@ from cm_tui.tui.screens.undo_commands import undo_last
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("review.approve", "a", "Approve", "Write it as shown; accept a wish, fix a name, trust an entry",
+    Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
             approve, bar=False, shown=is_proposal, blocked=cannot_approve),
-    Command("review.reject", "x", "Reject", "Reject it with a reason; decline a wish, archive a memory, leave an entry out",
+    Command("review.reject", "x", "Reject", "Reject it with a reason; decline a request, archive a memory, leave an entry out",
             reject, bar=False, shown=is_proposal, blocked=cannot_decide),
     Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true", defer, bar=False, shown=is_proposal,
             blocked=cannot_defer),

@@ -1,4 +1,4 @@
-"""The review queue: the narrator's proposals, agents' wishes, stale memories and entries included in the clone."""
+"""The review queue: the narrator's proposals, agents' requests, stale memories and entries included in the clone."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _LONGEST = 48
 
 
 def accept(screen: ReviewView, item: Other) -> None:
-    """Do what an agent wishes, write the new name into a memory, or trust an entry of the clone."""
+    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone."""
     record = item.record
     if isinstance(record, Proposal):
         _change(screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
@@ -45,7 +45,7 @@ def accept(screen: ReviewView, item: Other) -> None:
 
 
 def decline(screen: ReviewView, item: Other) -> None:
-    """Decline a wish after a confirmation, archive a memory, or leave an entry of the clone out."""
+    """Decline a request after a confirmation, archive a memory, or leave an entry of the clone out."""
     record = item.record
     if isinstance(record, StaleItem):
         _change(screen, item, "✗ archived", lambda engine: engine.forget_memory(record.path))
@@ -63,7 +63,7 @@ def decline(screen: ReviewView, item: Other) -> None:
                 partial(_failed, screen, item),
             )
 
-    words = f"Decline “{_named(item)}”?\n\nNothing is changed, and the wish is removed."
+    words = f"Decline “{_named(item)}”?\n\nNothing is changed, and the request is removed."
     screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
 
 

@@ -1,4 +1,4 @@
-"""Items of the review queue that the narrator did not propose: wishes of agents, stale memories, included entries."""
+"""Items of the review queue that the narrator did not propose: requests by agents, stale memories, included entries."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _evidence(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[
         return
     yield BLANK
     shown = f"{len(one.evidence):,} of {count(total, 'episode')}" if is_whole else count(total, "episode")
-    yield title("Evidence", f"{shown}; ⏎ tells one, o the newest" if is_whole else shown)
+    yield title("Evidence", f"{shown}; ⏎ shows one, o the newest" if is_whole else shown)
     for each in one.evidence:
         yield from _episode(each, width)
 

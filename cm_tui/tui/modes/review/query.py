@@ -9,7 +9,7 @@ from cm_tui.model import FactKind, NarratedFilter, NarratedState
 from cm_tui.tui.state.filter_line import pieces_of
 
 WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
-"""Kinds of other sources: an agent's wish about an entry, a memory that names missing code, an entry of the clone."""
+"""Kinds of other sources: an agent's request about an entry, a memory that names missing code, an entry of the clone."""
 KINDS: tuple[str, ...] = (*get_args(FactKind), WISH, OUTDATED, INCLUDED)
 STATES: dict[str, tuple[NarratedState, ...]] = {
     "waiting": ("waiting",), "deferred": ("deferred",), "decided": ("approved", "rejected"), "automatic": ("approved",),

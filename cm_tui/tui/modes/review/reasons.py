@@ -83,7 +83,7 @@ def cannot_write_line(screen: ReviewView) -> str | None:
     """Say why there is no line to change, or to write elsewhere."""
     if isinstance(screen.item, Other):
         is_wish = isinstance(screen.item.record, Proposal)
-        wish = "it is a wish about an entry: a accepts it, then Memory (6) changes it"
+        wish = "it is a request about an entry: a accepts it, then Memory (6) changes it"
         return wish if is_wish else "it has no line of its own"
     if reason := cannot_decide(screen):
         return reason
@@ -129,7 +129,7 @@ def cannot_approve_kind(screen: ReviewView) -> str | None:
 
 
 def no_evidence(screen: ReviewView) -> str | None:
-    """Say why there is no episode to tell."""
+    """Return why no episode can be shown."""
     if isinstance(screen.item, Other):
         return None if session_of(screen.item) else "it names no session"
     if reason := no_item(screen):

@@ -24,7 +24,7 @@ class ReviewScreen(ReviewView):
 
     MODE = "review"
     INTRO = (
-        "Everything that waits for your decision: the narrator's proposals, agents' wishes about entries, memories that "
+        "Everything that waits for your decision: the narrator's proposals, agents' requests about entries, memories that "
         "name missing code, and entries included in the clone. Nothing is written or trusted before you approve it. "
         "Each proposal shows what it would write and where, why, how often it was seen, how sure it is, and its evidence. "
         "a approves and goes to the next, x rejects, d puts off, e edits, u undoes any of it, also days later. t shows "

@@ -31,7 +31,7 @@ _KINDS: dict[str, str] = {
     "command": "command", "workflow": "workflow", "fix": "error and fix", "statement": "said by a person",
     "decision": "decision", "rejected": "turned down", "correction": "correction of an agent",
     "cochange": "changes together", "convention": "convention", "stale": "no longer true", "topic": "topics",
-    "size": "size of a note", WISH: "wish of an agent about an entry",
+    "size": "size of a note", WISH: "an agent's request about an entry",
     OUTDATED: "memory that names missing code", INCLUDED: "entry included in the clone",
 }  # fmt: skip
 
