@@ -128,7 +128,7 @@ class MentionIndex:
         if before.version != now.version:
             self.clear()
             before = _State()
-        changed = mention_rows.changed_items(self._db) if before.passages != now.passages else []
+        changed = mention_rows.changed_items(self._db, piece + 1) if before.passages != now.passages else []
         gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0
         again = self._again(before, now, with_postponed=reading >= _LEAST_S)
         rows = self._read(changed[:piece])

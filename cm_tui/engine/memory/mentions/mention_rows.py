@@ -19,7 +19,7 @@ _ITEMS = """
 SELECT p.path, p.source, p.number, p.newest FROM (
     SELECT path, any_value(source) AS source, count(*)::INTEGER AS number, max(id) AS newest FROM passage WHERE source <> ? GROUP BY path
 ) p LEFT JOIN mention_item i ON i.path = p.path
-WHERE i.path IS NULL OR i.passages <> p.number OR i.newest <> p.newest ORDER BY p.newest DESC
+WHERE i.path IS NULL OR i.passages <> p.number OR i.newest <> p.newest ORDER BY p.newest DESC LIMIT ?
 """
 _GONE = "SELECT id FROM mention_item WHERE path NOT IN (SELECT path FROM passage WHERE source <> ?)"
 _TOUCHED = f"""
@@ -64,9 +64,9 @@ class Row(NamedTuple):
     asked: Asked
 
 
-def changed_items(db: Database) -> list[Changed]:
-    """Return new and changed items, the last written first."""
-    return [Changed(*row) for row in db.rows(_ITEMS, [CODE])]
+def changed_items(db: Database, most: int) -> list[Changed]:
+    """Return so many of the new and changed items, the last written first."""
+    return [Changed(*row) for row in db.rows(_ITEMS, [CODE, most])]
 
 
 def drop_gone(db: Database) -> int:
