@@ -20,12 +20,7 @@ R = TypeVar("R")
 def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a process of this Python with pipes for its input and output.
 
-    Args:
-        code: what it runs.
-        arguments: of its command line.
-
-    Raises:
-        OSError: it cannot be started.
+    `code`: what it runs; `arguments`: of its command line. Raises OSError if it cannot be started.
     """
     # -P: a project's own files must never be imported in place of libraries.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}

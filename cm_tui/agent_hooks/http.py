@@ -153,9 +153,7 @@ class _Asked:
 def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
     """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
 
-    Args:
-        dispatcher: calls methods of the projects.
-        work: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
     """
     asked = _Asked(dispatcher, work)
     return Starlette(

@@ -65,12 +65,8 @@ class RemoteEngine:
     def open(self, *, create: bool = True) -> Self:
         """Have the daemon open the project.
 
-        Args:
-            create: create a missing store.
-
-        Raises:
-            NotIndexedError: the store is missing, and `create` is not set.
-            CmError: it cannot be opened.
+        `create`: create a missing store. Raises NotIndexedError if the store is missing, and `create` is not set;
+        CmError if it cannot be opened.
         """
         self._root = Path(self._ask("/v1/project", {"create": create})["root"])
         return self

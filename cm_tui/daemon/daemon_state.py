@@ -80,8 +80,7 @@ class DaemonState:
     def leave(self, *, handover: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
 
-        Args:
-            handover: another daemon follows, with which clients go on.
+        `handover`: another daemon follows, with which clients go on.
         """
         with self._lock:
             if self._leaving:

@@ -47,8 +47,7 @@ class IndexCheck:
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
         with self._pool.acquire(self._where, create=False) as project:
             return project.engine.stale_reason()

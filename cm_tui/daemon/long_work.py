@@ -232,10 +232,7 @@ class LongWork:
     def submit_narrate(self, where: ProjectRef, arguments: Mapping[str, Any], *, by_itself: bool = False) -> Job:
         """Submit a pass of the narrator over new episodes; a requested pass ends an automatic one.
 
-        Args:
-            where: the project.
-            arguments: of `narrate`.
-            by_itself: automatic, not requested.
+        `arguments`: of `narrate`; `by_itself`: automatic, not requested.
         """
         root, store = self._pool.locate(where)
         if not by_itself:
@@ -365,11 +362,8 @@ class LongWork:
     ) -> Iterator[Progress]:
         """Do what goes on where it was left, a slice at a time, so that another checkout can have the store.
 
-        Args:
-            where: the project.
-            begin: begins, or goes on.
-            wait: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
-            gives_way: whether a slice ends early.
+        `wait`: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
+        `gives_way`: whether a slice ends early.
         """
         more = True
         while more:

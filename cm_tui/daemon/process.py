@@ -43,16 +43,9 @@ _log = logging.getLogger(__name__)
 def serve(extend: MakeExtensions, *, background: bool) -> bool:
     """Own all stores until shutdown; a background daemon also exits when idle.
 
-    Args:
-        extend: makes what joins it.
-        background: exit when idle.
-
-    Returns:
-        False when another daemon is running.
-
-    Raises:
-        RefusedError: the runtime folder is not private, or something foreign listens on the socket.
-        CmError: settings cannot be read, or the socket cannot be made.
+    `extend`: makes what joins it. Returns False when another daemon is running. Raises RefusedError if the runtime
+    folder is not private, or something foreign listens on the socket; CmError: settings cannot be read, or the socket
+    cannot be made.
     """
     home = runtime_dir.folder()
     runtime_dir.refuse_obstacles()
@@ -150,8 +143,7 @@ def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
 def _clear(path: Path) -> None:
     """Remove the socket of a dead daemon; this process has the lock, so any listener is not a daemon.
 
-    Raises:
-        RefusedError: another program listens, or it is not a socket.
+    Raises RefusedError if another program listens, or it is not a socket.
     """
     try:
         found = path.lstat()

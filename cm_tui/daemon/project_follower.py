@@ -80,9 +80,7 @@ class ProjectFollower:
     def visit(self, root: Path) -> None:
         """Do what is due in a project.
 
-        Raises:
-            CmError: it cannot be done; logged once.
-            OSError: likewise.
+        Raises CmError if it cannot be done; logged once. OSError: likewise.
         """
         raise NotImplementedError
 

@@ -52,8 +52,7 @@ class SyncManager:
     def begin(self, root: Path, store: Path) -> None:
         """Keep an indexed project fresh from now on; one checkout of it at a time.
 
-        Raises:
-            CmError: its settings cannot be read.
+        Raises CmError if its settings cannot be read.
         """
         if self.current(root, store) is not None:
             return
@@ -83,8 +82,7 @@ class SyncManager:
     def signal(self, root: Path, store: Path, layer: str, files: Sequence[str]) -> bool:
         """Tell a checkout's sync that something changed; no files: anything may have.
 
-        Returns:
-            False when the checkout has no sync.
+        Returns False when the checkout has no sync.
         """
         sync = self.current(root, store)
         if sync is None:

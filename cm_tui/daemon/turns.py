@@ -41,11 +41,7 @@ class Turns:
 
     @contextmanager
     def take(self, client: str) -> Iterator[None]:
-        """Hold a turn of a client; waits for it.
-
-        Args:
-            client: its requests share one queue.
-        """
+        """Hold a turn of a client; waits for it. `client`: its requests share one queue."""
         self._wait(client)
         try:
             yield

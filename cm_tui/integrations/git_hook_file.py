@@ -45,9 +45,7 @@ class HookFile:
     def install(self) -> GitHook:
         """Put our lines there; nothing changes where they are.
 
-        Raises:
-            OSError: the folder cannot be written.
-            RefusedError: something is in the way.
+        Raises OSError if the folder cannot be written; RefusedError if something is in the way.
         """
         shared_dir(self._folder)
         script = self._script()
@@ -63,11 +61,7 @@ class HookFile:
         return self.status()
 
     def uninstall(self) -> GitHook:
-        """Take our lines away and put back what was moved.
-
-        Raises:
-            OSError: the folder cannot be written.
-        """
+        """Take our lines away and put back what was moved. Raises OSError if the folder cannot be written."""
         script = self._script()
         if script is None or not git_hook_script.has_block(script):
             return self.status()

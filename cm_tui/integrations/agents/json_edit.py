@@ -41,8 +41,7 @@ class Node:
 def parse(text: str) -> Node:
     """The tree of a JSON text; comments and trailing commas are allowed.
 
-    Raises:
-        NotJsonError: the text is not JSON.
+    Raises NotJsonError if the text is not JSON.
     """
     reader = _Reader(text)
     try:
@@ -147,8 +146,7 @@ class Document:
     def put(self, path: Path, value: Any) -> None:
         """Set a value; objects on the way are made, and an equal value is left as it is written.
 
-        Raises:
-            NotJsonError: something on the way is no object.
+        Raises NotJsonError if something on the way is no object.
         """
         node = parse(self.text)
         for depth, key in enumerate(path):
@@ -166,8 +164,7 @@ class Document:
     def append(self, path: Path, value: Any) -> None:
         """Add an item to a list, which is made when missing.
 
-        Raises:
-            NotJsonError: there is something else than a list.
+        Raises NotJsonError if there is something else than a list.
         """
         node = _find(parse(self.text), path)
         if node is None:

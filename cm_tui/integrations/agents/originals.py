@@ -38,8 +38,7 @@ class Original:
     def content_before(self, now: bytes) -> bytes | None:
         """Return the original content of a file, if it was not changed since.
 
-        Raises:
-            CmError: what was kept cannot be read.
+        Raises CmError: what was kept cannot be read.
         """
         kept = self._kept()
         return kept[1] if kept is not None and kept[0] == sha256(now).hexdigest() else None
@@ -47,8 +46,7 @@ class Original:
     def content(self) -> bytes | None:
         """Return the file as it was, whatever became of it since.
 
-        Raises:
-            CmError: what was kept cannot be read.
+        Raises CmError: what was kept cannot be read.
         """
         kept = self._kept()
         return None if kept is None else kept[1]

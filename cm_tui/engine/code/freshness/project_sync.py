@@ -82,8 +82,7 @@ class ProjectSync:
     def before_query(self, seconds: float = 2.0) -> Freshness:
         """Check whether the index is behind, and update it first if that is quick.
 
-        Args:
-            seconds: how long a request waits for the index; what is still behind then is in the response.
+        `seconds`: how long a request waits for the index; what is still behind then is in the response.
         """
         if self.scheduler.is_inside:
             # A run must neither wait for itself nor request another.

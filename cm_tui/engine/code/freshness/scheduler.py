@@ -81,11 +81,8 @@ class Scheduler:
     def signal(self, layer: str, changes: Changes, why: str = "", *, debounced: bool = False) -> None:
         """Record a layer's signal.
 
-        Args:
-            layer: its name, such as `git hooks`.
-            changes: what may differ from the index.
-            why: the reason, in words.
-            debounced: the layer has debounced itself: serve it at once.
+        `layer`: its name, such as `git hooks`; `changes`: what may differ from the index; `why`: the reason, in words;
+        `debounced`: the layer has debounced itself: serve it at once.
         """
         now = time.monotonic()
         with self._wake:
@@ -108,13 +105,8 @@ class Scheduler:
     def flush(self, seconds: float) -> bool:
         """Serve pending signals now, and wait for that.
 
-        Returns at once when called from within a run, which must not wait for itself.
-
-        Args:
-            seconds: how long to wait at most.
-
-        Returns:
-            True when all earlier signals are in the index.
+        Returns at once when called from within a run, which must not wait for itself. `seconds`: how long to wait at
+        most. Returns True when all earlier signals are in the index.
         """
         if self.is_inside:
             return False

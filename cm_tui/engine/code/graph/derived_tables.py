@@ -49,12 +49,8 @@ class DerivedTables:
     def refresh(self, snapshot: str, read: Read | None) -> object:
         """Rebuild the tables unless they are those of a snapshot.
 
-        Args:
-            snapshot: a relation of (path, blob) for a FROM clause.
-            read: text of a file by path and object id; default: the passages' text.
-
-        Returns:
-            A token that changes whenever the tables do.
+        `snapshot`: a relation of (path, blob) for a FROM clause. `read`: text of a file by path and object id; default:
+        the passages' text. Returns a token that changes whenever the tables do.
         """
         if self._key is None:
             self._prepare()

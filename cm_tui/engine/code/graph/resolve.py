@@ -125,13 +125,9 @@ class Resolver:
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
 
-        Args:
-            kinds: kinds of reference.
-            blind: ignore receivers, to measure resolution by names alone.
-
-        Returns:
-            Rows of (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its
-            line, line of the caller); the definition is None for unresolved sites.
+        `kinds`: kinds of reference; `blind`: ignore receivers, to measure resolution by names alone. Returns rows of
+        (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its line, line of
+        the caller); the definition is None for unresolved sites.
         """
         self._resolve(f"r.kind IN ({_quoted(kinds)})")
         if blind:
@@ -156,9 +152,7 @@ class Resolver:
     def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
         """Return edges with the source line of their sites; empty if neither a passage nor a file has it.
 
-        Args:
-            edges: call sites.
-            read: as for `DerivedTables.refresh`: a past state has no passages.
+        `edges`: call sites; `read`: as for `DerivedTables.refresh`: a past state has no passages.
         """
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:

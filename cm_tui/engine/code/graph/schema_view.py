@@ -76,11 +76,8 @@ class SchemaView:
     def fill(self, table: str, names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, append: bool = False) -> None:
         """Fill a table of the set with rows of integers, strings and booleans.
 
-        Args:
-            table: recreated unless `append` is set.
-            names: of its columns; those of `segs` are split at dots.
-            rows: values in that order.
-            append: keep existing rows.
+        `table`: recreated unless `append` is set. `names`: of its columns; those of `segs` are split at dots. `rows`:
+        values in that order. `append`: keep existing rows.
         """
         from arro3.core import Array, DataType, Table
 

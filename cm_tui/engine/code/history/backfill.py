@@ -59,8 +59,7 @@ class Backfill:
     def steps(self, cancel: Cancel) -> Generator[Coverage, None, None]:
         """Read on, a batch at a time, until the goal is reached or git has no more.
 
-        Raises:
-            CancelledError: it was cancelled; finished batches are kept.
+        Raises CancelledError if it was cancelled; finished batches are kept.
         """
         turn = WriterLock.of(self._db)
         turn.readers += 1

@@ -43,8 +43,7 @@ class Snapshots:
     def require(self, revision: str) -> ResolvedRevision:
         """Resolve a name to an available revision; one off the mainline is read first.
 
-        Raises:
-            NotFoundError: there is no such revision, or its content is unknown.
+        Raises NotFoundError if there is no such revision, or its content is unknown.
         """
         resolved = self._revisions.resolve(revision)
         if resolved.moment.ahead and not resolved.known:
@@ -68,8 +67,7 @@ class Snapshots:
     def of(self, resolved: ResolvedRevision) -> str:
         """Return the snapshot of a revision that is known, or lies off the mainline.
 
-        Raises:
-            NotFoundError: it lies off the mainline and cannot be read.
+        Raises NotFoundError if it lies off the mainline and cannot be read.
         """
         commit = resolved.moment
         return self._side.files(commit) if commit.ahead else self.at(commit.ordinal)
@@ -86,8 +84,7 @@ class Snapshots:
     def changes(self, before: str, after: str, limit: int) -> Page[SymbolChange]:
         """Compare the symbols of two revisions.
 
-        Raises:
-            NotFoundError: there is no such revision, or it is not known.
+        Raises NotFoundError if there is no such revision, or it is not known.
         """
         older, note = self._before(before)
         newer = self.require(after)

@@ -47,9 +47,7 @@ class SymbolHistories:
     def find(self, name: str | SymbolKey, limit: int) -> Page[SymbolHistory]:
         """Return the histories of symbols with a name: current ones, then the last removed first.
 
-        Raises:
-            NotFoundError: no known symbol ever had it.
-            UsageError: the name is empty.
+        Raises NotFoundError if no known symbol ever had it; UsageError if the name is empty.
         """
         keys = self._versions.find(name)
         if not keys:

@@ -79,8 +79,7 @@ class SymbolVersions:
     def find(self, name: str | SymbolKey) -> list[SymbolKey]:
         """Return the symbols that bear a name, with their versions loaded.
 
-        Raises:
-            UsageError: the name is empty.
+        Raises UsageError if the name is empty.
         """
         if isinstance(name, SymbolKey):
             sql = "SELECT DISTINCT name FROM symbol WHERE qualname = ? AND kind = ?"

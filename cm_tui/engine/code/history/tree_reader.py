@@ -65,11 +65,7 @@ class TreeReader:
         self.parsed = 0
 
     def begin(self, oids: Collection[str] | None = None) -> None:
-        """Load the store's current data.
-
-        Args:
-            oids: contents that will be read; default: all.
-        """
+        """Load the store's current data. `oids`: contents that will be read; default: all."""
         sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? {} ORDER BY id"
         if oids is None:
             rows = self._db.rows(sql.format(""), [EXTRACTOR_VERSION])
@@ -93,8 +89,7 @@ class TreeReader:
     def changes(self, before: bytes | None, after: bytes) -> Iterator[tuple[str, int | None, int | None]]:
         """Yield paths at which two trees differ, with the blob on each side; None: nothing to index there.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
+        Raises MissingError if a tree is not in this clone, or damaged.
         """
         for change in self.differing(before, after):
             old = self.blob_of(before, change.path, change.before)
@@ -105,8 +100,7 @@ class TreeReader:
     def differing(self, before: bytes | None, after: bytes) -> list[Change]:
         """Return the paths at which two trees may differ for the index.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
+        Raises MissingError if a tree is not in this clone, or damaged.
         """
         found = list(self.trees.changes(before, after))
         return [*found, *self._around_vendors(found, before, after)]

@@ -43,12 +43,8 @@ class Indexer:
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return the plan of a run; reads only files that differ from HEAD on disk.
 
-        Args:
-            full: as for `run`.
-            since: compare with this commit instead of with the index.
-
-        Raises:
-            NotFoundError: there is no such commit.
+        `full`: as for `run`; `since`: compare with this commit instead of with the index. Raises NotFoundError if there
+        is no such commit.
         """
         from cm_tui.engine.code.index.plan import make_plan
 

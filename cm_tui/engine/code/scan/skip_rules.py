@@ -248,14 +248,9 @@ def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") ->
     """Return why a file with that content is excluded; None: it is not.
 
     Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be cached by
-    content and suffix.
-
-    Args:
-        path: the file's path; its suffix decides how strict to be.
-        data: its whole content.
-        included: the project includes it explicitly: only binary content and credentials are excluded. Whether
-            credentials are included, too, is decided by `SkipRules.verdict`.
-        encoding: declared for it elsewhere.
+    content and suffix. `path`: the file's path; its suffix decides how strict to be. `data`: its whole content.
+    `included`: the project includes it explicitly: only binary content and credentials are excluded. Whether
+    credentials are included, too, is decided by `SkipRules.verdict`. `encoding`: declared for it elsewhere.
     """
     if b"\0" in data[:8192]:
         text = wide_text(data, encoding)

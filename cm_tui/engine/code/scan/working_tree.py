@@ -230,8 +230,7 @@ def _printable(path: str) -> str:
 def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
     """Return a test whether a path of the project is a named one, or below it.
 
-    Raises:
-        RefusedError: one of them is outside the project.
+    Raises RefusedError if one of them is outside the project.
     """
     names: set[str] = set()
     folders: list[str] = []

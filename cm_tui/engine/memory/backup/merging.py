@@ -35,11 +35,7 @@ class Known(NamedTuple):
 
     @classmethod
     def of(cls, journal: Journal) -> Self:
-        """Read them.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Read them. Raises StoreError if the journal cannot be read."""
         events, archived, named = set[str](), set[str](), set[int]()
         moved: set[str] = set()
         for event in journal.read(START):
@@ -111,8 +107,7 @@ class Merge(AbstractContextManager["Merge"]):
     def all(self, records: Iterator[Record]) -> Iterator[int]:
         """Merge records; yield the number read, now and then.
 
-        Raises:
-            CmError: something of it cannot be written.
+        Raises CmError if something of it cannot be written.
         """
         turn: list[bytes] = []
         for done, (record, line) in enumerate(self._cleaner.clean(self._raw(records)), 1):

@@ -65,16 +65,14 @@ class FirstReading:
     def all(self) -> Read:
         """Read everything.
 
-        Raises:
-            StoreError: the journal cannot be read, or the store cannot be written.
+        Raises StoreError if the journal cannot be read, or the store cannot be written.
         """
         return Read(self._tables, self._all, self._index.follow().note)
 
     def now(self) -> Read:
         """Read what is quick to read; of more, the newest now and the rest in the background.
 
-        Raises:
-            StoreError: as `all`.
+        Raises StoreError as `all`.
         """
         if self._is_awaited or not self._begin():
             return self.all()

@@ -26,8 +26,7 @@ _PIECE = 65_536
 def is_wanted(root: Path) -> bool:
     """Return whether the user has imported sessions of a project: only then are new ones followed.
 
-    Raises:
-        RefusedError: git's data cannot be opened.
+    Raises RefusedError if git's data cannot be opened.
     """
     return ImportState(Journal.of(root)).has_any()
 
@@ -51,9 +50,8 @@ class Follower:
     def look(self, cancel: Cancel) -> ImportSummary | None:
         """Import what is due; None: nothing.
 
-        Raises:
-            StoreError: the journal cannot be read or written, or another import is running.
-            CancelledError: it was cancelled.
+        Raises StoreError if the journal cannot be read or written, or another import is running; CancelledError if it
+        was cancelled.
         """
         due = [found for found in self._news() if _is_due(found)]
         if not due:

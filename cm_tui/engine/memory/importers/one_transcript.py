@@ -67,9 +67,7 @@ class OneTranscript:
     def run(self) -> Iterator[None]:
         """Import its turns, and store the position; can stop between batches.
 
-        Raises:
-            OSError: it was removed, or cannot be read.
-            StoreError: the journal cannot be written.
+        Raises OSError if it was removed, or cannot be read; StoreError if the journal cannot be written.
         """
         self._done.transcripts += 1
         transcript = self._found.transcript

@@ -49,9 +49,8 @@ class Import:
     def run(self, cancel: Cancel) -> Iterator[Progress]:
         """Import everything new; the last step carries the summary.
 
-        Raises:
-            StoreError: the journal cannot be read or written, or another import is running.
-            CancelledError: it was cancelled; finished work is kept.
+        Raises StoreError if the journal cannot be read or written, or another import is running. CancelledError if it
+        was cancelled; finished work is kept.
         """
         began, done = time.monotonic(), Counts()
         yield Progress("find", 0, 0, "looking for sessions")
@@ -83,9 +82,7 @@ class Import:
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
         """Import new parts of some transcripts, for following them.
 
-        Raises:
-            StoreError: as `run`.
-            CancelledError: as `run`.
+        Raises StoreError as `run`; CancelledError as `run`.
         """
         began, done = time.monotonic(), Counts()
         with self._project.state.held():

@@ -93,11 +93,8 @@ def grouped(
 ) -> list[Group]:
     """Group wordings, in the order of their first mentions.
 
-    Args:
-        wordings: in the order of their first mentions.
-        vectors: of them, a unit row each; None: no model.
-        known: earlier groups of the first wordings, which later ones do not change.
-        topics: of the known groups.
+    `vectors`: of them, a unit row each; None: no model. `known`: earlier groups of the first wordings, which later ones
+    do not change. `topics`: of the known groups.
     """
     groups = [Group(topic=topic) for topic in topics]
     of_row = list(known)

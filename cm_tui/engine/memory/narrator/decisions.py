@@ -57,8 +57,7 @@ class Decision:
     def laid_on(self, live: NarratedProposal | None) -> NarratedProposal | None:
         """Return the proposal as decided on, with its current counts.
 
-        Args:
-            live: the current proposal; None: it would not be proposed now.
+        `live`: the current proposal; None: it would not be proposed now.
         """
         base = self.shown or live or without_words(self.proposal, self.data)
         if base is None:

@@ -72,11 +72,7 @@ class Known:
     def follow(self, seconds: float = -1) -> str:
         """Read changes; return a change stamp.
 
-        Args:
-            seconds: as for the lines.
-
-        Raises:
-            StoreError: a file of entries cannot be read, or the store not be written.
+        `seconds`: as for the lines. Raises StoreError if a file of entries cannot be read, or the store not be written.
         """
         sign = self._lines.follow(seconds)
         if sign != self._sign:

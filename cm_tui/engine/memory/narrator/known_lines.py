@@ -54,12 +54,8 @@ class KnownLines:
     def follow(self, seconds: float = -1) -> str:
         """Update the tables from the files; return a change stamp of all of them.
 
-        Args:
-            seconds: how long to wait for another process that reads a long journal; negative: until it is done. After
-                that the earlier state is used.
-
-        Raises:
-            StoreError: the store cannot be written.
+        `seconds`: how long to wait for another process that reads a long journal; negative: until it is done. After
+        that the earlier state is used. Raises StoreError if the store cannot be written.
         """
         writer = self._tables.episodes.writer
         if not writer.acquire(timeout=seconds):

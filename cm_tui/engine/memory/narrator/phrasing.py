@@ -60,12 +60,7 @@ class StoredAnswers(MutableMapping[str, str]):
         return len(self._known)
 
     def drop(self, names: Sequence[str]) -> None:
-        """Remove answers.
-
-        Raises:
-            KeyError: one is not there.
-            StoreError: the store cannot be written.
-        """
+        """Remove answers. Raises KeyError if one is not there; StoreError if the store cannot be written."""
         with self._tables.writing():
             sql = "DELETE FROM narrator_phrasing WHERE digest IN (SELECT unnest(?::VARCHAR[]))"
             self._tables.cursor.execute(sql, [list(names)])
@@ -104,11 +99,7 @@ class Phrasing:
         return f"{model.name} {kept[0]}"
 
     def estimate(self, proposals: Sequence[NarratedProposal]) -> ModelCost:
-        """Return what `run` would take at most; nothing is sent.
-
-        Args:
-            proposals: in the words of the miners.
-        """
+        """Return what `run` would take at most; nothing is sent. `proposals`: in the words of the miners."""
         model = self._config().narrator.model
         if not model.enabled:
             return ModelCost()
@@ -120,13 +111,9 @@ class Phrasing:
     def run(self, proposals: Sequence[NarratedProposal], cancel: Cancel) -> ModelCost:
         """Request what is missing; return the cost, and messages for the user.
 
-        Args:
-            proposals: the waiting ones in the miners' words, the surest first.
-            cancel: checked between requests; finished responses are kept.
-
-        Raises:
-            CancelledError: it was cancelled.
-            StoreError: the responses cannot be read.
+        `proposals`: the waiting ones in the miners' words, the surest first. `cancel`: checked between requests;
+        finished responses are kept. Raises CancelledError if it was cancelled; StoreError if the responses cannot be
+        read.
         """
         model = self._config().narrator.model
         if not model.enabled:
@@ -147,10 +134,8 @@ class Phrasing:
     def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
         """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
 
-        Ids are unchanged. The input of digests may change: compute them afterwards.
-
-        Args:
-            proposals: in the miners' words, the surest first.
+        Ids are unchanged. The input of digests may change: compute them afterwards. `proposals`: in the miners' words,
+        the surest first.
         """
         model = self._config().narrator.model
         if not model.enabled:

@@ -37,8 +37,7 @@ class Lookers(WorkerPool["_Worker"]):
     def look(self, items: Iterable[Item]) -> Iterator[Seen]:
         """Yield the observations of episodes, a task at a time in order.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         tasks = _tasks(items)
         first = next(tasks, None)

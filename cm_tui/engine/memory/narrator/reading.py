@@ -132,8 +132,7 @@ class Reader:
     def turn(self, item: Item) -> Turn | None:
         """Return an episode with the previous one in its session; None: not in the journal any more.
 
-        Raises:
-            StoreError: it cannot be read.
+        Raises StoreError if it cannot be read.
         """
         event = self._event(item.at)
         if event is None:
@@ -191,8 +190,7 @@ class Reader:
 def turns(folder: Path, items: Sequence[Item]) -> Iterator[tuple[Item, Turn | None]]:
     """Yield episodes, each with the one before it in its session.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     with closing(Reader(folder)) as reader:
         for item in items:

@@ -95,9 +95,7 @@ class NarratorTables:
     def given(self, view: str, columns: Mapping[str, Any]) -> Iterator[None]:
         """Have queries of this block read rows under a name.
 
-        Args:
-            view: the name.
-            columns: arrays of numbers, or sequences of texts, by column name.
+        `columns`: arrays of numbers, or sequences of texts, by column name.
         """
         from arro3.core import Array, DataType, Table
 
@@ -115,8 +113,7 @@ class NarratorTables:
     def writing(self) -> Iterator[None]:
         """Write all of a block or nothing, while reading the journal into the tables is blocked.
 
-        Raises:
-            StoreError: the store cannot be written.
+        Raises StoreError if the store cannot be written.
         """
         with self.episodes.writer:
             self.cursor.execute("BEGIN")
@@ -150,8 +147,7 @@ class NarratorTables:
     def check(self, reading: str) -> None:
         """Make sure that it is still the same reading of the journal; the caller writes.
 
-        Raises:
-            ReadAnewError: it is not.
+        Raises ReadAnewError if it is not.
         """
         if self.position().reading != reading:
             raise ReadAnewError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")

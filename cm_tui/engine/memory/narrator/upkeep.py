@@ -40,9 +40,7 @@ class Upkeep:
     def all(self, waiting: Sequence[NarratedProposal], sign: str) -> tuple[list[NarratedProposal], str]:
         """Return the proposals, and a message where some are missing.
 
-        Args:
-            waiting: proposed facts.
-            sign: change stamp of all notes and entries.
+        `waiting`: proposed facts; `sign`: change stamp of all notes and entries.
         """
         stale, note = self._of_code(sign)
         return [*stale, *self._of_topics(waiting, sign)], note

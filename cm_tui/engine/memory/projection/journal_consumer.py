@@ -54,8 +54,7 @@ class JournalConsumer:
     def on_nudge(self, root: Path) -> None:
         """Read a project's new events, and request index updates.
 
-        Raises:
-            CmError: the journal cannot be read.
+        Raises CmError if the journal cannot be read.
         """
         with self._lock:
             if self._closed:

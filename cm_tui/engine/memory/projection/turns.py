@@ -96,12 +96,7 @@ class Turns:
         return self._under_way.get((root, session))
 
     def follow(self, event: Event, before: Position) -> Turn | None:
-        """Take in an event; returns the turn that it ended.
-
-        Args:
-            event: what happened.
-            before: the position of the event before it.
-        """
+        """Take in an event; returns the turn that it ended. `event`: what happened."""
         session = (str(event.data.get("root", "")), str(event.data.get("session", "")))
         if event.kind in {"hook.prompt", "hook.edit"}:
             # Put last again: a session that never stops is the first to be forgotten.

@@ -108,7 +108,6 @@ class Codex:
         yield from _Reading(facts, resume, repeated).items(transcript.file)
 
     def _forked_from(self, session: str) -> ForkedFrom | None:
-        """Return a session by its id, which its file is named by."""
         if not session or session in self._looked_for:
             return None
         for transcript in self.transcripts():

@@ -56,11 +56,7 @@ class LineReading(ABC):
         """Places of records by their digests."""
 
     def items(self, file: Path) -> Iterator[Item]:
-        """Yield turns, and skipped records.
-
-        Raises:
-            OSError: the file was removed, or cannot be read.
-        """
+        """Yield turns, and skipped records. Raises OSError if the file was removed, or cannot be read."""
         packed = is_packed(file)
         for item in self._items(file):
             # Of a packed file no place can be read from.

@@ -41,12 +41,8 @@ class OneTurnReading(LineReading):
     def _ask(self, text: str, line: Line, at: float | None, key: str, *, for_agent: bool = True) -> Iterator[Item]:
         """Take a prompt, and yield the turn that it ends.
 
-        Args:
-            text: the prompt; nothing happens where it is empty.
-            line: its record.
-            at: when it was written.
-            key: names the turn that it begins.
-            for_agent: False for a command that the agent's program runs itself.
+        `text`: the prompt; nothing happens where it is empty. `line`: its record. `at`: when it was written. `key`:
+        names the turn that it begins. `for_agent`: False for a command that the agent's program runs itself.
         """
         if not text.strip():
             return
@@ -61,9 +57,7 @@ class OneTurnReading(LineReading):
     def _step(self, line: Line, key: str) -> Generator[Item, None, Turn | None]:
         """Return the turn of an agent's action; a new one if its prompt is unreadable.
 
-        Args:
-            line: the record of the action.
-            key: of a turn that begins with this record.
+        `line`: the record of the action; `key`: of a turn that begins with this record.
         """
         turn, damaged = self._turn, self._unreadable
         if damaged and (turn is None or self._hides_prompt(turn)):

@@ -64,26 +64,14 @@ class Store(Protocol):
         """Yield the sessions; unreadable ones are skipped."""
 
     def session(self, name: str) -> Mapping[str, Any]:
-        """Return the record of a session.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Return the record of a session. Raises OSError if it cannot be read."""
 
     def messages(self, name: str) -> Iterator[Message | Skipped]:
-        """Yield its messages in order.
-
-        Raises:
-            OSError: they cannot be read.
-        """
+        """Yield its messages in order. Raises OSError if they cannot be read."""
 
 
 def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    """Yield the existing places.
-
-    Args:
-        environment: locates them, if not in their usual place.
-    """
+    """Yield the existing places. `environment`: locates them, if not in their usual place."""
     base = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "opencode"
     named = environment.get("OPENCODE_DB", "")
     databases = [base / named] if named and named != ":memory:" else sorted(base.glob("opencode*.db"))
@@ -148,11 +136,7 @@ class Database:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Open it without creating any files.
-
-        Raises:
-            OSError: it is not a database, or cannot be read.
-        """
+        """Open it without creating any files. Raises OSError if it is not a database, or cannot be read."""
         address = self.file.absolute().as_uri()
         try:
             with closing(sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=2.0)) as db:

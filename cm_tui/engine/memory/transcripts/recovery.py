@@ -157,9 +157,7 @@ def _backslashes(data: bytes, begin: int, end: int) -> int:
 def shortened(pieces: Iterator[bytes], limit: int) -> Shortener:
     """Return a line with its long texts cut, if that makes it short enough.
 
-    Args:
-        pieces: the line; all pieces are read.
-        limit: most bytes of the result.
+    `pieces`: the line; all pieces are read. `limit`: most bytes of the result.
     """
     line = Shortener(limit)
     for piece in pieces:

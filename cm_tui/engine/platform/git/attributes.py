@@ -67,11 +67,7 @@ class Attributes:
         self._candidates[""] = _compiled("|".join(self._globs([*_outer_files(repository), root / _FILE])))
 
     def of(self, path: str) -> Conversion:
-        """Return how a file is converted.
-
-        Args:
-            path: relative to the root, with `/`.
-        """
+        """Return how a file is converted. `path`: relative to the root, with `/`."""
         folder, _, name = path.rpartition("/")
         if not self._candidates_in(folder).match(name):
             return PLAIN

@@ -77,11 +77,7 @@ class Commits:
         return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
 
     def require(self, sha: str) -> Commit:
-        """Return a commit.
-
-        Raises:
-            MissingError: it is not in this clone, or damaged.
-        """
+        """Return a commit. Raises MissingError if it is not in this clone, or damaged."""
         found = self.get(sha)
         if found is None:
             raise MissingError(sha)

@@ -84,9 +84,7 @@ class _Worker(Worker):
     def lines(self, batch: Sequence[Raw]) -> Sequence[bytes]:
         """Return the lines of a batch.
 
-        Raises:
-            OSError: no process is available, or it was killed.
-            ValueError: it was killed while writing.
+        Raises OSError if no process is available, or it was killed; ValueError if it was killed while writing.
         """
         process = self._running()
         assert process.stdin is not None

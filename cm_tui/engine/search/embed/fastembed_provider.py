@@ -51,8 +51,7 @@ class FastembedProvider:
     def check(self) -> None:
         """Check the model file of a local folder; a named model is found with the first text.
 
-        Raises:
-            ModelError: it is missing.
+        Raises ModelError if it is missing.
         """
         if self._folder is not None and not (self._folder / self._file).is_file():
             raise ModelError(f"There is no model {self._folder / self._file}.", hint=_HINT)
@@ -60,16 +59,14 @@ class FastembedProvider:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).
 
-        Raises:
-            ModelError: the model is unknown, damaged, or its hub cannot be reached.
+        Raises ModelError if the model is unknown, damaged, or its hub cannot be reached.
         """
         return self._run("embed", [encodable(text) for text in texts])
 
     def embed_query(self, text: str) -> Matrix:
         """Embed a query, with the prefix that some models need for queries.
 
-        Raises:
-            ModelError: the model is unknown, damaged, or its hub cannot be reached.
+        Raises ModelError if the model is unknown, damaged, or its hub cannot be reached.
         """
         vector: Matrix = self._run("query_embed", [encodable(text)])[0]
         return vector

@@ -47,11 +47,7 @@ class EmbeddingProcess:
             self._work.put((part, future))
 
     def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
-        """Fill in the prepared rows, waiting for them if needed.
-
-        Returns:
-            Positions of the missing texts.
-        """
+        """Fill in the prepared rows, waiting for them if needed. Returns positions of the missing texts."""
         missing: list[int] = []
         for position, text in enumerate(texts):
             future, row = self._rows.pop(text, (None, 0))

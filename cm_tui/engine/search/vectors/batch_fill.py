@@ -68,13 +68,9 @@ class BatchFill:
     def run(self, cancel: Cancel) -> Iterator[tuple[int, int]]:
         """Fetch results of jobs, submit more, and wait for them if configured.
 
-        Yields:
-            (done, total) passages with a vector; first the initial state.
-
-        Raises:
-            CancelledError: `cancel` was set; a later run fetches submitted jobs.
-            ModelError: vectors do not fit the stored ones, or the settings name another model now.
-            StoreError: pending jobs cannot be recorded.
+        Yields (done, total) passages with a vector; first the initial state. Raises CancelledError if `cancel` was set;
+        a later run fetches submitted jobs. ModelError: vectors do not fit the stored ones, or the settings name another
+        model now. StoreError: pending jobs cannot be recorded.
         """
         settings = self._provider.settings.batch
         until = time.monotonic() + 60 * settings.timeout_minutes

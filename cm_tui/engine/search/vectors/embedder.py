@@ -43,8 +43,7 @@ class Embedder:
     def embed(self, passages: Needed) -> None:
         """Embed the missing texts and paths of these passages, and store them in one transaction.
 
-        Raises:
-            ModelError: the model cannot be used.
+        Raises ModelError if the model cannot be used.
         """
         work = self.unstored(passages)
         if not work:

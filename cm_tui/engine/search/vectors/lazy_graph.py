@@ -61,11 +61,7 @@ class LazyGraph:
     def build(self, rows: Rows, cancel: Cancel) -> Iterator[tuple[int, int]]:
         """Build and save the graph where there are rows enough and none that fits.
 
-        Yields:
-            (done, total) rows.
-
-        Raises:
-            CancelledError: `cancel` was set.
+        Yields (done, total) rows. Raises CancelledError if `cancel` was set.
         """
         if len(rows) < self._min_rows:
             return

@@ -60,10 +60,7 @@ class Kept:
     def keep_text(self, one: NarratedProposal, text: str, episodes: Sequence[str]) -> None:
         """Store the words for a fact.
 
-        Args:
-            one: the fact.
-            text: its words; empty: none were accepted.
-            episodes: ids of the quoted ones.
+        `text`: its words; empty: none were accepted. `episodes`: ids of the quoted ones.
         """
         self._keep("phrase", one, {"text": text, "episodes": list(episodes) if text else []})
 

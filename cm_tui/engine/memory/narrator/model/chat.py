@@ -69,13 +69,8 @@ class Chat:
     def ask(self, system: str, user: str, most_tokens: int) -> Answer:
         """Send one request with a deterministic response.
 
-        Args:
-            system: the instruction.
-            user: the input.
-            most_tokens: of the response.
-
-        Raises:
-            ModelError: the endpoint cannot be reached, refuses, or returns an invalid response.
+        `system`: the instruction; `user`: the input. Raises ModelError if the endpoint cannot be reached, refuses, or
+        returns an invalid response.
         """
         body = {
             "model": self.name,
