@@ -37,9 +37,7 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 class Worker:
     """One process, started when it is first needed; used by one thread at a time.
 
-    Args:
-        code: as for `start`.
-        arguments: as for `start`.
+    `code`: as for `start`; `arguments`: as for `start`.
     """
 
     def __init__(self, code: str, *arguments: str) -> None:
@@ -72,13 +70,7 @@ class Worker:
 
 
 class WorkerPool(Generic[W]):
-    """Workers with a thread each, started when the first task comes.
-
-    Args:
-        size: how many; 0: one a core.
-        name: of the threads.
-        make: makes a worker.
-    """
+    """Workers with a thread each, started when the first task comes. `size`: how many; 0: one a core."""
 
     def __init__(self, size: int, name: str, make: Callable[[], W]) -> None:
         self._size = size or os.cpu_count() or 1

@@ -55,9 +55,7 @@ class _Prompt(BaseModel):
 class _Asked:
     """Requests of hooks to a daemon's projects.
 
-    Args:
-        dispatcher: calls methods of the projects.
-        work: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
     """
 
     def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:

@@ -23,9 +23,7 @@ Assemble = Callable[[int, bool], Assembly]
 class Answers:
     """Answers prompts; each question of a session once in a minute.
 
-    Args:
-        pack: what makes a pack.
-        clock: seconds that only grow.
+    `pack`: what makes a pack; `clock`: seconds that only grow.
     """
 
     def __init__(self, pack: AskPack, clock: Callable[[], float] = time.monotonic) -> None:

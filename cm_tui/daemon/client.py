@@ -37,9 +37,6 @@ class RemoteEngine:
 
     Every call is safe to repeat: when the daemon went away, another one is started and asked once more. Its methods are
     those of `Engine`; `open_engine` gives it out as one.
-
-    Args:
-        where: the project.
     """
 
     def __init__(self, where: rpc.ProjectRef) -> None:

@@ -34,8 +34,7 @@ class _HttpConnection(http.client.HTTPConnection):
 class Connection:
     """One connection to the daemon, kept open between requests; for one thread at a time.
 
-    Args:
-        timeout: seconds without any answer after which the daemon counts as hanging.
+    `timeout`: seconds without any answer after which the daemon counts as hanging.
     """
 
     def __init__(self, timeout: float) -> None:

@@ -24,11 +24,8 @@ from cm_tui.daemon.rpc import plain
 class DaemonState:
     """Projects, jobs and events of one daemon, and its way out.
 
-    Args:
-        config: how long it stays.
-        token: what requests must carry; empty where the socket itself is private.
-        extend: makes what joins it; nothing when not given.
-        clock: measures the idle time.
+    `config`: how long it stays. `token`: what requests must carry; empty where the socket itself is private. `extend`:
+    makes what joins it; nothing when not given. `clock`: measures the idle time.
     """
 
     def __init__(

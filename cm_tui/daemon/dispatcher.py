@@ -35,11 +35,8 @@ _NOT_YET = "watches from the first question on"
 class Dispatcher:
     """Answers requests of all clients.
 
-    Args:
-        pool: where engines are opened.
-        jobs: where long work goes.
-        events: told what changed.
-        wait_s: how long a question waits for the index to follow what has just changed.
+    `pool`: where engines are opened; `jobs`: where long work goes; `events`: told what changed; `wait_s`: how long a
+    question waits for the index to follow what has just changed.
     """
 
     def __init__(

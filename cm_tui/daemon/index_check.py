@@ -16,12 +16,8 @@ from cm_tui.errors import CmError
 class IndexCheck:
     """One project's index as the policy sees it (`freshness.policy.CheckedIndex`).
 
-    Args:
-        where: the project.
-        pool: where its engine is opened.
-        work: where its runs queue.
-        syncs: what follows its files.
-        wait_s: how long all of this may take a question.
+    `pool`: where its engine is opened; `work`: where its runs queue; `syncs`: what follows its files; `wait_s`: how
+    long all of this may take a question.
     """
 
     def __init__(self, where: ProjectRef, pool: ProjectPool, work: LongWork, syncs: SyncManager, wait_s: float) -> None:

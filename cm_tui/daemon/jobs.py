@@ -136,8 +136,7 @@ class Job:
 class Jobs:
     """Runs long work, one job at a time for a store, stores beside each other.
 
-    Args:
-        events: told when a job starts and ends.
+    `events`: told when a job starts and ends.
     """
 
     def __init__(self, events: Events) -> None:

@@ -100,12 +100,8 @@ class IndexRun:
 class LongWork:
     """Submits jobs, and says what they do.
 
-    Args:
-        pool: where engines are opened.
-        jobs: where they queue.
-        events: told what changed.
-        turns: of those who ask, who go first.
-        clock: measures slices and pauses.
+    `pool`: where engines are opened; `jobs`: where they queue; `events`: told what changed; `turns`: of those who ask,
+    who go first; `clock`: measures slices and pauses.
     """
 
     def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events, turns: Turns, clock: Clock = SYSTEM) -> None:

@@ -83,9 +83,7 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
 class _FollowedIndex:
     """An index whose runs the caller follows to their end, as the freshness policy sees it: failures are raised.
 
-    Args:
-        engine: the open project.
-        say: told before it is indexed.
+    `engine`: the open project; `say`: told before it is indexed.
     """
 
     def __init__(self, engine: Engine, say: Say) -> None:

@@ -171,11 +171,7 @@ def _inode(path: Path) -> int | None:
 class _Server(uvicorn.Server):
     """uvicorn, which ends when the daemon is done, and closes what is idle.
 
-    Args:
-        state: the daemon's.
-        listener: where clients connect.
-        more: the open port, if there is one.
-        stays: does not exit when idle.
+    `listener`: where clients connect; `more`: the open port, if there is one; `stays`: does not exit when idle.
     """
 
     def __init__(self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:

@@ -83,8 +83,7 @@ class ProjectPool:
     which it has to wait for anyway, do others of the first go ahead. A project whose settings, store or folder were
     replaced on disk is reopened as soon as it is unused.
 
-    Args:
-        clock: tells how long ago projects were used.
+    `clock`: tells how long ago projects were used.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:

@@ -55,11 +55,7 @@ _INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
 
 
 class Method:
-    """One method of the engine: its arguments and its result, as its annotations have them.
-
-    Args:
-        function: the method.
-    """
+    """One method of the engine: its arguments and its result, as its annotations have them."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name: str = function.__name__

@@ -32,10 +32,7 @@ because a run that another checkout overtook must not take the store. Returns No
 class SyncManager:
     """The syncs of all projects.
 
-    A project without an index has none: a request never creates an index.
-
-    Args:
-        run_index: how index runs take their turn.
+    A project without an index has none: a request never creates an index. `run_index`: how index runs take their turn.
     """
 
     def __init__(self, run_index: RunIndexJob) -> None:

@@ -24,12 +24,8 @@ from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
 class Upkeep:
     """Keeps the stores of all projects in order.
 
-    Args:
-        pool: where engines are opened.
-        jobs: long work, ended before its store goes.
-        events: told what changed.
-        work: reading of history, ended as well.
-        sync_manager: following of changes, ended as well.
+    `pool`: where engines are opened; `jobs`: long work, ended before its store goes; `events`: told what changed;
+    `work`: reading of history, ended as well; `sync_manager`: following of changes, ended as well.
     """
 
     def __init__(

@@ -27,10 +27,7 @@ class HookFile:
     that is not executable) is moved aside unchanged to `cm-original/NAME`, where it is still called by its name, and a wrapper
     of ours ends by becoming it. Links there lead to what lay beside it, so that it finds that in its own folder.
 
-    Args:
-        folder: where git looks for hooks.
-        name: the hook.
-        command: where cm lies.
+    `folder`: where git looks for hooks; `command`: where cm lies.
     """
 
     def __init__(self, folder: Path, name: str, command: str | None) -> None:

@@ -19,13 +19,9 @@ class Access:
     """The folders that were given to a server: it answers for projects in them, and for worktrees of those.
 
     Folders that a person lists in `mcp.roots` of their own settings are given to every server; a repository's settings
-    have no say.
-
-    Args:
-        folders: granted when the server was started.
-        also: accepts further folders.
-        nearby: folders; only folders in them, and their worktrees, are passed to `also`.
-        unless: message for a folder that was not granted.
+    have no say. `folders`: granted when the server was started. `also`: accepts further folders. `nearby`: folders;
+    only folders in them, and their worktrees, are passed to `also`. `unless`: message for a folder that was not
+    granted.
     """
 
     def __init__(

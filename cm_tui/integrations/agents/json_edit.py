@@ -125,11 +125,8 @@ class _Reader:
 class Document:
     """A JSON text and the edits that are made to it.
 
-    Args:
-        text: the file's text; blank stands for an empty object.
-
-    Raises:
-        NotJsonError: the text is not JSON, or is no object.
+    `text`: the file's text; blank stands for an empty object. Raises NotJsonError if the text is not JSON, or is no
+    object.
     """
 
     def __init__(self, text: str) -> None:

@@ -14,11 +14,7 @@ from cm_tui.files import write_atomically
 
 
 class Original:
-    """A file as it was before we changed it, kept beside the user's state.
-
-    Args:
-        path: the file.
-    """
+    """A file as it was before we changed it, kept beside the user's state."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

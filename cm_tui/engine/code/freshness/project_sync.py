@@ -29,13 +29,9 @@ RunIndex = Callable[[Sequence[str]], IndexOutcome]
 class ProjectSync:
     """Keeps the index of one project fresh, during the lifetime of its daemon.
 
-    Args:
-        root: the project's root folder.
-        run_index: called in a separate thread.
-        make_filter: makes the test whether a changed path matters.
-        config: how to watch the folder.
-        debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins anyway.
+    `root`: the project's root folder; `run_index`: called in a separate thread; `make_filter`: makes the test whether a
+    changed path matters; `config`: how to watch the folder; `debounce_s`: seconds without a signal before a run;
+    `longest_s`: seconds after which a run begins anyway.
     """
 
     def __init__(

@@ -26,11 +26,9 @@ _LONGEST_RETRY_S = 300.0
 class Scheduler:
     """Runs the index of one project in a separate thread.
 
-    Args:
-        run: indexes these changes, and returns a summary in words.
-        is_current: returns whether the index reflects the disk at these changes; such signals cause no run.
-        debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins anyway.
+    `run`: indexes these changes, and returns a summary in words. `is_current`: returns whether the index reflects the
+    disk at these changes; such signals cause no run. `debounce_s`: seconds without a signal before a run. `longest_s`:
+    seconds after which a run begins anyway.
     """
 
     def __init__(

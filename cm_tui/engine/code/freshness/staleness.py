@@ -53,10 +53,7 @@ _CURRENT = Staleness(NOTHING, "")
 class StalenessCheck:
     """Stores stamps of the indexed state; `begin` and `finish` are called around each index run.
 
-    Args:
-        root: the project's root.
-        make_filter: makes the test whether a new path matters.
-        budget_s: seconds that a check may take.
+    `make_filter`: makes the test whether a new path matters; `budget_s`: seconds that a check may take.
     """
 
     def __init__(self, root: Path, make_filter: Callable[[], PathFilter], *, budget_s: float = BUDGET_S) -> None:

@@ -25,12 +25,7 @@ Read = Callable[[str, str], str]
 
 
 class DerivedTables:
-    """Derived tables of one snapshot of the project, in a separate schema.
-
-    Args:
-        db: the store.
-        schema: of the tables.
-    """
+    """Derived tables of one snapshot of the project, in a separate schema."""
 
     def __init__(self, db: Database, schema: str = SCHEMA) -> None:
         self.lock = threading.RLock()

@@ -44,12 +44,7 @@ Pages = LRU[PageKey, Page[Edge]]
 
 
 class TableSet:
-    """Derived data of one state of the code.
-
-    Args:
-        db: the store.
-        number: of that state.
-    """
+    """Derived data of one state of the code."""
 
     def __init__(self, db: Database, number: int) -> None:
         self.number = number

@@ -35,11 +35,9 @@ class _Asked(NamedTuple):
 class Graph:
     """Definitions, calls and imports, of the current or any other relation of (path, blob).
 
-    Args:
-        db: the store.
-        read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
-        snapshot: the relation, for a FROM clause.
-        schema: of the derived tables; graphs of several snapshots in use have one each.
+    `read`: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
+    `snapshot`: the relation, for a FROM clause. `schema`: of the derived tables; graphs of several snapshots in use
+    have one each.
     """
 
     def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:

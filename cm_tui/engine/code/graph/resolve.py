@@ -30,11 +30,8 @@ class Resolver:
     """Runs the tiers in SQL.
 
     The first requests for a state of the index resolve only references with the requested names. Later all are resolved
-    once, and further requests read the result; both run the same SQL.
-
-    Args:
-        tables: input of the tiers.
-        partial_questions: number of partial requests.
+    once, and further requests read the result; both run the same SQL. `tables`: input of the tiers;
+    `partial_questions`: number of partial requests.
     """
 
     def __init__(self, tables: DerivedTables, partial_questions: int = 1) -> None:

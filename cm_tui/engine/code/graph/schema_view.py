@@ -27,12 +27,7 @@ def script(name: str) -> str:
 
 
 class SchemaView:
-    """View of a store with one set of derived tables: `graph.` in a query is the schema of that set.
-
-    Args:
-        db: the store.
-        schema: of the set.
-    """
+    """View of a store with one set of derived tables: `graph.` in a query is the schema of that set."""
 
     def __init__(self, db: Database, schema: str) -> None:
         # The store is the key of the sets: a strong reference would keep it forever.

@@ -33,11 +33,7 @@ Span = tuple[str, int, int, int | None]
 class Backfill:
     """One import of the mainline; each `step` is a batch, and the store is consistent after each.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-        goal: ordinal to go back to.
+    `config`: what is indexed; `goal`: ordinal to go back to.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config, goal: int) -> None:

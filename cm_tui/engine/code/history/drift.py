@@ -45,12 +45,7 @@ _WHY: dict[str, tuple[DriftState, str]] = {
 class DriftDetector:
     """Compares the index with the checkout.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-        revisions: resolves names.
-        snapshots: compares two of them.
+    `revisions`: resolves names; `snapshots`: compares two of them.
     """
 
     def __init__(

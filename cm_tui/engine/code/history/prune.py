@@ -38,12 +38,7 @@ SELECT (SELECT count(*) FROM file_span WHERE {where}),
 
 
 class Pruner:
-    """Drops spans, and the blobs that nothing else refers to.
-
-    Args:
-        db: the store.
-        revisions: resolves names on its mainline.
-    """
+    """Drops spans, and the blobs that nothing else refers to. `revisions`: resolves names on its mainline."""
 
     def __init__(self, db: Database, revisions: Revisions) -> None:
         self._db = db

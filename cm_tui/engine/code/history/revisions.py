@@ -31,12 +31,7 @@ _KEPT_ORDINALS = 200_000
 class Revisions:
     """Resolves names in one store.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        commits: the mainline.
-        report: returns why a commit is unavailable.
-        side: the files of commits off the mainline.
+    `report`: returns why a commit is unavailable; `side`: the files of commits off the mainline.
     """
 
     def __init__(

@@ -34,13 +34,7 @@ _ATTEMPTS = 5
 
 
 class SideReader:
-    """Reads commits off the mainline into one store, one at a time.
-
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-    """
+    """Reads commits off the mainline into one store, one at a time. `config`: what is indexed."""
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:
         self._db = db

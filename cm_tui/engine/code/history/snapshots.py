@@ -27,11 +27,7 @@ _ATTEMPTS = 5
 class Snapshots:
     """Finds snapshots in one store; each is a relation of (path, blob), for a FROM clause.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        revisions: resolves names.
-        side: the files of commits off the mainline.
+    `revisions`: resolves names; `side`: the files of commits off the mainline.
     """
 
     def __init__(self, db: Database, repository: Repository, revisions: Revisions, side: SideReader) -> None:

@@ -28,13 +28,7 @@ class _Event(NamedTuple):
 
 
 class SymbolHistories:
-    """Finds histories in one store.
-
-    Args:
-        db: the store.
-        commits: its mainline.
-        report: on the known part of the mainline.
-    """
+    """Finds histories in one store. `report`: on the known part of the mainline."""
 
     def __init__(self, db: Database, commits: MainlineCommits, report: CoverageReport) -> None:
         self._commits = commits

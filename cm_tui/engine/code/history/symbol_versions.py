@@ -52,9 +52,7 @@ _Passage = tuple[str, int, int]
 class SymbolVersions:
     """Versions of symbols, loaded by name.
 
-    Args:
-        db: the store.
-        with_spans: whether history was read; otherwise there is only the current state.
+    `with_spans`: whether history was read; otherwise there is only the current state.
     """
 
     def __init__(self, db: Database, *, with_spans: bool) -> None:

@@ -54,10 +54,7 @@ FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDE
 class HistoricalView:
     """Queries on revisions: commits of the mainline, and others.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed, and how far back.
+    `config`: what is indexed, and how far back.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:

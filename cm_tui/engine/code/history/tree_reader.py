@@ -38,12 +38,8 @@ class _AllTracked(Container[str]):
 class TreeReader:
     """Selects files of any commit by the current rules, and parses each new content once.
 
-    Used while the writer lock is held; `begin` reads what other processes have parsed meanwhile.
-
-    Args:
-        db: the store.
-        repository: where content is.
-        config: what is indexed.
+    Used while the writer lock is held; `begin` reads what other processes have parsed meanwhile. `config`: what is
+    indexed.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:

@@ -117,9 +117,7 @@ class _File:
 class FileView:
     """Files of the index for one request: each is read once, and the symbols of many at a time.
 
-    Args:
-        db: the store.
-        contents: reads files on disk and in git.
+    `contents`: reads files on disk and in git.
     """
 
     def __init__(self, db: Database, contents: ContentReader) -> None:

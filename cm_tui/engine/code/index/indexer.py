@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 class Indexer:
     """Index runs of one project.
 
-    Args:
-        db: its store.
-        root: the checkout to index.
-        config: what is indexed, and with which model.
-        vectors: the vector index in use; opened on demand by default.
-        sources: of the passages.
+    `config`: what is indexed, and with which model. `vectors`: the vector index in use; opened on demand by default.
+    `sources`: of the passages.
     """
 
     def __init__(

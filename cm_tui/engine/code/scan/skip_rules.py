@@ -133,14 +133,9 @@ def suffix_of(path: str) -> str:
 class SkipRules:
     """Rules of one project, with its own patterns over the defaults.
 
-    Args:
-        config: patterns and limits.
-        root: folder in which to look for the files that make outputs.
-        tracked_folders: folders (no slash at the end) below which git tracks a file; None without git.
-        on_disk: look on disk for what fills `vendor` folders.
-
-    Raises:
-        ConfigError: a pattern cannot be understood.
+    `config`: patterns and limits. `root`: folder in which to look for the files that make outputs. `tracked_folders`:
+    folders (no slash at the end) below which git tracks a file; None without git. `on_disk`: look on disk for what
+    fills `vendor` folders. Raises ConfigError if a pattern cannot be understood.
     """
 
     def __init__(

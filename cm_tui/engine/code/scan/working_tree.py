@@ -49,13 +49,9 @@ class ScannedFiles:
 class WorkingTreeScan:
     """Scan of a project.
 
-    Args:
-        repository: the checkout.
-        config: what is indexed.
-        contents: reads the disk.
-        known_size: bytes of a blob by object id, if the store knows them.
-        chosen: returns which paths to scan; None: all.
-        unread: do not read files that differ on disk: each gets a unique name, and the size from the folder.
+    `contents`: reads the disk. `known_size`: bytes of a blob by object id, if the store knows them. `chosen`: returns
+    which paths to scan; None: all. `unread`: do not read files that differ on disk: each gets a unique name, and the
+    size from the folder.
     """
 
     def __init__(

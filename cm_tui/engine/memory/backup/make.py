@@ -101,9 +101,7 @@ def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell)
 class _Content:
     """Content of a journal and its archive by kind: events, and turns before their archived episodes.
 
-    Args:
-        name: of the journal.
-        tell: called with the progress.
+    `tell`: called with the progress.
     """
 
     def __init__(self, name: str, tell: Tell) -> None:

@@ -69,11 +69,8 @@ def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
 class Merge(AbstractContextManager["Merge"]):
     """Adds events to one project's journal, while other restores and erasures of it are blocked.
 
-    Args:
-        journal: of the project.
-        section: counts added events.
-        cleaner: redacts secrets, as the file may come from elsewhere with other rules.
-        trusting: accept the file's claim that it was redacted by the current rules.
+    `section`: counts added events; `cleaner`: redacts secrets, as the file may come from elsewhere with other rules;
+    `trusting`: accept the file's claim that it was redacted by the current rules.
     """
 
     def __init__(self, journal: Journal, section: Section, cleaner: Cleaner, *, trusting: bool = False) -> None:

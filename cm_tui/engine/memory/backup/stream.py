@@ -45,11 +45,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 class Writer:
-    """Writes the lines of a backup.
-
-    Args:
-        stream: where to, compressed already.
-    """
+    """Writes the lines of a backup. `stream`: where to, compressed already."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

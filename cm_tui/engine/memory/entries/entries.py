@@ -46,11 +46,7 @@ class Found:
 
 
 class Entries:
-    """The entries that a project sees: its own and the user's.
-
-    Args:
-        root: the project's root.
-    """
+    """The entries that a project sees: its own and the user's."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -63,12 +63,7 @@ class Content:
 
 
 class EntryFile:
-    """One file of entries.
-
-    Args:
-        scope: whose it is.
-        root: the project's root; None: the user's file.
-    """
+    """One file of entries. `root`: the project's root; None: the user's file."""
 
     def __init__(self, scope: Scope, root: Path | None) -> None:
         self.scope = scope

@@ -41,10 +41,7 @@ class Change(NamedTuple):
 class Writer:
     """Files of both scopes with content and ledger, for one change.
 
-    Args:
-        root: of the checkout.
-        files: of each scope.
-        ledgers: of each scope.
+    `files`: of each scope; `ledgers`: of each scope.
     """
 
     def __init__(self, root: Path, files: Mapping[Scope, EntryFile], ledgers: Mapping[Scope, LedgerFile]) -> None:

@@ -134,8 +134,7 @@ def _wish(proposal: Proposal) -> Any:
 class LedgerFile:
     """The ledger of a project; clones and worktrees that share its memory share it.
 
-    Args:
-        project: name of the project's folder among the journals.
+    `project`: name of the project's folder among the journals.
     """
 
     def __init__(self, project: str) -> None:

@@ -25,11 +25,7 @@ MOST = 200
 
 
 class _Chosen:
-    """A source of some episodes.
-
-    Args:
-        events: of these.
-    """
+    """A source of some episodes."""
 
     name = EPISODES
 

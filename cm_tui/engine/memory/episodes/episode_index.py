@@ -40,10 +40,7 @@ _STANDING = {
 class EpisodeIndex:
     """Reads one journal into the tables of a store.
 
-    Args:
-        tables: of the store.
-        journal: of the project.
-        begin: position to read from; earlier events are skipped.
+    `begin`: position to read from; earlier events are skipped.
     """
 
     def __init__(self, tables: EpisodeTables, journal: Journal, begin: Position = START) -> None:

@@ -39,12 +39,7 @@ class Found(NamedTuple):
 
 
 class EpisodeLists:
-    """Queries over all episodes of a store.
-
-    Args:
-        tables: of the store.
-        sha_of: returns the commit of an ordinal.
-    """
+    """Queries over all episodes of a store. `sha_of`: returns the commit of an ordinal."""
 
     def __init__(self, tables: EpisodeTables, sha_of: ShaOf) -> None:
         self._tables = tables

@@ -31,8 +31,7 @@ _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN":
 class EpisodeTables:
     """The tables of one store. Threads read on their own cursors; one at a time writes.
 
-    Args:
-        db: the store; None: they are in memory.
+    `db`: the store; None: they are in memory.
     """
 
     def __init__(self, db: Database | None) -> None:

@@ -38,12 +38,8 @@ _ALL = EpisodeFilter()
 class Episodes:
     """The episodes of one project. Whole texts, patches and steps stay in the journal.
 
-    Args:
-        journal: the project's.
-        tables: the store's part of them.
-        revisions: resolves names on the mainline of the store.
-        repository: the checkout.
-        is_awaited: whether lists wait until a long journal is read; otherwise they show its newest episodes meanwhile.
+    `tables`: the store's part of them. `revisions`: resolves names on the mainline of the store. `is_awaited`: whether
+    lists wait until a long journal is read; otherwise they show its newest episodes meanwhile.
     """
 
     def __init__(

@@ -39,12 +39,8 @@ class Read(NamedTuple):
 class FirstReading:
     """Updates the tables of a store from the journal.
 
-    Args:
-        index: reads into the tables.
-        tables: of the store.
-        journal: of the project.
-        sha_of: returns the mainline commit of an ordinal.
-        is_awaited: whether a request waits until all is read, however long that takes.
+    `index`: reads into the tables; `sha_of`: returns the mainline commit of an ordinal; `is_awaited`: whether a request
+    waits until all is read, however long that takes.
     """
 
     def __init__(

@@ -17,9 +17,7 @@ _FAILED = ("failed", "interrupted")
 class SessionTotals:
     """The sessions of the episodes that fit; they are named by the number of their id.
 
-    Args:
-        columns: of all episodes.
-        fitting: which of them fit.
+    `columns`: of all episodes; `fitting`: which of them fit.
     """
 
     def __init__(self, columns: Columns, fitting: Mask) -> None:

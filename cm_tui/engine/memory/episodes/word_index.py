@@ -150,11 +150,7 @@ class Words(NamedTuple):
 
 
 class WordIndex:
-    """The words of all episodes of one store.
-
-    Args:
-        tables: the tables that hold it.
-    """
+    """The words of all episodes of one store. `tables`: the tables that hold it."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables

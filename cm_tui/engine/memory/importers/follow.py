@@ -32,11 +32,7 @@ def is_wanted(root: Path) -> bool:
 
 
 class Follower:
-    """Follows the transcripts of one project.
-
-    Raises:
-        CmError: the project's identity cannot be found.
-    """
+    """Follows the transcripts of one project. Raises CmError if the project's identity cannot be found."""
 
     def __init__(self, root: Path) -> None:
         named, folders = ImportState(Journal.of(root)).environment()

@@ -34,11 +34,7 @@ _KIND = 70
 class OneTranscript:
     """The import of one transcript.
 
-    Args:
-        memory: what is imported already.
-        found: the transcript.
-        done: counts the results.
-        check: raises on cancellation.
+    `memory`: what is imported already; `done`: counts the results; `check`: raises on cancellation.
     """
 
     def __init__(self, memory: Memory, found: Found, done: Counts, check: Callable[[], None]) -> None:

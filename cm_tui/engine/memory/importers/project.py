@@ -76,15 +76,9 @@ _ELSEWHERE = 100
 class ProjectTranscripts:
     """The transcripts of one project.
 
-    Args:
-        root: of its checkout.
-        agents: only theirs; empty: all.
-        folders: former places of the project, from the user.
-        environment: the agents' own variables, which locate their transcripts.
-
-    Raises:
-        UsageError: an agent is unknown.
-        CmError: the project's identity cannot be found.
+    `agents`: only theirs; empty: all. `folders`: former places of the project, from the user. `environment`: the
+    agents' own variables, which locate their transcripts. Raises UsageError if an agent is unknown; CmError if the
+    project's identity cannot be found.
     """
 
     def __init__(

@@ -13,12 +13,7 @@ from cm_tui.engine.memory.transcripts.lines import opened
 
 
 class ReadFile:
-    """A file opened by name: while it is open, a new file of that name can be distinguished.
-
-    Args:
-        file: its path.
-        stream: the open file.
-    """
+    """A file opened by name: while it is open, a new file of that name can be distinguished."""
 
     def __init__(self, file: Path, stream: BinaryIO) -> None:
         self._file = file

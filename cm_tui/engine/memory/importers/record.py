@@ -161,10 +161,7 @@ class _Cut:
 class _Away:
     """Finds files in folders that are never recorded.
 
-    Args:
-        session: with the checkout.
-        folder: the agent's working folder.
-        never: patterns of those folders.
+    `folder`: the agent's working folder; `never`: patterns of those folders.
     """
 
     def __init__(self, session: Session, folder: str, never: Sequence[str]) -> None:

@@ -140,12 +140,7 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
 
 
 class _Work:
-    """Copies one transcript after the other.
-
-    Args:
-        environment: as for `plan`.
-        root: as for `plan`.
-    """
+    """Copies one transcript after the other. `environment`: as for `plan`; `root`: as for `plan`."""
 
     def __init__(self, environment: Mapping[str, str], root: Path | None) -> None:
         self.done = _Done()

@@ -28,9 +28,7 @@ _log = logging.getLogger(__name__)
 class Import:
     """Imports transcripts of one project; reusable.
 
-    Args:
-        project: its transcripts.
-        clock: measures how often another import is looked for.
+    `clock`: measures how often another import is looked for.
     """
 
     def __init__(self, project: ProjectTranscripts, clock: Clock = SYSTEM) -> None:

@@ -14,9 +14,7 @@ from cm_tui.engine.platform.journal.event import Event
 class Unanswered:
     """The unanswered prompts of one transcript, including those answered after they were recorded.
 
-    Args:
-        memory: state of the import.
-        agent: of the transcript.
+    `memory`: state of the import.
     """
 
     def __init__(self, memory: Memory, agent: str) -> None:

@@ -36,10 +36,7 @@ _HIDDEN = "[omitted: it is about a file for credentials]"
 class Unknown:
     """Stores those of one transcript.
 
-    Args:
-        transcript: the transcript.
-        facts: about the transcript.
-        state: with the size stored already.
+    `facts`: about the transcript; `state`: with the size stored already.
     """
 
     def __init__(self, transcript: Transcript, facts: SessionFacts, state: TranscriptState) -> None:

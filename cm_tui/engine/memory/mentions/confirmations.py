@@ -14,11 +14,7 @@ Confirmed = frozenset[tuple[str, str]]
 
 
 class Confirmations:
-    """The confirmations of one project.
-
-    Args:
-        episodes: of the project; their tables exclude undone changes.
-    """
+    """The confirmations of one project. `episodes`: of the project; their tables exclude undone changes."""
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes = episodes

@@ -64,12 +64,7 @@ def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[Memo
 
 
 class WrittenAt:
-    """Places items on the mainline.
-
-    Args:
-        db: the store.
-        revisions: finds where commits lie that are off it.
-    """
+    """Places items on the mainline. `revisions`: finds where commits lie that are off it."""
 
     def __init__(self, db: Database, revisions: Revisions) -> None:
         self._revisions = revisions

@@ -56,13 +56,8 @@ class _State(NamedTuple):
 class MentionIndex:
     """Keeps the mentions of one store.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        revisions: places commits.
-        read_now: reads a current file by path and object id.
-        commits_of: returns the commits at which items were written.
-        confirmed: returns what the user confirmed as still true.
+    `revisions`: places commits; `read_now`: reads a current file by path and object id; `commits_of`: returns the
+    commits at which items were written; `confirmed`: returns what the user confirmed as still true.
     """
 
     def __init__(

@@ -45,12 +45,7 @@ def fate_of(mention: Mention) -> str:
 
 
 class StaleReport:
-    """Reports stale items of one store.
-
-    Args:
-        db: the store.
-        commits: its mainline.
-    """
+    """Reports stale items of one store."""
 
     def __init__(self, db: Database, commits: MainlineCommits) -> None:
         self._db = db

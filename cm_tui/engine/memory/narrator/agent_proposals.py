@@ -62,12 +62,9 @@ class _Seen(NamedTuple):
 class AgentProposals:
     """Agents' proposals in a project.
 
-    Args:
-        root: of the checkout.
-        episodes: the project's.
-        topics: returns those of the project and its user.
-        is_decided: returns whether the user decided on a proposal, which then does not wait any more.
-        known: returns proposed and decided ones: an agent's proposal in the same words is the same one.
+    `topics`: returns those of the project and its user; `is_decided`: returns whether the user decided on a proposal,
+    which then does not wait any more; `known`: returns proposed and decided ones: an agent's proposal in the same words
+    is the same one.
     """
 
     def __init__(

@@ -39,12 +39,7 @@ _ALREADY = {"approved": "was approved already", "rejected": "was rejected"}
 
 
 class Deciding:
-    """Decides on the proposals of a project.
-
-    Args:
-        parts: what the narrator is based on.
-        proposals: the proposals.
-    """
+    """Decides on the proposals of a project. `parts`: what the narrator is based on."""
 
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
         self._parts = parts

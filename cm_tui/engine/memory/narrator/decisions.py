@@ -128,11 +128,7 @@ class Decided:
 
 
 class Decisions:
-    """The decisions of a project, from the tables of episodes.
-
-    Args:
-        tables: up to date with the journal.
-    """
+    """The decisions of a project, from the tables of episodes. `tables`: up to date with the journal."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables

@@ -43,10 +43,8 @@ class Made:
 class Facts:
     """The facts of a project as proposals.
 
-    Args:
-        tables: the observations.
-        known: known facts.
-        missing: returns the first command in a text that the project no longer has; works without an index.
+    `tables`: the observations. `missing`: returns the first command in a text that the project no longer has; works
+    without an index.
     """
 
     def __init__(self, tables: NarratorTables, known: Known, missing: Callable[[str], str] = lambda _: "") -> None:

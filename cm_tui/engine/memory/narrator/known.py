@@ -56,12 +56,7 @@ class Standing(NamedTuple):
 
 
 class Known:
-    """The content of notes and entries.
-
-    Args:
-        root: of the checkout.
-        tables: for storing it.
-    """
+    """The content of notes and entries."""
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
         self._tables = tables

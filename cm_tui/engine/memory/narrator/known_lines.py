@@ -40,12 +40,7 @@ class Line(NamedTuple):
 
 
 class KnownLines:
-    """A project's notes and entries as sentences, in the tables.
-
-    Args:
-        root: of the checkout.
-        tables: for storing them.
-    """
+    """A project's notes and entries as sentences, in the tables. `tables`: for storing them."""
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
         self._root = root

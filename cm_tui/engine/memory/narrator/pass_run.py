@@ -67,11 +67,8 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
 class Pass:
     """Mines new episodes of a journal.
 
-    Args:
-        tables: for the observations.
-        folder: of the journal.
-        embed: returns vectors of texts; None: no model.
-        workers: mining processes; 0: one per core.
+    `tables`: for the observations. `embed`: returns vectors of texts; None: no model. `workers`: mining processes; 0:
+    one per core.
     """
 
     def __init__(self, tables: NarratorTables, folder: Path, embed: Embed, workers: int = 0) -> None:

@@ -31,11 +31,7 @@ _MOST_READ = 300
 
 
 class StoredAnswers(MutableMapping[str, str]):
-    """Responses of language models in the store: read once, each written in a separate transaction.
-
-    Args:
-        tables: of the narrator.
-    """
+    """Responses of language models in the store: read once, each written in a separate transaction."""
 
     def __init__(self, tables: NarratorTables) -> None:
         self._tables = tables
@@ -71,11 +67,9 @@ class StoredAnswers(MutableMapping[str, str]):
 class Phrasing:
     """The language model's part in the proposals of a project.
 
-    Args:
-        tables: of the narrator, with the responses.
-        config: returns the current settings.
-        evidence: returns the evidence of a proposal without any.
-        why_not: returns why nothing may be sent now, such as `recording is paused`; empty: it may.
+    `tables`: of the narrator, with the responses. `config`: returns the current settings. `evidence`: returns the
+    evidence of a proposal without any. `why_not`: returns why nothing may be sent now, such as `recording is paused`;
+    empty: it may.
     """
 
     def __init__(

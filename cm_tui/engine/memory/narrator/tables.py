@@ -51,9 +51,7 @@ def number_of(*parts: str) -> int:
 class NarratorTables:
     """The narrator's observations.
 
-    Args:
-        tables: of episodes, on the same cursors.
-        cursor: has copies of the tables; None: use the tables themselves.
+    `tables`: of episodes, on the same cursors. `cursor`: has copies of the tables; None: use the tables themselves.
     """
 
     def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:

@@ -41,12 +41,7 @@ class Plan(NamedTuple):
 
 
 class TopicPlans:
-    """Works out changes of the topics of a project.
-
-    Args:
-        notes: the project's.
-        read: reads files.
-    """
+    """Works out changes of the topics of a project."""
 
     def __init__(self, notes: Notes, read: Read) -> None:
         self._notes = notes

@@ -20,8 +20,7 @@ _STATE = "SELECT segment, place, event, events FROM episode_position"
 class Upkeep:
     """Proposals for the upkeep of existing notes and topics; computed again only after changes.
 
-    Args:
-        parts: what the narrator is based on.
+    `parts`: what the narrator is based on.
     """
 
     def __init__(self, parts: Parts) -> None:

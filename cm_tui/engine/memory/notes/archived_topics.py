@@ -16,11 +16,7 @@ TOPICS = "topics/"
 
 
 class ArchivedTopics(Places):
-    """The folders of retired topics of a project and of its user.
-
-    Args:
-        root: the project's root.
-    """
+    """The folders of retired topics of a project and of its user."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)

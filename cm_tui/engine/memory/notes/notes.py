@@ -32,11 +32,7 @@ class NoteFile(NamedTuple):
 
 
 class Notes:
-    """The notes of a project and of its user.
-
-    Args:
-        root: the project's root.
-    """
+    """The notes of a project and of its user."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

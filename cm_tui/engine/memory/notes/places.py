@@ -94,10 +94,8 @@ class Folder:
 class Places:
     """The folders and files that may hold notes of a project.
 
-    Args:
-        root: the project's root.
-        extra: further folders from the user's settings: absolute, with `~`, or relative to the root.
-        agents: folders of agents' own memory, by their names.
+    `extra`: further folders from the user's settings: absolute, with `~`, or relative to the root; `agents`: folders of
+    agents' own memory, by their names.
     """
 
     def __init__(

@@ -39,9 +39,8 @@ Detail = Callable[[EpisodeRecord], EpisodeRecord]
 class JournalConsumer:
     """Reads the journals of projects as they grow.
 
-    Args:
-        index: called once per checkout; the scheduler behind it collects further calls.
-        detail: called with each turn before it is recorded.
+    `index`: called once per checkout; the scheduler behind it collects further calls. `detail`: called with each turn
+    before it is recorded.
     """
 
     def __init__(self, index: Index, detail: Detail = lambda record: record) -> None:

@@ -60,9 +60,7 @@ class Turns:
     """All turns of a journal, from its events in their order.
 
     A turn begins with a prompt or an edit, ends with a stop, and is recorded by the episode that names the stop.
-
-    Args:
-        patches: digests of the last patches, by session, as `patches` gave them before.
+    `patches`: digests of the last patches, by session, as `patches` gave them before.
     """
 
     def __init__(self, patches: Mapping[Session, str] | None = None) -> None:

@@ -36,13 +36,9 @@ def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
 class PastGate:
     """The same for earlier turns, for imports of many turns: the files are read once.
 
-    Args:
-        root: of the checkout that turns are imported for; None: unknown, and any pause counts.
-
-    Raises:
-        StoreError: it is unknown when recording was paused.
-        ConfigError: the list of folders that are never recorded cannot be read.
-        RefusedError: git's data cannot be opened.
+    `root`: of the checkout that turns are imported for; None: unknown, and any pause counts. Raises StoreError if it is
+    unknown when recording was paused; ConfigError if the list of folders that are never recorded cannot be read;
+    RefusedError if git's data cannot be opened.
     """
 
     def __init__(self, root: Path | None) -> None:

@@ -56,11 +56,7 @@ _IDS = 50_000
 
 
 class Gemini:
-    """The transcripts of Gemini CLI.
-
-    Args:
-        environment: where they are, if not in their usual place.
-    """
+    """The transcripts of Gemini CLI. `environment`: where they are, if not in their usual place."""
 
     agent = "gemini"
     asides = frozenset({""})

@@ -38,11 +38,7 @@ def is_spliced(text: str) -> bool:
 
 
 class LineReading(ABC):
-    """Reads turns from the records of one file.
-
-    Args:
-        resume: the position to start from; updated at the end.
-    """
+    """Reads turns from the records of one file. `resume`: the position to start from; updated at the end."""
 
     def __init__(self, resume: Resume) -> None:
         self._resume = resume

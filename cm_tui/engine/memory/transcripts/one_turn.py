@@ -13,9 +13,7 @@ from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 class OneTurnReading(LineReading):
     """Reads turns from the records of one file; an unanswered prompt is joined with the next one.
 
-    Args:
-        facts: of the file's session.
-        resume: the position to start from; updated at the end.
+    `resume`: the position to start from; updated at the end.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:

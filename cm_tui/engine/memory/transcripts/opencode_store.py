@@ -86,11 +86,7 @@ def store_of(file: Path) -> Store:
 
 
 class Database:
-    """The database of newer versions, opened for reading alone.
-
-    Args:
-        file: where it lies.
-    """
+    """The database of newer versions, opened for reading alone. `file`: where it lies."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -148,11 +144,7 @@ class Database:
 
 
 class Folder:
-    """The files of older versions, a folder for each kind of record.
-
-    Args:
-        file: the folder `storage`.
-    """
+    """The files of older versions, a folder for each kind of record. `file`: the folder `storage`."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

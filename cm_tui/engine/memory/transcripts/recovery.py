@@ -78,11 +78,7 @@ def _next_record(text: str, start: int, effort: list[int]) -> int:
 
 
 class Shortener:
-    """Shortens the texts of a JSON line while reading it.
-
-    Args:
-        limit: most bytes to keep of the line.
-    """
+    """Shortens the texts of a JSON line while reading it. `limit`: most bytes to keep of the line."""
 
     def __init__(self, limit: int) -> None:
         self.kept = bytearray()

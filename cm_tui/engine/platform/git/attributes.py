@@ -54,9 +54,7 @@ PLAIN = Conversion()
 class Attributes:
     """Reads attributes; git's slow library is called only for paths that may have one.
 
-    Args:
-        repository: the checkout's, or the private one of a folder without git.
-        root: top folder of the checkout.
+    `repository`: the checkout's, or the private one of a folder without git; `root`: top folder of the checkout.
     """
 
     def __init__(self, repository: pygit2.Repository, root: Path) -> None:

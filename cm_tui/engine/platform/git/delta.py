@@ -25,11 +25,7 @@ class Change(NamedTuple):
 
 
 class Trees:
-    """Compares trees; equal parts are never looked into.
-
-    Args:
-        repository: where the trees are.
-    """
+    """Compares trees; equal parts are never looked into."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository

@@ -39,12 +39,7 @@ class Repository:
     repository in the store's folder, with that folder as its working tree: so `.gitignore` files and change detection
     work the same, and nothing is written into the user's folder.
 
-    Args:
-        root: the project's root.
-        shadow: folder for that private repository.
-
-    Raises:
-        RefusedError: git's data cannot be opened.
+    Raises RefusedError if git's data cannot be opened.
     """
 
     def __init__(self, root: Path, shadow: Path) -> None:

@@ -43,11 +43,7 @@ class Extent(NamedTuple):
 
 
 class Archive:
-    """The archive of one journal.
-
-    Args:
-        journal: the journal next to it.
-    """
+    """The archive of one journal. `journal`: the journal next to it."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal

@@ -36,8 +36,7 @@ class Raw(NamedTuple):
 class Cleaner(WorkerPool["_Worker"]):
     """Takes secrets out of events; a context manager that ends its processes.
 
-    Args:
-        workers: processes at most; 0: one a core.
+    `workers`: processes at most; 0: one a core.
     """
 
     def __init__(self, workers: int = 0) -> None:

@@ -39,12 +39,9 @@ class Journal:
     """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once.
 
     Only an erasure changes a line, which keeps its length. An event that `append` returned is on disk. A crash in the
-    middle of a write leaves a torn line: the next append and every reader skip it, and `problems` reports it.
-
-    Args:
-        folder: of the files; created with the first event.
-        segment_bytes: size from which a new file is begun.
-        root: of the checkout that writes, which owns a journal that it begins.
+    middle of a write leaves a torn line: the next append and every reader skip it, and `problems` reports it. `folder`:
+    of the files; created with the first event. `segment_bytes`: size from which a new file is begun. `root`: of the
+    checkout that writes, which owns a journal that it begins.
     """
 
     def __init__(self, folder: Path, *, segment_bytes: int = SEGMENT_BYTES, root: Path | None = None) -> None:

@@ -14,11 +14,7 @@ def compiled(source: str) -> re.Pattern[str]:
 
 
 class Pattern:
-    """A regular expression, compiled with its first use.
-
-    Args:
-        source: as `re.compile` takes it.
-    """
+    """A regular expression, compiled with its first use. `source`: as `re.compile` takes it."""
 
     __slots__ = ("_source",)
 

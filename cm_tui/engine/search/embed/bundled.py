@@ -54,8 +54,7 @@ _loading = threading.Lock()
 class BundledProvider:
     """code-static-256: loaded with the first text, verified against its checksums each time.
 
-    Args:
-        folder: of the model's files.
+    `folder`: of the model's files.
     """
 
     dimensions = DIMENSIONS

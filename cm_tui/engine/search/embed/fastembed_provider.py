@@ -28,10 +28,8 @@ _downloading = threading.Lock()
 class FastembedProvider:
     """A fastembed model, imported and loaded with the first text.
 
-    Args:
-        config: `model` is a name known to fastembed; or `path` is a folder with tokenizer files and the ONNX model
-            `model_file`, whose token vectors are pooled by `pooling`.
-        say: called before a download starts.
+    `config`: `model` is a name known to fastembed; or `path` is a folder with tokenizer files and the ONNX model
+    `model_file`, whose token vectors are pooled by `pooling`. `say`: called before a download starts.
     """
 
     def __init__(self, config: EmbeddingConfig, say: Callable[[str], None]) -> None:

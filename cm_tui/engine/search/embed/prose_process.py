@@ -26,11 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class ProseBeside:
-    """The model of prose for passages: another process embeds large batches, this one small ones.
-
-    Args:
-        own: embeds in this process.
-    """
+    """The model of prose for passages: another process embeds large batches, this one small ones."""
 
     dimensions = DIMENSIONS
     batch = ProseProvider.batch

@@ -32,11 +32,8 @@ _REST_SECONDS = 30.0
 class RemoteProvider:
     """A remote provider.
 
-    Args:
-        config: `batch_size`, `concurrency` and `timeout_seconds`.
-        endpoint: address and key.
-        sleep: waits between attempts.
-        is_allowed: called before each request; False: nothing is sent any more.
+    `config`: `batch_size`, `concurrency` and `timeout_seconds`. `endpoint`: address and key. `sleep`: waits between
+    attempts. `is_allowed`: called before each request; False: nothing is sent any more.
     """
 
     def __init__(

@@ -19,10 +19,7 @@ _Row = tuple[Future[Matrix], int]
 class EmbeddingProcess:
     """Vectors in progress, by text; a text is handed out once.
 
-    It is optional: vectors missing because of a lost process are computed elsewhere.
-
-    Args:
-        program: code of the process.
+    It is optional: vectors missing because of a lost process are computed elsewhere. `program`: code of the process.
     """
 
     def __init__(self, program: str = _START) -> None:

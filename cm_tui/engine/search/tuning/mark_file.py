@@ -46,11 +46,7 @@ class MarkContent:
 
 
 class MarkFile:
-    """A project's marks.
-
-    Args:
-        root: the project's root.
-    """
+    """A project's marks."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -28,15 +28,7 @@ _SLICE_SECONDS = 0.2
 
 
 class BatchFill:
-    """The batch jobs of one model for one project.
-
-    Args:
-        db: the project's store.
-        folder: of the file with pending jobs.
-        index: the vectors to fill.
-        provider: the model.
-        jobs: its batch jobs.
-    """
+    """The batch jobs of one model for one project. `folder`: of the file with pending jobs."""
 
     def __init__(
         self, db: Database, folder: Path, index: VectorIndex, provider: RemoteProvider, jobs: BatchJobs

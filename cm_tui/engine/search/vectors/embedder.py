@@ -15,10 +15,7 @@ from cm_tui.engine.search.vectors.codec import Codes, mix, pack
 class Embedder:
     """Vectors of passages: of their texts and of their paths' words, each embedded once, then mixed.
 
-    Args:
-        db: the project's store.
-        provider: the model.
-        weight: share of the path's words; 0: they are not embedded.
+    `provider`: the model. `weight`: share of the path's words; 0: they are not embedded.
     """
 
     def __init__(self, db: Database, provider: Provider, weight: float) -> None:

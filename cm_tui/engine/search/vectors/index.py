@@ -44,17 +44,10 @@ class VectorIndex:
     """Vectors of one project's passages.
 
     The store's table `embedding` is permanent; the matrix in memory, its file and the graph are derived from it and
-    repaired from it if they do not match. Searches run in any thread, also while `fill` runs in another.
-
-    Args:
-        db: the project's store.
-        folder: of the file and the graph.
-        provider: the model; its fingerprint selects the stored vectors.
-        entries: number of cached vectors without a passage.
-        path_weight: share of the path's words.
-        graph_rows: number of rows from which a graph is used.
-        scope: whose passages get vectors.
-        beside: fingerprints of other models, for other passages of the store.
+    repaired from it if they do not match. Searches run in any thread, also while `fill` runs in another. `provider`:
+    the model; its fingerprint selects the stored vectors. `entries`: number of cached vectors without a passage.
+    `path_weight`: share of the path's words. `graph_rows`: number of rows from which a graph is used. `scope`: whose
+    passages get vectors. `beside`: fingerprints of other models, for other passages of the store.
     """
 
     def __init__(

@@ -19,11 +19,8 @@ _WORTH_LOADING = 2
 class LazyGraph:
     """At most one graph, over the searched rows.
 
-    Args:
-        folder: of its files.
-        mark: identifies the model.
-        min_rows: number of rows from which a graph is used.
-        note: called with messages on damaged or unsaved data.
+    `mark`: identifies the model; `min_rows`: number of rows from which a graph is used; `note`: called with messages on
+    damaged or unsaved data.
     """
 
     def __init__(self, folder: Path, mark: str, min_rows: int, note: Callable[[str], None]) -> None:

@@ -23,12 +23,7 @@ Task = Literal["phrase", "merge", "contradict"]
 
 
 class Kept:
-    """The answers of one model.
-
-    Args:
-        model: its name.
-        answers: of all models.
-    """
+    """The answers of one model. `answers`: of all models."""
 
     def __init__(self, model: str, answers: Answers) -> None:
         self._model = model

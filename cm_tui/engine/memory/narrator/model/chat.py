@@ -34,14 +34,9 @@ class Answer(NamedTuple):
 class Chat:
     """Sends requests to one model.
 
-    Args:
-        config: the settings.
-        is_allowed: called before each request; False: nothing is sent any more.
-        sleep: waits between attempts.
-        section: of the settings that name it.
-
-    Raises:
-        ConfigError: the address or the model is missing.
+    `config`: the settings. `is_allowed`: called before each request; False: nothing is sent any more. `sleep`: waits
+    between attempts. `section`: of the settings that name it. Raises ConfigError if the address or the model is
+    missing.
     """
 
     def __init__(
