@@ -6,10 +6,7 @@ from __future__ import annotations
 def count(number: int, one: str, many: str = "") -> str:
     """`1 file`, `12,031 files`.
 
-    Args:
-        number: how many.
-        one: the word for one of them.
-        many: the word for several; by default the same with an `s`.
+    `number`: how many. `one`: the word for one of them. `many`: the word for several; by default the same with an `s`.
     """
     return f"{number:,} {noun(number, one, many)}"
 

@@ -24,10 +24,8 @@ from __future__ import annotations
 class CmError(Exception):
     """A failure with a message for the user.
 
-    Args:
-        message: what happened, where, and what follows from it.
-        hint: what to do next; shown on a line of its own.
-        finding: name of the damage that was met, as `cm doctor` lists it; empty when nothing is damaged.
+    `message`: what happened, where, and what follows from it. `hint`: what to do next; shown on a line of its own.
+    `finding`: name of the damage that was met, as `cm doctor` lists it; empty when nothing is damaged.
     """
 
     exit_code = 1

@@ -56,8 +56,7 @@ def users_umask() -> int:
 def shared_dir(path: Path) -> Path:
     """Make a folder, and all that are missing above it, with the permissions that the user's umask gives.
 
-    Raises:
-        OSError: one cannot be made.
+    Raises OSError if one cannot be made.
     """
     missing = [path]
     while not missing[-1].parent.exists():
@@ -86,9 +85,7 @@ class Stamp(NamedTuple):
 def stamp_of(file: Path, *, follow: bool = True) -> Stamp | None:
     """Return a file's change stamp; None: missing or inaccessible.
 
-    Args:
-        file: the file.
-        follow: whether a link stands for its target.
+    `follow`: whether a link stands for its target.
     """
     try:
         return Stamp.of(file.stat(follow_symlinks=follow))
@@ -101,14 +98,9 @@ def write_atomically(
 ) -> None:
     """Write a file, in the place of what had its name; a link is replaced, not followed.
 
-    Args:
-        file: the file; its folder must be there.
-        content: what it holds; text is written as UTF-8, with its line ends as they are.
-        permissions: those of the file; None: those that the user's umask gives to any new file.
-        durable: wait until the disk has the content.
-
-    Raises:
-        OSError: it cannot be written; what was there before is untouched.
+    `file`: the file; its folder must be there. `content`: what it holds; text is written as UTF-8, with its line ends
+    as they are. `permissions`: those of the file; None: those that the user's umask gives to any new file. `durable`:
+    wait until the disk has the content. Raises OSError if it cannot be written; what was there before is untouched.
     """
     with replacing(file, permissions=permissions, durable=durable) as temporary:
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
@@ -118,13 +110,8 @@ def write_atomically(
 def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = False) -> Iterator[Path]:
     """Give an empty file in the same folder to fill; it takes the file's name when the block ends without an error.
 
-    Args:
-        file: the file; its folder must be there.
-        permissions: as for `write_atomically`.
-        durable: as for `write_atomically`.
-
-    Raises:
-        OSError: it cannot be written; what was there before is untouched.
+    `file`: the file; its folder must be there. `permissions`: as for `write_atomically`. `durable`: as for
+    `write_atomically`. Raises OSError if it cannot be written; what was there before is untouched.
     """
     temporary = file.with_name(f".{file.name}.{os.urandom(4).hex()}{SUFFIX}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -146,17 +133,9 @@ def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = 
 def write_if_unchanged(file: Path, data: bytes, before: bytes | None, permissions: int | None) -> bool:
     """Write a file whole unless another program changed, removed or created it since it was read.
 
-    Args:
-        file: the file; its folder must be there.
-        data: what it is to hold.
-        before: what it held when it was read; None: it was missing.
-        permissions: as for `write_atomically`.
-
-    Returns:
-        Whether it was written.
-
-    Raises:
-        OSError: it cannot be written; what was there before is untouched.
+    `file`: the file; its folder must be there. `data`: what it is to hold. `before`: what it held when it was read;
+    None: it was missing. `permissions`: as for `write_atomically`. Returns whether it was written. Raises OSError if it
+    cannot be written; what was there before is untouched.
     """
     try:
         with replacing(file, permissions=permissions) as temporary:
@@ -195,11 +174,7 @@ def wait_until_quiet(file: Path) -> None:
 def set_aside(file: Path) -> Path | None:
     """Give a file that cannot be understood another name beside its own.
 
-    Returns:
-        Its new path, with the time in UTC in its name; None: it has gone.
-
-    Raises:
-        OSError: it cannot be renamed.
+    Returns its new path, with the time in UTC in its name; None: it has gone. Raises OSError if it cannot be renamed.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     for number in range(1000):
@@ -216,8 +191,7 @@ def set_aside(file: Path) -> Path | None:
 def remove_left_overs(file: Path) -> None:
     """Remove what a process left that was killed while it wrote this file; only one may write it at a time.
 
-    Raises:
-        OSError: one cannot be removed.
+    Raises OSError if one cannot be removed.
     """
     # Of that ending alone: other programs keep files of their own beside it, by which an editor recovers after a crash.
     for left_over in file.parent.glob(f".{glob.escape(file.name)}.*{SUFFIX}"):
@@ -240,12 +214,8 @@ def _sync(file: Path) -> None:
 def read_bounded(file: Path, limit: int) -> bytes:
     """Read an ordinary file that may be anyone's: a pipe is not waited for, a device or a giant file not read.
 
-    Args:
-        file: the file; links are followed.
-        limit: the most bytes that it may have.
-
-    Raises:
-        OSError: the file is missing, not a regular file, longer than the limit, or cannot be read.
+    `file`: the file; links are followed. `limit`: the most bytes that it may have. Raises OSError if the file is
+    missing, not a regular file, longer than the limit, or cannot be read.
     """
     return _content(os.open(file, _FILE & ~getattr(os, "O_NOFOLLOW", 0)), limit)
 
@@ -253,13 +223,8 @@ def read_bounded(file: Path, limit: int) -> bytes:
 def read_inside(root: Path, path: str, limit: int) -> bytes:
     """Read an ordinary file below a folder; links are followed as long as they stay below it.
 
-    Args:
-        root: the folder.
-        path: relative to it, with `/`.
-        limit: the most bytes that it may have.
-
-    Raises:
-        OSError: as for `read_below`; or links lead out of the folder.
+    `path`: relative to it, with `/`; `limit`: the most bytes that it may have. Raises OSError as for `read_below`; or
+    links lead out of the folder.
     """
     real = Path(os.path.realpath(root))
     found = Path(os.path.realpath(real / path))
@@ -272,13 +237,9 @@ def read_inside(root: Path, path: str, limit: int) -> bytes:
 def read_below(root: Path, path: str, limit: int | None = None) -> bytes:
     """Read an ordinary file below a folder; no part of its path may be a link, also not since a moment ago.
 
-    Args:
-        root: the folder; links on the way to it are followed.
-        path: relative to it, with `/`, and without `.` and `..`.
-        limit: the most bytes that it may have; None: any number.
-
-    Raises:
-        OSError: it has gone, is a link or lies below one, is a pipe or a device, is longer than the limit, or cannot be read.
+    `root`: the folder; links on the way to it are followed. `path`: relative to it, with `/`, and without `.` and `..`.
+    `limit`: the most bytes that it may have; None: any number. Raises OSError if it has gone, is a link or lies below
+    one, is a pipe or a device, is longer than the limit, or cannot be read.
     """
     return _content(_open_below(root, path), limit)
 
@@ -287,12 +248,8 @@ def read_below(root: Path, path: str, limit: int | None = None) -> bytes:
 def opened_below(root: Path, path: str) -> Iterator[io.FileIO]:
     """Open an ordinary file below a folder as `read_below` does, for one that is read in pieces.
 
-    Args:
-        root: the folder; links on the way to it are followed.
-        path: relative to it, with `/`, and without `.` and `..`.
-
-    Raises:
-        OSError: as for `read_below`.
+    `root`: the folder; links on the way to it are followed. `path`: relative to it, with `/`, and without `.` and `..`.
+    Raises OSError as for `read_below`.
     """
     descriptor = _open_below(root, path)
     try:
@@ -329,12 +286,7 @@ def _content(descriptor: int, limit: int | None) -> bytes:
 def read_regular(file: str | os.PathLike[str], limit: int) -> bytes | None:
     """Read a regular file that may be anything, wherever links lead: never waits for a pipe, never reads a device.
 
-    Args:
-        file: the file.
-        limit: bytes that it may have.
-
-    Returns:
-        None when it is not there, is something else, is longer, or cannot be read.
+    `limit`: bytes that it may have. Returns None when it is not there, is something else, is longer, or cannot be read.
     """
     try:
         return read_bounded(Path(file), limit)

@@ -33,13 +33,8 @@ else:
 def locked(file: Path, seconds: float) -> Iterator[None]:
     """Hold a lock file, which is made when missing; also keeps threads of one process apart.
 
-    Args:
-        file: the lock file; its content means nothing.
-        seconds: how long to wait for another holder.
-
-    Raises:
-        StoreError: another process held it all the time.
-        OSError: the file cannot be opened.
+    `file`: the lock file; its content means nothing. `seconds`: how long to wait for another holder. Raises StoreError:
+    another process held it all the time; OSError if the file cannot be opened.
     """
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -13,9 +13,8 @@ V = TypeVar("V")
 class LRU(Generic[K, V]):
     """The entries that were used last. Safe to use from several threads.
 
-    Args:
-        most: the total weight of its entries; a value that alone weighs more is not stored.
-        weigh: weight of a value, which must not change while it is in here; default: 1.
+    `most`: the total weight of its entries; a value that alone weighs more is not stored. `weigh`: weight of a value,
+    which must not change while it is in here; default: 1.
     """
 
     def __init__(self, most: int, weigh: Callable[[V], int] = lambda _: 1) -> None:

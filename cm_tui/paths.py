@@ -24,9 +24,8 @@ def settle_environment() -> None:
     So do the folders of agents. A relative `HOME` is replaced by the one of the user's account, and relative XDG
     variables are removed, as their specification has it.
 
-    Raises:
-        ConfigError: `CM_HOME` is no folder, or begins with the home of a user that does not exist.
-        FileNotFoundError: one is relative, and the current folder is gone.
+    Raises ConfigError if `CM_HOME` is no folder, or begins with the home of a user that does not exist;
+    FileNotFoundError if one is relative, and the current folder is gone.
     """
     relative = [name for name in ("HOME", *_XDG) if not os.path.isabs(os.environ.get(name, "/"))]  # noqa: PTH117 - hooks
     for name in relative:
@@ -90,9 +89,7 @@ def data_dir() -> Path:
 def store_dir(identity: str, name: str) -> Path:
     """Return the folder of a project's store, below the data folder; not made here.
 
-    Args:
-        identity: the project's name for itself, such as `path:FOLDER`.
-        name: for people.
+    `identity`: the project's name for itself, such as `path:FOLDER`; `name`: for people.
     """
     import hashlib
     import re
@@ -149,8 +146,7 @@ def project_config_file(root: Path) -> Path:
 def private_dir(path: Path) -> Path:
     """Make a folder that only the user can read, and so all that are missing above it.
 
-    Raises:
-        OSError: when it cannot be made.
+    Raises OSError when it cannot be made.
     """
     # `mkdir` with `parents` would give its mode to the last one alone.
     missing = [path]

@@ -31,9 +31,7 @@ def same_names(folder: Path, name: str) -> list[str]:
 def twin_of(base: Path, path: str) -> Path | None:
     """Return a file or folder that a path collides with on macOS and Windows, or None.
 
-    Args:
-        base: a folder.
-        path: below it, with `/`.
+    `path`: below it, with `/`.
     """
     at = base
     for part in path.split("/"):

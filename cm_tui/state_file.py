@@ -31,8 +31,7 @@ def read_object(file: Path, limit: int = MOST_BYTES) -> dict[str, Any]:
 def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bool = True) -> None:
     """Write a value as JSON into a private folder, which is made when missing.
 
-    Raises:
-        StoreError: it cannot be written; what was there before is untouched.
+    Raises StoreError if it cannot be written; what was there before is untouched.
     """
     with reported(file):
         paths.private_dir(file.parent)
@@ -43,12 +42,8 @@ def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bo
 def holding(lock: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     """Hold a lock file in a private folder, which is made when missing.
 
-    Args:
-        lock: the lock file.
-        seconds: how long to wait for another holder.
-
-    Raises:
-        StoreError: another process held it all the time, or the folder cannot be used.
+    `seconds`: how long to wait for another holder. Raises StoreError if another process held it all the time, or the
+    folder cannot be used.
     """
     with reported(lock.parent, "use"):
         paths.private_dir(lock.parent)
@@ -60,8 +55,7 @@ def holding(lock: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
 def reported(file: Path, action: str = "write") -> Iterator[None]:
     """Turn an error of the disk into one that names the file and the way to fix it.
 
-    Raises:
-        StoreError: the block raised an OSError.
+    Raises StoreError: the block raised an OSError.
     """
     try:
         yield

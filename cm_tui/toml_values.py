@@ -32,8 +32,7 @@ def toml_values(content: bytes) -> dict[str, Any]:
 def refuse_long_keys(content: bytes) -> None:
     """Refuse a text that may hold a key of so many parts that reading it does not end in time.
 
-    Raises:
-        ValueError: a line has more dots than any key needs; the message names it.
+    Raises ValueError if a line has more dots than any key needs; the message names it.
     """
     for number, line in enumerate(content.splitlines(), 1):
         if line.count(b".") > _DOTS and not line.lstrip().startswith(b"#"):

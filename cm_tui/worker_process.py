@@ -20,12 +20,7 @@ R = TypeVar("R")
 def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a process of this Python with pipes for its input and output.
 
-    Args:
-        code: what it runs.
-        arguments: of its command line.
-
-    Raises:
-        OSError: it cannot be started.
+    `code`: what it runs; `arguments`: of its command line. Raises OSError if it cannot be started.
     """
     # -P: a project's own files must never be imported in place of libraries.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
@@ -42,9 +37,7 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 class Worker:
     """One process, started when it is first needed; used by one thread at a time.
 
-    Args:
-        code: as for `start`.
-        arguments: as for `start`.
+    `code`: as for `start`; `arguments`: as for `start`.
     """
 
     def __init__(self, code: str, *arguments: str) -> None:
@@ -77,13 +70,7 @@ class Worker:
 
 
 class WorkerPool(Generic[W]):
-    """Workers with a thread each, started when the first task comes.
-
-    Args:
-        size: how many; 0: one a core.
-        name: of the threads.
-        make: makes a worker.
-    """
+    """Workers with a thread each, started when the first task comes. `size`: how many; 0: one a core."""
 
     def __init__(self, size: int, name: str, make: Callable[[], W]) -> None:
         self._size = size or os.cpu_count() or 1

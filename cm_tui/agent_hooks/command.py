@@ -33,11 +33,7 @@ class Words(NamedTuple):
 def main(words: Sequence[str]) -> int:
     """Run a hook.
 
-    Args:
-        words: what follows `cm hook`.
-
-    Returns:
-        Always 0: an agent's work never fails because of its memory.
+    `words`: what follows `cm hook`. Returns always 0: an agent's work never fails because of its memory.
     """
     try:
         out = run(_parsed(words))
@@ -79,10 +75,7 @@ def _parsed(words: Sequence[str]) -> Words:
 def run(words: Words) -> str:
     """Record an event and tell the daemon; gives what is printed for the agent.
 
-    Raises:
-        CmError: the journal cannot be written.
-        ValueError: stdin holds no event.
-        OSError: stdin cannot be read.
+    Raises CmError if the journal cannot be written; ValueError: stdin holds no event; OSError: stdin cannot be read.
     """
     paths.settle_environment()
     if words.event == "git":

@@ -17,13 +17,8 @@ _NOTHING = "nothing was added to the prompt"
 def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
     """What the daemon answers; None when none runs.
 
-    Args:
-        path: such as `/v1/hook/prompt`.
-        question: sent as JSON.
-        seconds: for all of it.
-
-    Raises:
-        DaemonError: it takes longer, or does not answer with a record.
+    `path`: such as `/v1/hook/prompt`; `question`: sent as JSON; `seconds`: for all of it. Raises DaemonError if it
+    takes longer, or does not answer with a record.
     """
     from cm_tui.daemon import endpoint
 

@@ -32,11 +32,7 @@ class Usage(NamedTuple):
 def is_due(usage: Usage, *, window: int, reserve: int, soft: int) -> bool:
     """Return whether so many tokens are in a context that it will soon be compacted.
 
-    Args:
-        usage: of the context.
-        window: of the agent, where it does not tell.
-        reserve: tokens that it keeps free.
-        soft: tokens before that.
+    `window`: of the agent, where it does not tell; `reserve`: tokens that it keeps free; `soft`: tokens before that.
     """
     limit = (usage.window or window) - reserve - soft
     return usage.tokens >= limit > 0
@@ -45,8 +41,7 @@ def is_due(usage: Usage, *, window: int, reserve: int, soft: int) -> bool:
 def usage_of(transcript: str) -> Usage | None:
     """Return how full the context of a session is, by the end of its transcript; None where that is not told.
 
-    Args:
-        transcript: the file, as the agent names it: anybody's.
+    `transcript`: the file, as the agent names it: anybody's.
     """
     try:
         lines = _tail(transcript).splitlines()

@@ -55,9 +55,7 @@ class _Prompt(BaseModel):
 class _Asked:
     """Requests of hooks to a daemon's projects.
 
-    Args:
-        dispatcher: calls methods of the projects.
-        work: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
     """
 
     def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:
@@ -153,9 +151,7 @@ class _Asked:
 def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
     """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
 
-    Args:
-        dispatcher: calls methods of the projects.
-        work: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
     """
     asked = _Asked(dispatcher, work)
     return Starlette(

@@ -50,13 +50,8 @@ class Payload(NamedTuple):
 def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
     """Return the facts of an agent's JSON.
 
-    Args:
-        text: what came on stdin; nothing is fine.
-        environment: where some agents name the project.
-        folder: the current one.
-
-    Raises:
-        PayloadError: it is not a JSON object.
+    `text`: what came on stdin; nothing is fine. `environment`: where some agents name the project. `folder`: the
+    current one. Raises PayloadError if it is not a JSON object.
     """
     try:
         data = json.loads(text) if text.strip() else {}

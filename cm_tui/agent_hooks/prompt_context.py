@@ -23,9 +23,7 @@ Assemble = Callable[[int, bool], Assembly]
 class Answers:
     """Answers prompts; each question of a session once in a minute.
 
-    Args:
-        pack: what makes a pack.
-        clock: seconds that only grow.
+    `pack`: what makes a pack; `clock`: seconds that only grow.
     """
 
     def __init__(self, pack: AskPack, clock: Callable[[], float] = time.monotonic) -> None:
@@ -118,11 +116,8 @@ def fitting_start(
 ) -> AtStart:
     """Return memory for a session that begins, which also fits into what agents take from a hook.
 
-    Args:
-        inject: gives entries within a budget of tokens.
-        day_logs: of yesterday and today, the older one first.
-        budget: tokens.
-        work: where the last session stopped; None: that is not known.
+    `inject`: gives entries within a budget of tokens. `day_logs`: of yesterday and today, the older one first.
+    `budget`: tokens. `work`: where the last session stopped; None: that is not known.
     """
     for _ in range(3):
         found = memory_at_start(inject, day_logs, max(0, budget - MARKS_TOKENS), work or WorkState())

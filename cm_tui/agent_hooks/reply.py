@@ -27,9 +27,7 @@ _NAMES = {"prompt": "UserPromptSubmit", "session-start": "SessionStart"}
 def quote_block(pack: str, preamble: str = PREAMBLE) -> str:
     """Return a pack between marks that nothing inside it can close; says how many secrets were taken out of it.
 
-    Args:
-        pack: its Markdown, which holds whatever stands in the project's files.
-        preamble: what is said of it.
+    `pack`: its Markdown, which holds whatever stands in the project's files; `preamble`: what is said of it.
     """
     inside = pack.strip()
     notes = "".join(f"\n\nnote: {note}" for note in note_on_marks(inside))
@@ -39,10 +37,8 @@ def quote_block(pack: str, preamble: str = PREAMBLE) -> str:
 def answer(agent: str, event: str, context: str) -> str:
     """Return what a hook prints, without secrets, whatever it was given; nothing where there is nothing to add.
 
-    Args:
-        agent: whose format.
-        event: `prompt` or `session-start`, where a context can be added.
-        context: what the memory answered; may be empty.
+    `agent`: whose format. `event`: `prompt` or `session-start`, where a context can be added. `context`: what the
+    memory answered; may be empty.
     """
     if event not in _NAMES or not context:
         return ""
@@ -61,8 +57,6 @@ def answer(agent: str, event: str, context: str) -> str:
 def reminder(agent: str, text: str) -> str:
     """Return what a stop hook prints so that an agent goes on with a reminder; nothing for one that takes none.
 
-    Args:
-        agent: whose format.
-        text: what it is reminded of.
+    `agent`: whose format; `text`: what it is reminded of.
     """
     return json.dumps({"decision": "block", "reason": text}) if agent in {"claude-code", "codex"} else ""

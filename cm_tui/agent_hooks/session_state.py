@@ -22,8 +22,7 @@ def has(session: str, mark: Mark) -> bool:
 def put(session: str, mark: Mark) -> bool:
     """Give a session a mark; returns False where it has it already, or has no name to be known by.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises OSError if it cannot be written.
     """
     if not session:
         return False

@@ -15,9 +15,7 @@ _PIECE = 1 << 16
 def read(limit: int = LIMIT_BYTES, seconds: float = SECONDS) -> bytes:
     """Return all of stdin; empty when it is closed or a terminal.
 
-    Raises:
-        ValueError: it is longer than the limit.
-        OSError: it cannot be read, or did not end in time.
+    Raises ValueError if it is longer than the limit; OSError if it cannot be read, or did not end in time.
     """
     try:
         fd = sys.stdin.fileno()

@@ -78,11 +78,7 @@ def uninstall(
 
 
 def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
-    """The parts of an agent that are meant.
-
-    Raises:
-        UsageError: none is left.
-    """
+    """The parts of an agent that are meant. Raises UsageError if none is left."""
     if no_hooks and no_mcp:
         raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
     parts: dict[What, bool] = {"mcp": not no_mcp, "hooks": not no_hooks}

@@ -85,8 +85,7 @@ def main(
 def _json_by_default(context: typer.Context) -> dict[str, Any]:
     """Defaults that make the command to come (or any of its family) answer in JSON.
 
-    Raises:
-        UsageError: it has no such option.
+    Raises UsageError if it has no such option.
     """
     name = context.invoked_subcommand
     command = getattr(context.command, "commands", {})[name]
@@ -100,11 +99,7 @@ def _json_by_default(context: typer.Context) -> dict[str, Any]:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and turn every failure into a message and an exit code.
 
-    Args:
-        arguments: the words after `cm`.
-
-    Returns:
-        The exit code.
+    `arguments`: the words after `cm`. Returns the exit code.
     """
     try:
         code = _run(arguments)

@@ -84,8 +84,7 @@ def run(
 def _values(words: Sequence[str]) -> dict[str, str]:
     """Return what `key=value` words say.
 
-    Raises:
-        UsageError: one of them says nothing, or two say something of the same.
+    Raises UsageError if one of them says nothing, or two say something of the same.
     """
     given: dict[str, str] = {}
     for word in words:

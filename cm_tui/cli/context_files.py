@@ -61,9 +61,7 @@ def _result(errors: int, warnings: int, files: int) -> str:
 def _inside(root: Path, path: Path) -> str:
     """Return a path of the command line relative to the root; empty for what is the root or around it.
 
-    Raises:
-        NotFoundError: there is nothing.
-        UsageError: there are no definitions.
+    Raises NotFoundError if there is nothing; UsageError if there are no definitions.
     """
     real, top = Path.cwd().joinpath(path).resolve(), root.resolve()
     if not real.exists():

@@ -142,11 +142,7 @@ def text_of(text: str) -> str:
 
 
 def scope_of(text: str) -> Scope:
-    """Return the scope of a name.
-
-    Raises:
-        UsageError: unknown scope.
-    """
+    """Return the scope of a name. Raises UsageError: unknown scope."""
     if text not in {"user", "project"}:
         raise UsageError(f"There is no scope {text!r}.", hint="Use `user` or `project`.")
     return cast("Scope", text)

@@ -147,9 +147,8 @@ def _write(file: Path, text: str, *, force: bool) -> None:
 def resume_session(name: str, project: Path | None, *, show: bool, as_json: bool) -> None:
     """Open the agent of a session in the project's folder, or print the command that does.
 
-    Raises:
-        NotFoundError: there is no such session or episode, or the agent's program is not on the PATH.
-        UsageError: the agent has no command line for it, or the id does not look like one.
+    Raises NotFoundError if there is no such session or episode, or the agent's program is not on the PATH; UsageError
+    if the agent has no command line for it, or the id does not look like one.
     """
     import shlex
 

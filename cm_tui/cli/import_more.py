@@ -23,9 +23,8 @@ _SHOWN = 300
 def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """List the projects that there are sessions of, ask, and import into each; one that fails leaves the others.
 
-    Raises:
-        RefusedError: no terminal to ask in.
-        CmError: the first reason why a project could not be imported into, once the others are.
+    Raises RefusedError: no terminal to ask in; CmError: the first reason why a project could not be imported into, once
+    the others are.
     """
     from cm_tui.engine.api.past_sessions import all_projects
 
@@ -94,12 +93,8 @@ def _show(found: AllImports) -> None:
 def show_unknown(project: Path | None, *, as_json: bool) -> None:
     """Show the records that were not understood.
 
-    Args:
-        project: a folder of the project; None: the current one.
-        as_json: as JSON, all of each.
-
-    Raises:
-        CmError: there is no project here, or its journal cannot be read.
+    `project`: a folder of the project; None: the current one. `as_json`: as JSON, all of each. Raises CmError if there
+    is no project here, or its journal cannot be read.
     """
     from cm_tui.engine.api import projects
     from cm_tui.engine.api.past_sessions import unknown_records

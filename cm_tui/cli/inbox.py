@@ -45,8 +45,7 @@ def filter_of(
 ) -> NarratedFilter:
     """Return what is to be listed, as it was typed; those that wait where no state is named.
 
-    Raises:
-        UsageError: there is no such state or kind.
+    Raises UsageError if there is no such state or kind.
     """
     from cm_tui.model import NarratedFilter
 
@@ -74,8 +73,7 @@ def is_wish(name: str) -> bool:
 def checked(names: Sequence[str]) -> list[str]:
     """Return names without what may stand before them, each once.
 
-    Raises:
-        UsageError: one of them can be no id.
+    Raises UsageError if one of them can be no id.
     """
     from cm_tui.model.ids import plain_id
 
@@ -90,11 +88,7 @@ def checked(names: Sequence[str]) -> list[str]:
 def listed(engine: Engine, where: NarratedFilter, limit: int, *, agents: bool) -> Page[NarratedProposal | Wish]:
     """Return what fits, with honest totals: what the narrator found, the surest first, then what agents wish.
 
-    Args:
-        engine: the project's.
-        where: which are wanted.
-        limit: how many at most.
-        agents: only what agents propose.
+    `where`: which are wanted; `limit`: how many at most; `agents`: only what agents propose.
     """
     from cm_tui.model import Page
 
@@ -111,11 +105,7 @@ def listed(engine: Engine, where: NarratedFilter, limit: int, *, agents: bool) -
 
 
 def waiting(engine: Engine) -> int:
-    """Return how many proposals wait for a person, of either kind.
-
-    Raises:
-        CmError: they cannot be read.
-    """
+    """Return how many proposals wait for a person, of either kind. Raises CmError if they cannot be read."""
     from cm_tui.model import NarratedFilter
 
     return engine.narrated(NarratedFilter(), limit=1).total + engine.proposals().total
@@ -124,9 +114,7 @@ def waiting(engine: Engine) -> int:
 def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
     """Return the proposal that a name means, whole.
 
-    Raises:
-        NotFoundError: no such proposal.
-        UsageError: the name is ambiguous or malformed.
+    Raises NotFoundError: no such proposal; UsageError if the name is ambiguous or malformed.
     """
     (wanted,) = checked([name])
     return _wish(engine, wanted) if is_wish(wanted) else engine.narrated_proposal(wanted)
@@ -135,9 +123,8 @@ def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
 def decide(engine: Engine, names: Sequence[str], decision: NarratedDecision) -> list[NarratedChange]:
     """Decide on proposals of either kind, each by itself, in their order.
 
-    Raises:
-        UsageError: something is asked that an agent's wish about an entry does not know.
-        NotFoundError: there is nothing of the only name.
+    Raises UsageError if something is asked that an agent's wish about an entry does not know; NotFoundError if there is
+    nothing of the only name.
     """
     wanted = checked(names)
     own = [name for name in wanted if not is_wish(name)]
@@ -153,8 +140,7 @@ def decide(engine: Engine, names: Sequence[str], decision: NarratedDecision) -> 
 def check_wishes(names: Sequence[str], options: Sequence[str]) -> None:
     """Refuse options that only what is to be written into a note knows.
 
-    Raises:
-        UsageError: some are given, and an agent's wish about an entry is named.
+    Raises UsageError if some are given, and an agent's wish about an entry is named.
     """
     if options and (wishes := [name for name in names if is_wish(name)]):
         raise UsageError(

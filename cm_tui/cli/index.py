@@ -71,9 +71,8 @@ def index(
 def _target(path: Path | None, project: Path | None, *, force: bool) -> tuple[Path | None, list[str]]:
     """Return where the project is that a path is about, and the path itself unless it is a folder.
 
-    Raises:
-        NotFoundError: nothing is there, nor was.
-        RefusedError: it is in another project than the one that was named, or in none that has an index.
+    Raises NotFoundError if nothing is there, nor was; RefusedError if it is in another project than the one that was
+    named, or in none that has an index.
     """
     if path is None:
         return project, []

@@ -103,12 +103,8 @@ def open_fresh_engine(project: Path | None, *, of_memory: bool = False) -> Itera
 def refuse_empty(query: str, example: str) -> None:
     """Refuse a query of blanks.
 
-    Args:
-        query: as the user typed it.
-        example: a command with a query, for the hint.
-
-    Raises:
-        UsageError: the query is empty.
+    `query`: as the user typed it; `example`: a command with a query, for the hint. Raises UsageError if the query is
+    empty.
     """
     if not query.strip():
         raise UsageError("The query is empty.", hint=f"For example: {example}")
@@ -117,10 +113,8 @@ def refuse_empty(query: str, example: str) -> None:
 def ensure_history(engine: Engine, revision: str) -> None:
     """Have the history read back to a revision, unless it is known or was pruned on purpose.
 
-    The files of a commit off the mainline are read by the question itself: that is said.
-
-    Raises:
-        NotFoundError: there is no such revision.
+    The files of a commit off the mainline are read by the question itself: that is said. Raises NotFoundError if there
+    is no such revision.
     """
     found = engine.resolve(revision)
     if found.moment.ahead and not found.known:
@@ -135,9 +129,7 @@ def ensure_history(engine: Engine, revision: str) -> None:
 def ask(question: str, refusal: str, hint: str) -> None:
     """Ask for a confirmation.
 
-    Raises:
-        RefusedError: there is no terminal to ask in; with the refusal and the hint.
-        Abort: the user declines.
+    Raises RefusedError if there is no terminal to ask in; with the refusal and the hint. Abort if the user declines.
     """
     if not sys.stdin.isatty():
         raise RefusedError(refusal, hint=hint)
@@ -147,8 +139,7 @@ def ask(question: str, refusal: str, hint: str) -> None:
 def need_terminal(refusal: str, hint: str) -> None:
     """Refuse what only a person decides when there is no terminal.
 
-    Raises:
-        RefusedError: with the refusal and the hint.
+    Raises RefusedError: with the refusal and the hint.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RefusedError(refusal, hint=hint)

@@ -59,12 +59,7 @@ def print_json_line(value: Any) -> None:
 
 
 def write(text: str, *, bold: str = "") -> None:
-    """One line of data on stdout, whatever is in it.
-
-    Args:
-        text: the line.
-        bold: the part of it that stands out on a terminal.
-    """
+    """One line of data on stdout, whatever is in it. `bold`: the part of it that stands out on a terminal."""
     line, part = one_line(text), one_line(bold)
     _put(line.replace(part, f"\x1b[1m{part}\x1b[0m", 1) if part and sys.stdout.isatty() else line)
 
@@ -108,12 +103,7 @@ def print_page(
 ) -> None:
     """A list: `{"rows": […], "total": N}` as JSON, with its generation; else a row's line (or lines) and an honest count.
 
-    Args:
-        page: the list.
-        line: a row as text.
-        as_json: print JSON.
-        row: a row as it stands in JSON.
-        more: what the JSON has beside rows and total.
+    `line`: a row as text; `row`: a row as it stands in JSON; `more`: what the JSON has beside rows and total.
     """
     if as_json:
         named = {} if page.generation is None else {"generation": page.generation}

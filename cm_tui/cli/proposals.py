@@ -222,9 +222,8 @@ def _decide_on(
 def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, every: bool, yes: bool) -> list[str]:
     """Return the ids that are meant: those that are named, or all of a kind once a person said so.
 
-    Raises:
-        UsageError: nothing is meant, or both.
-        RefusedError: all of a kind are meant, and there is no terminal to ask in.
+    Raises UsageError if nothing is meant, or both; RefusedError if all of a kind are meant, and there is no terminal to
+    ask in.
     """
     if every != bool(kind):
         raise UsageError("--kind and --all go together.", hint=f"cm proposals {verdict} --kind command --all")
@@ -270,9 +269,7 @@ def _all_of(engine: Engine, kind: str, verdict: Verdict) -> list[str]:
 def _ask_rules(engine: Engine, names: list[str], decision: NarratedDecision) -> None:
     """Let a person see what agents will be told before it becomes a Rule.
 
-    Raises:
-        RefusedError: there is no terminal.
-        Abort: they do not want it.
+    Raises RefusedError if there is no terminal; Abort if they do not want it.
     """
     need_terminal(
         "A Rule is a person's to approve: there is no terminal to ask at.",

@@ -32,11 +32,8 @@ class _OtherError(Exception):
 def quick_search(arguments: Sequence[str]) -> int | None:
     """Run `cm search` with the few modules that the usual case takes.
 
-    Args:
-        arguments: the words after `cm search`.
-
-    Returns:
-        The exit code; None: nothing was printed, and the full command line has to run.
+    `arguments`: the words after `cm search`. Returns the exit code; None: nothing was printed, and the full command
+    line has to run.
     """
     from cm_tui.errors import CmError
 

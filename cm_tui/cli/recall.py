@@ -65,8 +65,7 @@ def _filter(
 ) -> EpisodeFilter | None:
     """The episodes that are wanted; None: everything that is remembered.
 
-    Raises:
-        UsageError: a day is none.
+    Raises UsageError if a day is none.
     """
     if not any((agent, session, file, tag, since, until, archived)):
         return None

@@ -97,8 +97,7 @@ def search(
 def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str) -> tuple[int, int] | None:
     """The two ranks that are to be compared; None where none are.
 
-    Raises:
-        UsageError: these are no two ranks, or options go against each other.
+    Raises UsageError if these are no two ranks, or options go against each other.
     """
     if (compare is not None or why_not is not None) and batch is not None:
         raise UsageError("--why-not and --compare are about one question.", hint="Leave --batch out.")

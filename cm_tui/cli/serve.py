@@ -110,8 +110,7 @@ def _show_autostart(autostart: Autostart, *, as_json: bool, whole: bool = False)
 def extensions(dispatcher: Dispatcher) -> Extensions:
     """Return everything that joins the daemon. This is the place to add to.
 
-    Args:
-        dispatcher: the way to the projects, jobs and events.
+    `dispatcher`: the way to the projects, jobs and events.
     """
     from cm_tui.agent_hooks.http import prompts
     from cm_tui.daemon.extensions import Extensions

@@ -15,15 +15,8 @@ if TYPE_CHECKING:
 def launch(project: Path | None, episode: str = "") -> int:
     """Open the application on a project; the store is opened behind its first frame.
 
-    Args:
-        project: a folder of it; the current one when not given.
-        episode: name of an episode whose revision is shown.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        UsageError: there is no terminal to draw on.
+    `project`: a folder of it; the current one when not given. `episode`: name of an episode whose revision is shown.
+    Returns the exit code. Raises UsageError if there is no terminal to draw on.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")

@@ -142,11 +142,7 @@ def unmark(
 
 
 def _meant(page: Page[Mark], question: str, name: str | None) -> list[Mark]:
-    """The marks that are meant.
-
-    Raises:
-        NotFoundError: there are none.
-    """
+    """The marks that are meant. Raises NotFoundError if there are none."""
     from cm_tui.model.tuning import normal
 
     own = [one for one in page.rows if one.question == normal(question)]

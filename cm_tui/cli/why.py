@@ -21,8 +21,7 @@ _COLUMN = 10
 def show_standing(standing: Standing, *, as_json: bool) -> None:
     """Print where something stands, its parts beside those of the first and the last shown hit, and what would lift it.
 
-    Raises:
-        NotFoundError: nothing in the index has that name.
+    Raises NotFoundError if nothing in the index has that name.
     """
     if as_json:
         print_json({**plain(standing), "parts": _columns(_hits_of(standing))})
@@ -59,11 +58,7 @@ def _hits_of(standing: Standing) -> dict[str, Hit]:
 
 
 def show_pair(result: SearchResult, ranks: tuple[int, int], *, as_json: bool) -> None:
-    """Print two hits of an answer side by side.
-
-    Raises:
-        NotFoundError: there are not so many.
-    """
+    """Print two hits of an answer side by side. Raises NotFoundError if there are not so many."""
     if max(ranks) > len(result.hits):
         raise NotFoundError(
             f"There is no hit {max(ranks)}: the question has {len(result.hits)}.", hint="Compare two that are listed."

@@ -138,10 +138,9 @@ class RepositorySettings:
 def part(repository: Settings, own: Settings) -> RepositorySettings:
     """Part a repository's settings.
 
-    Args:
-        repository: what its file says, by section, in the types of the settings.
-        own: what the user's file and the environment say. A section in which they set anything guarded takes none of
-            the repository's guarded settings: an endpoint of one never meets the key of the other.
+    `repository`: what its file says, by section, in the types of the settings. `own`: what the user's file and the
+    environment say. A section in which they set anything guarded takes none of the repository's guarded settings: an
+    endpoint of one never meets the key of the other.
     """
     counts: dict[str, dict[str, Any]] = {}
     harmless: dict[str, dict[str, Any]] = {}

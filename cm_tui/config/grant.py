@@ -19,9 +19,7 @@ from cm_tui.state_file import holding, write_json
 def decide(asked: RepositoryTrust, answer: Answer) -> None:
     """Write down what a person said to exactly what was shown.
 
-    Raises:
-        RefusedError: they are to be trusted, and could not be shown whole.
-        StoreError: it cannot be written.
+    Raises RefusedError if they are to be trusted, and could not be shown whole; StoreError if it cannot be written.
     """
     if answer == "trusted" and asked.unshowable:
         raise RefusedError(
@@ -33,8 +31,7 @@ def decide(asked: RepositoryTrust, answer: Answer) -> None:
 def revoke(root: Path) -> bool:
     """Forget what was said about a checkout; gives whether it was trusted.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     found = decision(root)
     if found is not None:

@@ -77,8 +77,7 @@ class RepositoryTrust:
 def repository_trust(root: Path) -> RepositoryTrust:
     """Return what the repository at a root asks for, and what was said about it.
 
-    Raises:
-        ConfigError: its settings, or the user's, cannot be read.
+    Raises ConfigError if its settings, or the user's, cannot be read.
     """
     own, _, _ = own_settings()
     found = repository_settings(root, own)

@@ -27,13 +27,9 @@ def load_config(root: Path | None = None) -> Config:
     """Read the configuration for a project.
 
     From weak to strong: the defaults, what a person trusted of the repository's guarded settings, the user's file, what
-    of the repository's counts at once, the environment.
-
-    Args:
-        root: the project's root, whose `.cm/config.toml` is read too.
-
-    Raises:
-        ConfigError: a file is not TOML, or a setting is unknown or out of range; the message names file and setting.
+    of the repository's counts at once, the environment. `root`: the project's root, whose `.cm/config.toml` is read
+    too. Raises ConfigError if a file is not TOML, or a setting is unknown or out of range; the message names file and
+    setting.
     """
     own, user, environment = own_settings()
     repository = repository_settings(root, own) if root is not None else RepositorySettings({}, {}, {}, ())
@@ -47,8 +43,7 @@ def load_config(root: Path | None = None) -> Config:
 def own_settings() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return what the person set: all of it, and its parts, the user's file and the environment.
 
-    Raises:
-        ConfigError: as for `load_config`.
+    Raises ConfigError as for `load_config`.
     """
     user = _typed(_with_new_names(_of_user()), _user_place())
     environment = _typed(_from_environment(os.environ), Place("environment variable", variables=True))
@@ -58,12 +53,7 @@ def own_settings() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 def repository_settings(root: Path, own: Mapping[str, Any]) -> RepositorySettings:
     """Return what a repository's file says, parted at the trust boundary.
 
-    Args:
-        root: of the checkout.
-        own: what the person set.
-
-    Raises:
-        ConfigError: as for `load_config`.
+    `own`: what the person set. Raises ConfigError as for `load_config`.
     """
     values = _with_new_names(_of_repository(root))
     if not values:

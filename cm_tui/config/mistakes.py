@@ -74,10 +74,7 @@ def _keys(text: str) -> tuple[str, ...]:
 def mistake(error: ValidationError, place: Place, model: type[BaseModel]) -> ConfigError:
     """Return what to say of settings that do not fit.
 
-    Args:
-        error: what the validation found.
-        place: where the settings stand.
-        model: what they were to fit.
+    `error`: what the validation found; `place`: where the settings stand; `model`: what they were to fit.
     """
     found = error.errors()
     # The one that a reader of the file meets first.

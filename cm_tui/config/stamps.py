@@ -12,10 +12,6 @@ Stamps = tuple[Stamp | None, ...]
 
 
 def stamps_of(root: Path | None) -> Stamps:
-    """Return the change stamps of the settings files.
-
-    Args:
-        root: the project's root, whose file counts too.
-    """
+    """Return the change stamps of the settings files. `root`: the project's root, whose file counts too."""
     files = (paths.config_file(), *((paths.project_config_file(root),) if root is not None else ()))
     return tuple(map(stamp_of, files))

@@ -23,13 +23,8 @@ def trusted(root: Path) -> frozenset[str]:
 def change(root: Path, *, add: Iterable[str] = (), remove: Iterable[str] | None = ()) -> None:
     """Write down what a person decided; called by `engine.api.definition_trust` alone.
 
-    Args:
-        root: of the checkout.
-        add: digests that are trusted now.
-        remove: digests that are not any more; None: all.
-
-    Raises:
-        StoreError: it cannot be written.
+    `add`: digests that are trusted now. `remove`: digests that are not any more; None: all. Raises StoreError if it
+    cannot be written.
     """
     where = file()
     with holding(where.with_suffix(".lock")):

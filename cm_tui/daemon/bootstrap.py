@@ -59,10 +59,8 @@ def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) 
 def notify(root: Path) -> bool:
     """Tell a running daemon that the journal of a project has news.
 
-    Never starts a daemon and never raises: a hook must not fail, and what the journal holds is not lost.
-
-    Returns:
-        Whether a daemon heard it.
+    Never starts a daemon and never raises: a hook must not fail, and what the journal holds is not lost. Returns
+    whether a daemon heard it.
     """
     try:
         channel = endpoint.connect_socket(0.5)
@@ -82,9 +80,8 @@ def notify(root: Path) -> bool:
 def health(timeout: float = 10.0) -> dict[str, Any] | None:
     """Return what the running daemon says about itself now; None when none answers.
 
-    Raises:
-        DaemonError: something else listens, or the daemon hangs.
-        RefusedError: the runtime folder is not private, or another user's process listens.
+    Raises DaemonError if something else listens, or the daemon hangs; RefusedError if the runtime folder is not
+    private, or another user's process listens.
     """
     answer = request("GET", "/v1/health", timeout=timeout)
     if answer is None:
@@ -106,9 +103,8 @@ def health(timeout: float = 10.0) -> dict[str, Any] | None:
 def start_daemon(timeout: float = START_SECONDS) -> None:
     """Start a daemon unless one answers, and wait until it does. However many ask at once, one is started.
 
-    Raises:
-        DaemonError: it did not start; the message says why.
-        RefusedError: the runtime folder is not private, or something foreign listens.
+    Raises DaemonError if it did not start; the message says why. RefusedError if the runtime folder is not private, or
+    something foreign listens.
     """
     from filelock import FileLock, Timeout
 
@@ -156,9 +152,8 @@ _ROOM = 1 << 20
 def _failure(text: str, code: int) -> tuple[str, str]:
     """Return what happened to a daemon that ended as it started, and what to do.
 
-    Args:
-        text: what it wrote about that; nothing where the disk is full, or the system ended it.
-        code: its exit code, below zero for the number of a signal.
+    `text`: what it wrote about that; nothing where the disk is full, or the system ended it. `code`: its exit code,
+    below zero for the number of a signal.
     """
     if not _has_room():
         return f"The daemon could not start: the disk that holds {folder()} is full.", "Free some space there."
@@ -207,15 +202,8 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
 def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
     """Ask the daemon to exit, and wait until it has released everything; kill one that hangs.
 
-    Args:
-        handover: another daemon follows: clients continue with it, and a hanging daemon is not killed.
-        timeout: seconds for the current step of its work.
-
-    Returns:
-        False when there was none.
-
-    Raises:
-        DaemonError: it does not end.
+    `handover`: another daemon follows: clients continue with it, and a hanging daemon is not killed; `timeout`: seconds
+    for the current step of its work. Returns False when there was none. Raises DaemonError if it does not end.
     """
     deadline = time.monotonic() + timeout
     try:

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def examine(folder: Path | None = None, *, full: bool = False) -> tuple[Check, ...]:
     """Check the installation and a project.
 
-    Args:
-        folder: as for `open_engine`.
-        full: compare every vector, every word of the keyword index and every file of HEAD too.
-
-    Raises:
-        NotFoundError: there is no such folder.
+    `folder`: as for `open_engine`; `full`: compare every vector, every word of the keyword index and every file of HEAD
+    too. Raises NotFoundError if there is no such folder.
     """
     try:
         daemon = bootstrap.health() if uses_daemon() else None

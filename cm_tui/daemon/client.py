@@ -37,9 +37,6 @@ class RemoteEngine:
 
     Every call is safe to repeat: when the daemon went away, another one is started and asked once more. Its methods are
     those of `Engine`; `open_engine` gives it out as one.
-
-    Args:
-        where: the project.
     """
 
     def __init__(self, where: rpc.ProjectRef) -> None:
@@ -65,12 +62,8 @@ class RemoteEngine:
     def open(self, *, create: bool = True) -> Self:
         """Have the daemon open the project.
 
-        Args:
-            create: create a missing store.
-
-        Raises:
-            NotIndexedError: the store is missing, and `create` is not set.
-            CmError: it cannot be opened.
+        `create`: create a missing store. Raises NotIndexedError if the store is missing, and `create` is not set;
+        CmError if it cannot be opened.
         """
         self._root = Path(self._ask("/v1/project", {"create": create})["root"])
         return self

@@ -34,8 +34,7 @@ class _HttpConnection(http.client.HTTPConnection):
 class Connection:
     """One connection to the daemon, kept open between requests; for one thread at a time.
 
-    Args:
-        timeout: seconds without any answer after which the daemon counts as hanging.
+    `timeout`: seconds without any answer after which the daemon counts as hanging.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -45,9 +44,7 @@ class Connection:
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """One request and its whole answer.
 
-        Raises:
-            DaemonGoneError: the daemon has gone.
-            DaemonError: it hangs, or is no daemon.
+        Raises DaemonGoneError if the daemon has gone; DaemonError if it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         try:
@@ -60,9 +57,8 @@ class Connection:
     def lines(self, method: str, path: str, body: Any = None) -> Iterator[tuple[int, bytes]]:
         """One request whose answer comes line by line, each with the status; empty lines are signs of life.
 
-        Raises:
-            DaemonGoneError: the daemon went away before the answer was whole.
-            DaemonError: it hangs, or is no daemon.
+        Raises DaemonGoneError if the daemon went away before the answer was whole; DaemonError if it hangs, or is no
+        daemon.
         """
         response = self._send(method, path, body)
         if response.status != 200:

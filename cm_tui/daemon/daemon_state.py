@@ -24,11 +24,8 @@ from cm_tui.daemon.rpc import plain
 class DaemonState:
     """Projects, jobs and events of one daemon, and its way out.
 
-    Args:
-        config: how long it stays.
-        token: what requests must carry; empty where the socket itself is private.
-        extend: makes what joins it; nothing when not given.
-        clock: measures the idle time.
+    `config`: how long it stays. `token`: what requests must carry; empty where the socket itself is private. `extend`:
+    makes what joins it; nothing when not given. `clock`: measures the idle time.
     """
 
     def __init__(
@@ -80,8 +77,7 @@ class DaemonState:
     def leave(self, *, handover: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
 
-        Args:
-            handover: another daemon follows, with which clients go on.
+        `handover`: another daemon follows, with which clients go on.
         """
         with self._lock:
             if self._leaving:

@@ -37,9 +37,8 @@ def uses_daemon() -> bool:
 def ready(say: Say) -> bool:
     """Have a daemon answer that speaks this version; False when none can be started.
 
-    Raises:
-        RefusedError: the runtime folder is not private to the user.
-        DaemonError: something foreign is in its place, it hangs, or it is newer than this cm.
+    Raises RefusedError if the runtime folder is not private to the user; DaemonError if something foreign is in its
+    place, it hangs, or it is newer than this cm.
     """
     try:
         daemon = bootstrap.health()
@@ -71,9 +70,7 @@ def is_running() -> bool:
 def tell(path: str, body: dict[str, Any]) -> Any:
     """Ask a running daemon for upkeep.
 
-    Raises:
-        DaemonError: it has gone, or does not answer.
-        CmError: what the daemon says went wrong.
+    Raises DaemonError if it has gone, or does not answer; CmError: what the daemon says went wrong.
     """
     from cm_tui.daemon import rpc
 

@@ -35,11 +35,8 @@ _NOT_YET = "watches from the first question on"
 class Dispatcher:
     """Answers requests of all clients.
 
-    Args:
-        pool: where engines are opened.
-        jobs: where long work goes.
-        events: told what changed.
-        wait_s: how long a question waits for the index to follow what has just changed.
+    `pool`: where engines are opened; `jobs`: where long work goes; `events`: told what changed; `wait_s`: how long a
+    question waits for the index to follow what has just changed.
     """
 
     def __init__(
@@ -60,13 +57,8 @@ class Dispatcher:
     def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
         """Open a project, and return its paths.
 
-        Args:
-            where: the project.
-            create: create a missing store.
-
-        Raises:
-            NotIndexedError: the store is missing, and `create` is not set.
-            CmError: it cannot be opened.
+        `create`: create a missing store. Raises NotIndexedError if the store is missing, and `create` is not set;
+        CmError if it cannot be opened.
         """
         with self.pool.acquire(where, create=create) as project:
             answer = {"root": str(project.root), "store": str(project.store)}
@@ -80,9 +72,7 @@ class Dispatcher:
     def on_recorded(self, root: Path, where: ProjectRef | None = None) -> None:
         """Tell listeners that a project remembers something else now, and have that embedded.
 
-        Args:
-            root: of the project.
-            where: it was asked for; found by its root when not given.
+        `where`: it was asked for; found by its root when not given.
         """
         self.events.publish("index", project=str(root))
         self._work.embed_recorded(where or ProjectRef(str(root), force=True))
@@ -90,14 +80,8 @@ class Dispatcher:
     def call(self, name: str, where: ProjectRef, arguments: Any, *, client: str = "") -> Any:
         """Call a method of the engine.
 
-        Args:
-            name: of the method.
-            where: the project.
-            arguments: of the method.
-            client: who asks; each has its share of the processor.
-
-        Raises:
-            CmError: as the engine has it; UsageError for a method or arguments that there are not.
+        `client`: who asks; each has its share of the processor. Raises CmError as the engine has it; UsageError for a
+        method or arguments that there are not.
         """
         method = method_of(name, streams=False)
         values = method.unpack(arguments)
@@ -195,10 +179,7 @@ class Dispatcher:
     def start(self, name: str, where: ProjectRef, arguments: Any) -> Job:
         """Begin long work of the engine; it waits for its turn.
 
-        Args:
-            name: of the method.
-            where: the project.
-            arguments: of the method.
+        `name`: of the method; `arguments`: of the method.
         """
         values = method_of(name, streams=True).unpack(arguments)
         if name in ("backfill", "catch_up"):
@@ -216,8 +197,7 @@ class Dispatcher:
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
         """Record a change reported by a hook; no files: anything may have changed.
 
-        Raises:
-            CmError: the project cannot be found, or its settings cannot be read.
+        Raises CmError if the project cannot be found, or its settings cannot be read.
         """
         where = ProjectRef(str(root))
         root, store = self.pool.locate(where)

@@ -56,8 +56,7 @@ def write_info(info: DaemonInfo) -> None:
 def connect_socket(timeout: float | None) -> socket.socket | None:
     """Return a connection to the daemon; None when nothing listens.
 
-    Raises:
-        RefusedError: the runtime folder is not private, or another user's process listens.
+    Raises RefusedError if the runtime folder is not private, or another user's process listens.
     """
     if not HAS_UNIX:
         return _connect_loopback(timeout)

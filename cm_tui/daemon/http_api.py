@@ -40,11 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 def service(state: DaemonState) -> ASGIApp:
-    """The daemon's application.
-
-    Args:
-        state: what it serves.
-    """
+    """The daemon's application. `state`: what it serves."""
     routes = [
         Route("/v1/health", _with_errors(_health), methods=["GET"]),
         Route("/v1/shutdown", _with_errors(_shutdown), methods=["POST"]),
@@ -255,13 +251,7 @@ async def _remove(request: Request) -> Response:
 
 
 def _following(state: DaemonState, job: Job, *, attached: bool) -> Response:
-    """A job's steps, a line each, as they come.
-
-    Args:
-        state: the daemon's.
-        job: what is followed.
-        attached: a client that goes away cancels it.
-    """
+    """A job's steps, a line each, as they come. `attached`: a client that goes away cancels it."""
 
     async def lines() -> AsyncIterator[bytes]:
         try:

@@ -16,12 +16,8 @@ from cm_tui.errors import CmError
 class IndexCheck:
     """One project's index as the policy sees it (`freshness.policy.CheckedIndex`).
 
-    Args:
-        where: the project.
-        pool: where its engine is opened.
-        work: where its runs queue.
-        syncs: what follows its files.
-        wait_s: how long all of this may take a question.
+    `pool`: where its engine is opened; `work`: where its runs queue; `syncs`: what follows its files; `wait_s`: how
+    long all of this may take a question.
     """
 
     def __init__(self, where: ProjectRef, pool: ProjectPool, work: LongWork, syncs: SyncManager, wait_s: float) -> None:
@@ -47,8 +43,7 @@ class IndexCheck:
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
         with self._pool.acquire(self._where, create=False) as project:
             return project.engine.stale_reason()

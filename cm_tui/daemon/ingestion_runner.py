@@ -25,12 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class IngestionRunner(ProjectFollower):
-    """Runs pipelines of projects.
-
-    Args:
-        interval_s: seconds between two rounds.
-        clock: measures them.
-    """
+    """Runs pipelines of projects. `interval_s`: seconds between two rounds; `clock`: measures them."""
 
     def __init__(self, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
         super().__init__("running the pipelines of", "cm-ingestion", interval_s, clock)

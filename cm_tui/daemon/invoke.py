@@ -18,12 +18,7 @@ class ForgottenError(NotFoundError):
 def method_of(name: str, *, streams: bool) -> Method:
     """A method of the engine.
 
-    Args:
-        name: of the method.
-        streams: whether long work is wanted, or a single result.
-
-    Raises:
-        UsageError: unknown method.
+    `streams`: whether long work is wanted, or a single result. Raises UsageError: unknown method.
     """
     method = METHODS.get(name)
     if method is None or method.streams != streams:

@@ -83,8 +83,7 @@ class Job:
     def wait(self, enough: Callable[[Job], bool] = lambda job: job.is_over, seconds: float | None = None) -> None:
         """Wait until it is over, or far enough; no longer than so many seconds.
 
-        Raises:
-            Exception: what made it fail.
+        Raises Exception: what made it fail.
         """
         self.join(enough, seconds)
         if self.error is not None:
@@ -137,8 +136,7 @@ class Job:
 class Jobs:
     """Runs long work, one job at a time for a store, stores beside each other.
 
-    Args:
-        events: told when a job starts and ends.
+    `events`: told when a job starts and ends.
     """
 
     def __init__(self, events: Events) -> None:
@@ -154,16 +152,9 @@ class Jobs:
     ) -> Job:
         """Put work at the end of a store's queue.
 
-        Args:
-            store: whose queue.
-            project: the project's root.
-            name: what it is called.
-            work: gives its steps.
-            lane: another queue of that store, whose jobs run beside those of the first.
-            waits: says what it waits for, given the job that runs; None: nothing is said.
-
-        Raises:
-            CmError: the daemon is ending.
+        `project`: the project's root. `name`: what it is called. `work`: gives its steps. `lane`: another queue of that
+        store, whose jobs run beside those of the first. `waits`: says what it waits for, given the job that runs; None:
+        nothing is said. Raises CmError if the daemon is ending.
         """
         with self._lock:
             if self._closing:
@@ -183,11 +174,7 @@ class Jobs:
         return job
 
     def get(self, number: str) -> Job:
-        """Return a job by its number.
-
-        Raises:
-            NotFoundError: unknown, or it ended long ago.
-        """
+        """Return a job by its number. Raises NotFoundError: unknown, or it ended long ago."""
         job = self._known.get(number)
         if job is None:
             raise NotFoundError(f"There is no job {number}.", hint="`cm serve --status` lists them.")

@@ -13,8 +13,7 @@ from starlette.types import Receive, Scope, Send
 class Lazy(Starlette):
     """Wraps an application and creates it with the first request.
 
-    Args:
-        make: imports and creates it; called once, on a thread.
+    `make`: imports and creates it; called once, on a thread.
     """
 
     def __init__(self, make: Callable[[], Starlette]) -> None:

@@ -100,12 +100,8 @@ class IndexRun:
 class LongWork:
     """Submits jobs, and says what they do.
 
-    Args:
-        pool: where engines are opened.
-        jobs: where they queue.
-        events: told what changed.
-        turns: of those who ask, who go first.
-        clock: measures slices and pauses.
+    `pool`: where engines are opened; `jobs`: where they queue; `events`: told what changed; `turns`: of those who ask,
+    who go first; `clock`: measures slices and pauses.
     """
 
     def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events, turns: Turns, clock: Clock = SYSTEM) -> None:
@@ -232,10 +228,7 @@ class LongWork:
     def submit_narrate(self, where: ProjectRef, arguments: Mapping[str, Any], *, by_itself: bool = False) -> Job:
         """Submit a pass of the narrator over new episodes; a requested pass ends an automatic one.
 
-        Args:
-            where: the project.
-            arguments: of `narrate`.
-            by_itself: automatic, not requested.
+        `arguments`: of `narrate`; `by_itself`: automatic, not requested.
         """
         root, store = self._pool.locate(where)
         if not by_itself:
@@ -365,11 +358,8 @@ class LongWork:
     ) -> Iterator[Progress]:
         """Do what goes on where it was left, a slice at a time, so that another checkout can have the store.
 
-        Args:
-            where: the project.
-            begin: begins, or goes on.
-            wait: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
-            gives_way: whether a slice ends early.
+        `wait`: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
+        `gives_way`: whether a slice ends early.
         """
         more = True
         while more:

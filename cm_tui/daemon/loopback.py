@@ -70,12 +70,7 @@ def _due(one: DeadlineHttp) -> float:
 
 
 class LoopbackServer(uvicorn.Server):
-    """Serves an application there, beside another server that runs its lifespan and hears the signals.
-
-    Args:
-        app: what is served.
-        listener: where.
-    """
+    """Serves an application there, beside another server that runs its lifespan and hears the signals."""
 
     def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
         settings: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False}

@@ -26,10 +26,7 @@ _log = logging.getLogger(__name__)
 class NarratorRunner(ProjectFollower):
     """Has the narrator look at what is new in projects.
 
-    Args:
-        interval_s: seconds between two rounds.
-        quiet_s: seconds without a request.
-        clock: measures both.
+    `interval_s`: seconds between two rounds; `quiet_s`: seconds without a request; `clock`: measures both.
     """
 
     def __init__(self, interval_s: float = INTERVAL_S, quiet_s: float = QUIET_S, clock: Clock = SYSTEM) -> None:

@@ -34,9 +34,7 @@ class _Seen:
 class NoteFollower(ProjectFollower):
     """Reads notes and entries of open projects after they were saved.
 
-    Args:
-        interval_s: seconds between two looks.
-        debounce_s: seconds without a change before they are read.
+    `interval_s`: seconds between two looks; `debounce_s`: seconds without a change before they are read.
     """
 
     def __init__(self, interval_s: float = INTERVAL_S, debounce_s: float = DEBOUNCE_S) -> None:

@@ -83,9 +83,7 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
 class _FollowedIndex:
     """An index whose runs the caller follows to their end, as the freshness policy sees it: failures are raised.
 
-    Args:
-        engine: the open project.
-        say: told before it is indexed.
+    `engine`: the open project; `say`: told before it is indexed.
     """
 
     def __init__(self, engine: Engine, say: Say) -> None:
@@ -154,13 +152,8 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
 def remove(store: Path, *, drop_episodes: bool = False) -> None:
     """Remove a project's store: by the daemon where one runs, which may have it open.
 
-    Args:
-        store: its folder, which need not be there.
-        drop_episodes: also what agents' sessions recorded of the project.
-
-    Raises:
-        StoreBusyError: another process has it.
-        StoreError: it cannot be removed.
+    `store`: its folder, which need not be there; `drop_episodes`: also what agents' sessions recorded of the project.
+    Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     if is_running():
         tell("/v1/upkeep/remove", {"store": store.name, "drop_episodes": drop_episodes})

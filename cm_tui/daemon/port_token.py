@@ -24,11 +24,8 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NO
 def port_token(*, replace: bool = False) -> str:
     """Return the token; create a missing one.
 
-    Args:
-        replace: make another one when this one is no secret any more; only a daemon that starts may do so.
-
-    Raises:
-        RefusedError: others could have read it, and it is not to be replaced; or the runtime folder is not private.
+    `replace`: make another one when this one is no secret any more; only a daemon that starts may do so. Raises
+    RefusedError: others could have read it, and it is not to be replaced; or the runtime folder is not private.
     """
     file = folder() / FILE
     try:
@@ -47,8 +44,7 @@ def port_token(*, replace: bool = False) -> str:
 def _read(file: Path) -> str | None:
     """The token in a file that only its user can read; None without one.
 
-    Raises:
-        RefusedError: the file is a link, belongs to another user, is readable by others, or is no token.
+    Raises RefusedError if the file is a link, belongs to another user, is readable by others, or is no token.
     """
     try:
         descriptor = os.open(file, _FLAGS)

@@ -43,16 +43,9 @@ _log = logging.getLogger(__name__)
 def serve(extend: MakeExtensions, *, background: bool) -> bool:
     """Own all stores until shutdown; a background daemon also exits when idle.
 
-    Args:
-        extend: makes what joins it.
-        background: exit when idle.
-
-    Returns:
-        False when another daemon is running.
-
-    Raises:
-        RefusedError: the runtime folder is not private, or something foreign listens on the socket.
-        CmError: settings cannot be read, or the socket cannot be made.
+    `extend`: makes what joins it. Returns False when another daemon is running. Raises RefusedError if the runtime
+    folder is not private, or something foreign listens on the socket; CmError: settings cannot be read, or the socket
+    cannot be made.
     """
     home = runtime_dir.folder()
     runtime_dir.refuse_obstacles()
@@ -150,8 +143,7 @@ def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
 def _clear(path: Path) -> None:
     """Remove the socket of a dead daemon; this process has the lock, so any listener is not a daemon.
 
-    Raises:
-        RefusedError: another program listens, or it is not a socket.
+    Raises RefusedError if another program listens, or it is not a socket.
     """
     try:
         found = path.lstat()
@@ -179,11 +171,7 @@ def _inode(path: Path) -> int | None:
 class _Server(uvicorn.Server):
     """uvicorn, which ends when the daemon is done, and closes what is idle.
 
-    Args:
-        state: the daemon's.
-        listener: where clients connect.
-        more: the open port, if there is one.
-        stays: does not exit when idle.
+    `listener`: where clients connect; `more`: the open port, if there is one; `stays`: does not exit when idle.
     """
 
     def __init__(self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:

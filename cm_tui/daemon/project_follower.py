@@ -25,11 +25,8 @@ _log = logging.getLogger(__name__)
 class ProjectFollower:
     """Visits projects that are open, or that a hook named, as long as the daemon lives.
 
-    Args:
-        work: what a visit does, for the log.
-        name: of the thread.
-        interval_s: seconds between two rounds.
-        clock: measures them.
+    `work`: what a visit does, for the log; `name`: of the thread; `interval_s`: seconds between two rounds; `clock`:
+    measures them.
     """
 
     def __init__(self, work: str, name: str, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
@@ -80,9 +77,7 @@ class ProjectFollower:
     def visit(self, root: Path) -> None:
         """Do what is due in a project.
 
-        Raises:
-            CmError: it cannot be done; logged once.
-            OSError: likewise.
+        Raises CmError if it cannot be done; logged once. OSError: likewise.
         """
         raise NotImplementedError
 

@@ -83,8 +83,7 @@ class ProjectPool:
     which it has to wait for anyway, do others of the first go ahead. A project whose settings, store or folder were
     replaced on disk is reopened as soon as it is unused.
 
-    Args:
-        clock: tells how long ago projects were used.
+    `clock`: tells how long ago projects were used.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
@@ -100,9 +99,7 @@ class ProjectPool:
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:
         """Root and store of the project that a request is about.
 
-        Raises:
-            NotFoundError: there is no such folder.
-            RefusedError: the root is unsafe.
+        Raises NotFoundError if there is no such folder; RefusedError if the root is unsafe.
         """
         folder = Path(where.folder)
         if not folder.is_absolute():
@@ -121,14 +118,8 @@ class ProjectPool:
     def acquire(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:
         """A project, open for as long as the block lasts.
 
-        Args:
-            where: which.
-            create: create a missing store.
-            run: for long work.
-
-        Raises:
-            NotIndexedError: there is no store, and `create` is not set.
-            CmError: the project cannot be opened.
+        `create`: create a missing store; `run`: for long work. Raises NotIndexedError if there is no store, and
+        `create` is not set; CmError if the project cannot be opened.
         """
         root, store = self.locate(where)
         project = self._acquire(root, store, create=create, run=run)
@@ -219,8 +210,7 @@ class ProjectPool:
     def exclusive(self, store: Path) -> Iterator[None]:
         """A store closed and out of everybody's reach, for as long as the block lasts.
 
-        Raises:
-            StoreBusyError: it stays in use.
+        Raises StoreBusyError if it stays in use.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: store not in self._taken, STORE_WAIT_S):

@@ -27,8 +27,7 @@ _TEXT = TypeAdapter(str)
 async def body_of(request: Request) -> dict[str, Any]:
     """Read a request's record.
 
-    Raises:
-        UsageError: it is too long, does not arrive in time, or is no record.
+    Raises UsageError if it is too long, does not arrive in time, or is no record.
     """
     data = bytearray()
     try:
@@ -46,22 +45,14 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 def where_of(body: dict[str, Any]) -> rpc.ProjectRef:
-    """Return the project that a request is about.
-
-    Raises:
-        UsageError: it names none.
-    """
+    """Return the project that a request is about. Raises UsageError if it names none."""
     where: rpc.ProjectRef = rpc.checked(_WHERE, body.get("where"), "where")
     path_of(where.folder, "where: folder")
     return where
 
 
 def path_of(text: str, what: str) -> Path:
-    """Return a path as the system can have it.
-
-    Raises:
-        UsageError: no system has such a path.
-    """
+    """Return a path as the system can have it. Raises UsageError if no system has such a path."""
     if "\0" in text:
         raise UsageError(f"{what}: a path holds no zero byte.")
     if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):

@@ -55,11 +55,7 @@ _INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
 
 
 class Method:
-    """One method of the engine: its arguments and its result, as its annotations have them.
-
-    Args:
-        function: the method.
-    """
+    """One method of the engine: its arguments and its result, as its annotations have them."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name: str = function.__name__
@@ -122,9 +118,7 @@ class Method:
     def pack(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """A call's arguments by name, as JSON types.
 
-        Raises:
-            TypeError: they do not fit the method.
-            UsageError: a value is of a wrong type.
+        Raises TypeError if they do not fit the method; UsageError if a value is of a wrong type.
         """
         bound = dict(self._signature.bind(None, *args, **kwargs).arguments)
         bound.pop("self")
@@ -135,16 +129,14 @@ class Method:
     def unpack(self, arguments: Any) -> dict[str, Any]:
         """Arguments as the method takes them.
 
-        Raises:
-            UsageError: one is unknown, missing or of a wrong type.
+        Raises UsageError if one is unknown, missing or of a wrong type.
         """
         return checked(self._arguments, arguments, self.name)  # type: ignore[no-any-return]
 
     def result(self, value: Any) -> Any:
         """Return what came back, as the record that it is.
 
-        Raises:
-            UsageError: it is not what the method returns.
+        Raises UsageError if it is not what the method returns.
         """
         return checked(self._result, value, f"the answer to {self.name}")
 
@@ -158,8 +150,7 @@ METHODS: dict[str, Method] = {
 def checked(adapter: TypeAdapter[Any], value: Any, what: str) -> Any:
     """A value as the type that it must be.
 
-    Raises:
-        UsageError: it is not; the message names the first place that is wrong.
+    Raises UsageError if it is not; the message names the first place that is wrong.
     """
     try:
         return adapter.validate_python(value)
@@ -184,11 +175,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(data: bytes) -> Any:
-    """Return what JSON says.
-
-    Raises:
-        UsageError: it is not JSON, or nested beyond reason.
-    """
+    """Return what JSON says. Raises UsageError if it is not JSON, or nested beyond reason."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -222,9 +209,8 @@ def error_record(error: Exception) -> dict[str, str]:
 def answered(status: int, data: bytes) -> dict[str, Any]:
     """Return what the daemon answered.
 
-    Raises:
-        CmError: the failure that the answer tells of.
-        DaemonError: it has no time, or it is no answer of a daemon.
+    Raises CmError: the failure that the answer tells of; DaemonError if it has no time, or it is no answer of a
+    daemon.
     """
     if status == endpoint.BUSY:
         raise endpoint.busy()

@@ -24,9 +24,8 @@ _PATH_BYTES = 100
 def folder() -> Path:
     """Return the runtime folder, made when missing.
 
-    Raises:
-        RefusedError: it is a link, belongs to someone else, or others can reach into it.
-        DaemonError: it cannot be made.
+    Raises RefusedError if it is a link, belongs to someone else, or others can reach into it; DaemonError if it cannot
+    be made.
     """
     return _private(paths.runtime_dir())
 
@@ -47,8 +46,7 @@ def obstacles() -> list[DaemonError]:
 def refuse_obstacles() -> None:
     """Stop where a daemon could not start because of what lies in its folder.
 
-    Raises:
-        DaemonError: it names the place, and how it is cleared.
+    Raises DaemonError if it names the place, and how it is cleared.
     """
     for error in obstacles():
         raise error
@@ -85,12 +83,8 @@ def _is_daemon(pid: int) -> bool:
 def socket_path(*, make: bool = False) -> Path:
     """Return where the daemon listens: in the runtime folder, or in a short private one when that path is too long.
 
-    Args:
-        make: make that short folder; a daemon does.
-
-    Raises:
-        RefusedError: the folder is not private to the user.
-        DaemonError: it cannot be made.
+    `make`: make that short folder; a daemon does. Raises RefusedError if the folder is not private to the user;
+    DaemonError if it cannot be made.
     """
     home = folder()
     if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:

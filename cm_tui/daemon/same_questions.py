@@ -18,12 +18,8 @@ class SameQuestions:
     def answer(self, question: Hashable, ask: Callable[[], Any]) -> Any:
         """Return the result of a request, shared with an identical one in progress.
 
-        Args:
-            question: equal for requests with the same result.
-            ask: answers it.
-
-        Raises:
-            BaseException: what answering raised, to everybody who asked.
+        `question`: equal for requests with the same result. Raises BaseException: what answering raised, to everybody
+        who asked.
         """
         with self._lock:
             shared = self._asked.get(question)

@@ -14,9 +14,7 @@ PAUSE_S = 0.2
 class Slices:
     """Pauses of one piece of long work, to be called between its steps.
 
-    Args:
-        turns: of those who ask.
-        clock: measures a slice.
+    `turns`: of those who ask; `clock`: measures a slice.
     """
 
     def __init__(self, turns: Turns, clock: Clock = SYSTEM) -> None:

@@ -22,11 +22,8 @@ RETRY_S = 1.0
 def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
     """Give what happens in the daemon, as it happens; never starts one, and waits for the next when it goes.
 
-    Each record has `event` (`index`, `config`, `job-started`, `job-ended`, `nudge`, `gone`, `ending`, `lost`), `at`, and
-    what belongs to it. `connected` and `disconnected` say whether it is reached.
-
-    Args:
-        stop: ends it, within a second.
+    Each record has `event` (`index`, `config`, `job-started`, `job-ended`, `nudge`, `gone`, `ending`, `lost`), `at`,
+    and what belongs to it. `connected` and `disconnected` say whether it is reached. `stop`: ends it, within a second.
     """
     while not stop.is_set():
         connection = Connection(10.0)
@@ -64,9 +61,7 @@ def jobs() -> list[JobRecord]:
 def watch(job: str) -> Iterator[Progress]:
     """Give the steps of a job from its beginning to its end.
 
-    Raises:
-        CmError: the job failed, as it says, or was cancelled.
-        DaemonError: the daemon has gone.
+    Raises CmError if the job failed, as it says, or was cancelled; DaemonError if the daemon has gone.
     """
     adapter = TypeAdapter(Progress)
     connection = Connection(bootstrap.START_SECONDS)
@@ -85,9 +80,7 @@ def watch(job: str) -> Iterator[Progress]:
 def cancel(job: str) -> None:
     """Ask a job to stop, regardless of who started it.
 
-    Raises:
-        NotFoundError: there is no such job.
-        DaemonError: there is no daemon.
+    Raises NotFoundError if there is no such job; DaemonError if there is no daemon.
     """
     answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
     if answer is None:

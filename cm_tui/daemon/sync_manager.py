@@ -32,10 +32,7 @@ because a run that another checkout overtook must not take the store. Returns No
 class SyncManager:
     """The syncs of all projects.
 
-    A project without an index has none: a request never creates an index.
-
-    Args:
-        run_index: how index runs take their turn.
+    A project without an index has none: a request never creates an index. `run_index`: how index runs take their turn.
     """
 
     def __init__(self, run_index: RunIndexJob) -> None:
@@ -52,8 +49,7 @@ class SyncManager:
     def begin(self, root: Path, store: Path) -> None:
         """Keep an indexed project fresh from now on; one checkout of it at a time.
 
-        Raises:
-            CmError: its settings cannot be read.
+        Raises CmError if its settings cannot be read.
         """
         if self.current(root, store) is not None:
             return
@@ -83,8 +79,7 @@ class SyncManager:
     def signal(self, root: Path, store: Path, layer: str, files: Sequence[str]) -> bool:
         """Tell a checkout's sync that something changed; no files: anything may have.
 
-        Returns:
-            False when the checkout has no sync.
+        Returns False when the checkout has no sync.
         """
         sync = self.current(root, store)
         if sync is None:

@@ -20,9 +20,7 @@ _log = logging.getLogger(__name__)
 class TranscriptFollower(ProjectFollower):
     """Follows the transcripts of projects.
 
-    Args:
-        interval_s: seconds between two rounds.
-        clock: measures them.
+    `interval_s`: seconds between two rounds; `clock`: measures them.
     """
 
     def __init__(self, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:

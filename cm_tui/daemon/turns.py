@@ -16,10 +16,7 @@ class Turns:
     """Turns of clients that ask at the same time.
 
     Each client has a queue of its own, and the queues are served in turn: a loop of one client, or fifty questions at
-    once, cost another client one turn and no more.
-
-    Args:
-        at_once: questions that are worked on at once.
+    once, cost another client one turn and no more. `at_once`: questions that are worked on at once.
     """
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
@@ -41,11 +38,7 @@ class Turns:
 
     @contextmanager
     def take(self, client: str) -> Iterator[None]:
-        """Hold a turn of a client; waits for it.
-
-        Args:
-            client: its requests share one queue.
-        """
+        """Hold a turn of a client; waits for it. `client`: its requests share one queue."""
         self._wait(client)
         try:
             yield

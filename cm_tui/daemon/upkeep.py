@@ -24,12 +24,8 @@ from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
 class Upkeep:
     """Keeps the stores of all projects in order.
 
-    Args:
-        pool: where engines are opened.
-        jobs: long work, ended before its store goes.
-        events: told what changed.
-        work: reading of history, ended as well.
-        sync_manager: following of changes, ended as well.
+    `pool`: where engines are opened; `jobs`: long work, ended before its store goes; `events`: told what changed;
+    `work`: reading of history, ended as well; `sync_manager`: following of changes, ended as well.
     """
 
     def __init__(
@@ -42,12 +38,7 @@ class Upkeep:
         self._sync_manager = sync_manager
 
     def examine(self, where: ProjectRef, *, full: bool = False) -> tuple[Check, ...]:
-        """Check a project, also one that does not open.
-
-        Args:
-            where: the project.
-            full: as for the engine's `doctor`.
-        """
+        """Check a project, also one that does not open. `full`: as for the engine's `doctor`."""
         where = replace(where, force=True)
         try:
             root, _ = self._pool.locate(where)
@@ -64,12 +55,8 @@ class Upkeep:
     def secrets(self, name: str) -> SecretsReport:
         """Look for secrets in what is stored of a project.
 
-        Args:
-            name: of its folders, as in `projects.all_names()`.
-
-        Raises:
-            RefusedError: it is no such name.
-            StoreError: something cannot be read.
+        `name`: of its folders, as in `projects.all_names()`. Raises RefusedError if it is no such name; StoreError if
+        something cannot be read.
         """
         store = _store_of(name)
         for project in self._pool.opened():
@@ -82,12 +69,8 @@ class Upkeep:
     def remove(self, name: str, *, drop_episodes: bool = False) -> None:
         """Remove a store, after ending what is done with it.
 
-        Args:
-            name: of its folder, as in `projects.all_stores()`.
-            drop_episodes: also what agents' sessions recorded.
-
-        Raises:
-            RefusedError: it is no name of a store.
+        `name`: of its folder, as in `projects.all_stores()`; `drop_episodes`: also what agents' sessions recorded.
+        Raises RefusedError if it is no name of a store.
         """
         store = _store_of(name)
         for job in self._jobs.of(store):
@@ -103,12 +86,7 @@ class Upkeep:
             projects.remove_store(store)
 
     def reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
-        """Remove a project's store, and tell listeners.
-
-        Args:
-            where: the project.
-            drop_episodes: as for `remove`.
-        """
+        """Remove a project's store, and tell listeners. `drop_episodes`: as for `remove`."""
         root, store = self._pool.locate(where)
         self.remove(store.name, drop_episodes=drop_episodes)
         self._events.publish("index", project=str(root))
@@ -116,10 +94,7 @@ class Upkeep:
     def erase(self, name: str, where: ProjectRef, values: dict[str, Any]) -> ErasureReport | PurgeReport:
         """Erase or purge with the store out of everybody's reach: what an open engine remembers goes with it.
 
-        Args:
-            name: of the engine's method.
-            where: the project.
-            values: arguments of the method.
+        `name`: of the engine's method; `values`: arguments of the method.
         """
         root, store = self._pool.locate(where)
         self._work.end_history(store)

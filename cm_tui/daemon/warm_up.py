@@ -24,8 +24,7 @@ _log = logging.getLogger(__name__)
 class WarmUp:
     """Warms the caches with a pack when a hook reports a project for the first time.
 
-    Args:
-        clock: tells how long ago a project was asked.
+    `clock`: tells how long ago a project was asked.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:

@@ -31,14 +31,7 @@ _SKIPPED = "SELECT reason, count(*) FROM skipped GROUP BY 1 ORDER BY 2 DESC, 1"
 
 
 def status(db: Database, root: Path, repository: Repository, vectors: ProjectVectors) -> ProjectStatus:
-    """Count what there is.
-
-    Args:
-        db: the store.
-        root: the project's root.
-        repository: its checkout.
-        vectors: the vector index.
-    """
+    """Count what there is. `vectors`: the vector index."""
     provider = vectors.provider
     head = repository.head()
     identity = identify(root)
@@ -93,8 +86,7 @@ def indexed_checkout(db: Database, root: Path) -> str:
 def stale_reason(db: Database, root: Path, repository: Repository) -> str:
     """Return why the index does not reflect a checkout's HEAD, or nothing.
 
-    Raises:
-        NotIndexedError: there is no index yet.
+    Raises NotIndexedError if there is no index yet.
     """
     if lost := seal.lost(db):
         return lost
@@ -111,13 +103,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return what is to be said of all that the status is made of.
 
-    Args:
-        db: the store.
-        root: the project's root.
-        repository: its checkout.
-        vectors: the vector index.
-        identity: of the project.
-        why: what is said of the mode.
+    `vectors`: the vector index; `why`: what is said of the mode.
     """
     return (
         *_of_store(db),

@@ -143,12 +143,8 @@ def system() -> _System | None:
 def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
     """Let the daemon begin with the session; running it again changes nothing.
 
-    Args:
-        dry_run: only say what would be written.
-        on: the system; this machine's when not given.
-
-    Raises:
-        CmError: the system is unsupported, the file cannot be written, or a validator refuses it.
+    `dry_run`: only say what would be written. `on`: the system; this machine's when not given. Raises CmError if the
+    system is unsupported, the file cannot be written, or a validator refuses it.
     """
     there = _there(on)
     text = there.text(_words())
@@ -165,8 +161,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
 def uninstall(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
     """Uninstall it; a running daemon continues until it is idle.
 
-    Raises:
-        CmError: there is no such system, or the file cannot be removed.
+    Raises CmError if there is no such system, or the file cannot be removed.
     """
     there = _there(on)
     if not dry_run and there.file.exists():

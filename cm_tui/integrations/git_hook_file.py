@@ -27,10 +27,7 @@ class HookFile:
     that is not executable) is moved aside unchanged to `cm-original/NAME`, where it is still called by its name, and a wrapper
     of ours ends by becoming it. Links there lead to what lay beside it, so that it finds that in its own folder.
 
-    Args:
-        folder: where git looks for hooks.
-        name: the hook.
-        command: where cm lies.
+    `folder`: where git looks for hooks; `command`: where cm lies.
     """
 
     def __init__(self, folder: Path, name: str, command: str | None) -> None:
@@ -45,9 +42,7 @@ class HookFile:
     def install(self) -> GitHook:
         """Put our lines there; nothing changes where they are.
 
-        Raises:
-            OSError: the folder cannot be written.
-            RefusedError: something is in the way.
+        Raises OSError if the folder cannot be written; RefusedError if something is in the way.
         """
         shared_dir(self._folder)
         script = self._script()
@@ -63,11 +58,7 @@ class HookFile:
         return self.status()
 
     def uninstall(self) -> GitHook:
-        """Take our lines away and put back what was moved.
-
-        Raises:
-            OSError: the folder cannot be written.
-        """
+        """Take our lines away and put back what was moved. Raises OSError if the folder cannot be written."""
         script = self._script()
         if script is None or not git_hook_script.has_block(script):
             return self.status()

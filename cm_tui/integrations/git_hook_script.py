@@ -36,9 +36,8 @@ fi
 def block(name: str, command: str | None) -> bytes:
     """Return our lines for a hook.
 
-    Args:
-        name: the hook, such as `post-commit`.
-        command: where cm lies now; it is looked for on the PATH when it is no longer there.
+    `name`: the hook, such as `post-commit`. `command`: where cm lies now; it is looked for on the PATH when it is no
+    longer there.
     """
     commands = shlex.join([*([command] if command else []), "cm"])
     return _TEXT.format(commands=commands, name=name).encode("utf-8", "surrogateescape")

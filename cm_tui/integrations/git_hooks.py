@@ -38,10 +38,8 @@ def install(folder: Path | None = None, *, force: bool = False) -> GitHooks:
 def uninstall(folder: Path | None = None, *, force: bool = False) -> GitHooks:
     """Take our block out of every hook; what was there before is back byte for byte.
 
-    Raises:
-        NotFoundError: the project has no git.
-        RefusedError: the folder of hooks lies outside the repository.
-        CmError: the folder cannot be written.
+    Raises NotFoundError if the project has no git; RefusedError if the folder of hooks lies outside the repository;
+    CmError if the folder cannot be written.
     """
     root = find_root(folder, force=True)
     before = _default_folder(root)
@@ -54,11 +52,7 @@ def uninstall(folder: Path | None = None, *, force: bool = False) -> GitHooks:
 
 
 def status(folder: Path | None = None) -> GitHooks:
-    """Return how the hooks lie there.
-
-    Raises:
-        NotFoundError: the project has no git.
-    """
+    """Return how the hooks lie there. Raises NotFoundError if the project has no git."""
     root = find_root(folder, force=True)
     hooks = _folder(root)
     with _reported(hooks):

@@ -65,9 +65,7 @@ _TASK = """\
 def unit(words: Sequence[str], environment: Mapping[str, str]) -> str:
     """A systemd user unit.
 
-    Args:
-        words: the program, by its whole path, and its arguments.
-        environment: variables that it needs.
+    `words`: the program, by its whole path, and its arguments; `environment`: variables that it needs.
     """
     # `$` is expanded in arguments alone: neither in the program's own path nor in assignments.
     command = " ".join([_unit_word(words[0]), *(_unit_word(word).replace("$", "$$") for word in words[1:])])
@@ -83,10 +81,7 @@ def _unit_word(word: str) -> str:
 def plist(label: str, words: Sequence[str], environment: Mapping[str, str]) -> str:
     """A launchd agent.
 
-    Args:
-        label: its name.
-        words: the program, by its whole path, and its arguments.
-        environment: variables that it needs.
+    `words`: the program, by its whole path, and its arguments; `environment`: variables that it needs.
     """
     agent = {
         "Label": label,
@@ -102,11 +97,7 @@ def plist(label: str, words: Sequence[str], environment: Mapping[str, str]) -> s
 
 
 def check_plist(text: str) -> None:
-    """Read a property list back.
-
-    Raises:
-        CmError: it cannot be read.
-    """
+    """Read a property list back. Raises CmError if it cannot be read."""
     try:
         plistlib.loads(text.encode("utf-8"))
     except (plistlib.InvalidFileException, ExpatError, ValueError) as error:
@@ -116,18 +107,13 @@ def check_plist(text: str) -> None:
 def task(words: Sequence[str]) -> str:
     """A task for Windows' Task Scheduler; it has the user's own environment.
 
-    Args:
-        words: the program, by its whole path, and its arguments.
+    `words`: the program, by its whole path, and its arguments.
     """
     return _TASK.format(command=escape(words[0]), arguments=escape(subprocess.list2cmdline(words[1:])))
 
 
 def check_task(text: str) -> None:
-    """Read a task back.
-
-    Raises:
-        CmError: it cannot be read.
-    """
+    """Read a task back. Raises CmError if it cannot be read."""
     try:
         ET.fromstring(text.encode("utf-8"))  # noqa: S314 - our own text
     except ET.ParseError as error:

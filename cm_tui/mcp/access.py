@@ -19,13 +19,9 @@ class Access:
     """The folders that were given to a server: it answers for projects in them, and for worktrees of those.
 
     Folders that a person lists in `mcp.roots` of their own settings are given to every server; a repository's settings
-    have no say.
-
-    Args:
-        folders: granted when the server was started.
-        also: accepts further folders.
-        nearby: folders; only folders in them, and their worktrees, are passed to `also`.
-        unless: message for a folder that was not granted.
+    have no say. `folders`: granted when the server was started. `also`: accepts further folders. `nearby`: folders;
+    only folders in them, and their worktrees, are passed to `also`. `unless`: message for a folder that was not
+    granted.
     """
 
     def __init__(
@@ -67,9 +63,7 @@ class Access:
     def root_of(self, folder: Path) -> Path:
         """Return the root of the project around a folder.
 
-        Raises:
-            RefusedError: it was not given.
-            CmError: it was given, but there is no such folder, or it is unsafe.
+        Raises RefusedError if it was not given; CmError if it was given, but there is no such folder, or it is unsafe.
         """
         if not self._may_be_given(folder):
             # Git's library does not even look at it, and nothing is said of what is there.
@@ -86,12 +80,7 @@ class Access:
     def check(self, root: Path, *, asked: Path | None = None) -> None:
         """Let a project pass that was given.
 
-        Args:
-            root: the project.
-            asked: what it was asked for by, which is all that a refusal names.
-
-        Raises:
-            RefusedError: it was not.
+        `asked`: what it was asked for by, which is all that a refusal names. Raises RefusedError if it was not.
         """
         found = projects.reach(root, self.folders)
         if found == "outside" and self._also(root):
@@ -135,8 +124,7 @@ class Access:
 def user_roots() -> Iterator[Path]:
     """Yield the folders of `mcp.roots`, as the user's own settings have them now.
 
-    Raises:
-        ConfigError: one of them is not absolute, or the settings cannot be read.
+    Raises ConfigError if one of them is not absolute, or the settings cannot be read.
     """
     for text in load_config().mcp.roots:
         folder = Path(text).expanduser()

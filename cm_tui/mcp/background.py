@@ -28,10 +28,8 @@ async def run_in_thread(function: Callable[[], T]) -> T:
 async def follow(start: Callable[[Cancel], Iterator[Progress]], ctx: Request) -> IndexSummary:
     """Run long work to its end, or until the client cancels the call.
 
-    The work has ended when this returns: what was cancelled leaves nothing running behind.
-
-    Raises:
-        CmError: the work failed.
+    The work has ended when this returns: what was cancelled leaves nothing running behind. Raises CmError: the work
+    failed.
     """
     cancel = Cancel()
     steps: list[Progress] = []

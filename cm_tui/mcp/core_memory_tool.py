@@ -67,11 +67,7 @@ def manage_core_memory(
 
 
 def _required(action: Action, **given: str | None) -> dict[str, str]:
-    """Return what an action needs.
-
-    Raises:
-        UsageError: some of it is missing.
-    """
+    """Return what an action needs. Raises UsageError if some of it is missing."""
     missing = [name for name, value in given.items() if not value]
     if missing:
         raise UsageError(f"{action} needs {', '.join(given)}; missing: {', '.join(missing)}.")

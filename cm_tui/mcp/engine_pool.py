@@ -18,9 +18,8 @@ from cm_tui.mcp.access import Access
 class EnginePool:
     """Open engines by project, through the daemon where one is used; only granted folders are opened.
 
-    Args:
-        default: folder of the default project; None: each call has to name one.
-        access: granted folders; by default the default's project.
+    `default`: folder of the default project; None: each call has to name one. `access`: granted folders; by default the
+    default's project.
     """
 
     def __init__(self, default: Path | None, access: Access | None = None) -> None:

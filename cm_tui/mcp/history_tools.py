@@ -149,10 +149,8 @@ def drift(
 def _read_back(engine: Engine, sha: str) -> ResolvedRevision:
     """The revision of a name; history is read as far back first, as long as that does not take too long.
 
-    The files of one off the mainline are read by the question about it.
-
-    Raises:
-        NotFoundError: there is no such revision, or reading has not come so far yet.
+    The files of one off the mainline are read by the question about it. Raises NotFoundError if there is no such
+    revision, or reading has not come so far yet.
     """
     place = engine.resolve(sha)
     if place.known or place.moment.ahead or not place.sha or engine.history().vacuumed:
@@ -200,7 +198,6 @@ def _is_head(engine: Engine, sha: str) -> bool:
 
 
 def _revision_notes(place: ResolvedRevision, ordinal: int | None) -> list[str]:
-    """Return the notes on a revision."""
     notes = [place.said] if place.said else []
     if ordinal is not None and ordinal != place.moment.ordinal:
         notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")

@@ -102,9 +102,7 @@ def _more(record: records.Lines) -> str:
 def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> records.Lines:
     """Lines of a value that the project keeps.
 
-    Raises:
-        NotFoundError: there is no such value, or it has no such line.
-        CmError: it cannot be read.
+    Raises NotFoundError if there is no such value, or it has no such line; CmError if it cannot be read.
     """
     every = remembered_text(engine.read_memory(reference).text).split("\n")
     if start > len(every):
@@ -125,9 +123,7 @@ def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> reco
 def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFoundError) -> records.Lines:
     """Lines of a note.
 
-    Raises:
-        NotFoundError: the error of before, where there is no such note either.
-        CmError: the note cannot be read.
+    Raises NotFoundError: the error of before, where there is no such note either; CmError if the note cannot be read.
     """
     try:
         found = engine.note(path, start=start, lines=lines)

@@ -39,8 +39,7 @@ _LONG = 200
 async def filter_secrets(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Answer a request without the secrets that its answer, or its error, would hold.
 
-    Raises:
-        MCPError: the request failed; its message holds no secret either.
+    Raises MCPError if the request failed; its message holds no secret either.
     """
     if ctx.method in _OWN_WORDS:
         return await call_next(ctx)
@@ -67,8 +66,7 @@ async def filter_secrets(ctx: ServerRequestContext[Any, Any], call_next: CallNex
 def filtered(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer without secrets, with a note that says how many were taken out.
 
-    Args:
-        result: as it goes over the wire.
+    `result`: as it goes over the wire.
     """
     clean: dict[str, Any] = _Filter().cleaned(result)
     for block in _texts(clean):

@@ -65,14 +65,9 @@ class ProjectResolver:
     def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
         """Return the engine of a call's project.
 
-        Args:
-            project: the call's argument.
-            folders: folders open in the client; by default `CLIENT_FOLDERS`.
-
-        Raises:
-            UsageError: the project is not an absolute path, or the client has several folders.
-            RefusedError: the project was not given to this server, or is not open in the client.
-            CmError: it cannot be opened.
+        `project`: the call's argument. `folders`: folders open in the client; by default `CLIENT_FOLDERS`. Raises
+        UsageError if the project is not an absolute path, or the client has several folders; RefusedError if the
+        project was not given to this server, or is not open in the client; CmError if it cannot be opened.
         """
         folders = CLIENT_FOLDERS.get() if folders is None else folders
         return self.engine_for(self._checked(project, folders) if project is not None else None, folders)
@@ -102,11 +97,7 @@ class ProjectResolver:
         self._states.pop(str(engine.root), None)
 
     def indexed(self, engine: Engine) -> ProjectStatus:
-        """The status of a project that can be asked.
-
-        Raises:
-            NotIndexedError: it has no index yet.
-        """
+        """The status of a project that can be asked. Raises NotIndexedError if it has no index yet."""
         state = self.state(engine)
         if not state.indexed:
             raise NotIndexedError(
@@ -179,11 +170,7 @@ class CallTarget:
         return self.projects.engine(self.project, self.folders)
 
     def asked(self) -> tuple[Engine, ProjectStatus]:
-        """The engine of an indexed project, and its status.
-
-        Raises:
-            NotIndexedError: it has no index yet.
-        """
+        """The engine of an indexed project, and its status. Raises NotIndexedError if it has no index yet."""
         engine = self.engine()
         return engine, self.projects.indexed(engine)
 

@@ -171,9 +171,7 @@ def of_stale(record: records.Lines) -> str:
 def read_lines(engine: Engine, path: str, start: int, count: int | None) -> records.Lines:
     """Lines of a file without secrets, at most as many as an answer takes; says where it goes on.
 
-    Raises:
-        NotFoundError: the file has no such line.
-        CmError: it is not in the index, or outside the project.
+    Raises NotFoundError if the file has no such line; CmError if it is not in the index, or outside the project.
     """
     source = clean_source(engine.source, path, start, None if count is None else start + count)
     if start > 1 and not source.text and source.start_line <= start:

@@ -115,10 +115,7 @@ def joined(*parts: str, between: str = "\n") -> str:
 def record_of(kind: type[R], source: object, /, **fields: Any) -> R:
     """Make a record from another one's fields of the same names.
 
-    Args:
-        kind: the record to make.
-        source: has some of its fields.
-        fields: the others, and those that differ.
+    `source`: has some of its fields; `fields`: the others, and those that differ.
     """
     same = {name: getattr(source, name) for name in kind.model_fields if name not in fields and hasattr(source, name)}
     return kind(**same, **fields)
@@ -147,15 +144,9 @@ def listed(
 ) -> CallToolResult:
     """Return the part of a list that was asked for and fits.
 
-    Args:
-        view: how its rows are shown.
-        page: the list, from its first row.
-        limit: rows at most.
-        offset: rows to skip.
-        room: characters at most.
-        notes: what is added to the list's own note.
-        more: further fields of the record.
-        at: the revision that it is of, in words.
+    `view`: how its rows are shown; `page`: the list, from its first row; `limit`: rows at most; `offset`: rows to skip;
+    `room`: characters at most; `notes`: what is added to the list's own note; `more`: further fields of the record;
+    `at`: the revision that it is of, in words.
     """
     rows = page.rows[offset : offset + limit]
     texts = lines_fitting(rows, view.line, room)

@@ -55,9 +55,7 @@ class MemoryServer(MCPServer[ProjectResolver]):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; what a caller can cause comes back as an error result.
 
-        Raises:
-            MCPError: there is no tool of that name.
-            ToolError: the tool crashed.
+        Raises MCPError if there is no tool of that name; ToolError: the tool crashed.
         """
         tool = self._tool_manager.get_tool(name)
         if tool is None:
@@ -83,9 +81,7 @@ class MemoryServer(MCPServer[ProjectResolver]):
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Read a resource; what a caller can cause is said in the error.
 
-        Raises:
-            ResourceNotFoundError: it is not there, or outside the project.
-            ResourceError: it cannot be read.
+        Raises ResourceNotFoundError if it is not there, or outside the project; ResourceError if it cannot be read.
         """
         asked = await client_folders(context)
         if isinstance(asked, InputRequiredResult):
@@ -105,8 +101,7 @@ class MemoryServer(MCPServer[ProjectResolver]):
     ) -> GetPromptResult | InputRequiredResult:
         """Make a prompt; what a caller can cause is said in the error.
 
-        Raises:
-            MCPError: an argument is wrong, or there is no prompt of that name.
+        Raises MCPError if an argument is wrong, or there is no prompt of that name.
         """
         asked = await client_folders(context)
         if isinstance(asked, InputRequiredResult):
@@ -156,9 +151,7 @@ def _without_nulls(value: Any) -> Any:
 def explained(error: BaseException, arguments: Collection[str] = ()) -> str | None:
     """What to tell a client of a failure that it caused; None for a crash.
 
-    Args:
-        error: what was raised.
-        arguments: names that the caller could have given.
+    `error`: what was raised; `arguments`: names that the caller could have given.
     """
     cause = _cause(error)
     if isinstance(cause, CmError):
@@ -226,12 +219,9 @@ def http_app(
     """The streamable HTTP transport as an ASGI application: core tools at `path`, each set at `path/SET`.
 
     Its lifespan must be entered for as long as it serves: `async with app.router.lifespan_context(app)`. Who may reach
-    it is not its business: the process that mounts it checks tokens or peers.
-
-    Args:
-        engine_for: as for `build`.
-        path: where it answers.
-        hosts: names in the Host header, and in the Origin of a browser, that are let in: a web page elsewhere is not.
+    it is not its business: the process that mounts it checks tokens or peers. `engine_for`: as for `build`; `path`:
+    where it answers; `hosts`: names in the Host header, and in the Origin of a browser, that are let in: a web page
+    elsewhere is not.
     """
     known = [name for host in hosts for name in (host, f"{host}:*")]
     security = TransportSecuritySettings(

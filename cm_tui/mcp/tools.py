@@ -89,8 +89,7 @@ DEFAULT_SET = "core"
 def choose(words: Collection[str]) -> tuple[ToolSpec, ...]:
     """The tools of the sets, or single tools by their names, in the order of the list.
 
-    Raises:
-        UsageError: there is no set and no tool of that name, or nothing is named.
+    Raises UsageError if there is no set and no tool of that name, or nothing is named.
     """
     names = {kind.name for kind in TOOLS}
     unknown = sorted(set(words) - {*SETS, *names})

@@ -67,8 +67,7 @@ def read_text(data: bytes) -> str:
 def refusal(text: str) -> JSONRPCError | None:
     """Return the answer to what is no message of the protocol; None for a message, and for a response that is none.
 
-    Args:
-        text: as it came, mended.
+    `text`: as it came, mended.
     """
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -141,11 +140,8 @@ def _id_of(word: str) -> str | int | None:
 async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
     """Serve on stdin and stdout until stdin ends.
 
-    Args:
-        run: the server's loop over a stream of what comes and one of what goes.
-
-    Raises:
-        OSError: stdout cannot be written, other than because the client has gone.
+    `run`: the server's loop over a stream of what comes and one of what goes. Raises OSError: stdout cannot be written,
+    other than because the client has gone.
     """
     lines = _Lines(_own_stdin())
     try:

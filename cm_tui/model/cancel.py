@@ -30,11 +30,7 @@ class Cancel:
         return self._event.is_set()
 
     def check(self) -> None:
-        """Stop here if someone asked.
-
-        Raises:
-            CancelledError: when `set` was called.
-        """
+        """Stop here if someone asked. Raises CancelledError when `set` was called."""
         if self._event.is_set():
             raise CancelledError("Cancelled.", hint="What was done so far is kept; run the same command to go on.")
         self._between()

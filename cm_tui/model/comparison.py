@@ -54,10 +54,7 @@ def _by_name(parts: Iterable[ScorePart]) -> dict[str, float]:
 def lacks(one: Hit, other: Hit, name: str) -> str:
     """Say in a sentence which parts a hit lacks most against a better one; nothing where it lacks none.
 
-    Args:
-        one: the hit.
-        other: the better one.
-        name: what the sentence calls the better one.
+    `name`: what the sentence calls the better one.
     """
     pairs = [pair for pair in side_by_side(one, other) if pair.name != SCALE]
     missing = [f"{pair.name} ({pair.difference:+.3f})" for pair in pairs if pair.difference < -_WORTH_SAYING][:_SAID]

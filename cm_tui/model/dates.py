@@ -65,13 +65,9 @@ def kind_and_age(kind: str, when: float | None) -> str:
 def instant(text: str, name: str, *, end: bool = False) -> float:
     """Return the instant that a person names, by this machine's clock.
 
-    Args:
-        text: a day (`2026-01-31`, `today`, `yesterday`), or so long ago (`12h`, `30d`, `4w`).
-        name: what it is given for, such as `--since`.
-        end: the whole of a day is meant: its end, instead of its beginning.
-
-    Raises:
-        UsageError: it is none of these.
+    `text`: a day (`2026-01-31`, `today`, `yesterday`), or so long ago (`12h`, `30d`, `4w`); `name`: what it is given
+    for, such as `--since`; `end`: the whole of a day is meant: its end, instead of its beginning. Raises UsageError if
+    it is none of these.
     """
     said, today = text.strip().lower(), date(*time.localtime(time.time())[:3])
     days = timedelta(days=1 if end else 0)

@@ -15,11 +15,8 @@ _KINDS = (ENTRIES, EPISODES, NOTES, SESSIONS, PROPOSALS)
 def kind_and_id(name: str) -> tuple[str, str]:
     """Return the kind that a name says and the id behind it: `episode/18ea…` is what recall prints.
 
-    Args:
-        name: what was typed.
-
-    Returns:
-        `entry`, `episode`, `note`, `session`, `proposal`, or nothing where it says none; and the rest.
+    `name`: what was typed. Returns `entry`, `episode`, `note`, `session`, `proposal`, or nothing where it says none;
+    and the rest.
     """
     name = name.strip()
     kind, slash, id_ = name.partition("/")
@@ -34,9 +31,7 @@ def plain_id(name: str) -> str:
 def where_ids_are(name: str, listed: str) -> str:
     """Return what to do next about a name that is none: where ids are listed, and that a beginning may be too short.
 
-    Args:
-        name: what was typed.
-        listed: where ids are listed, as a sentence.
+    `name`: what was typed; `listed`: where ids are listed, as a sentence.
     """
     if 0 < len(plain_id(name)) < SHORTEST_NAME:
         return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"

@@ -17,14 +17,8 @@ def printed(parts: Sequence[ScorePart], score: float) -> tuple[tuple[float, ...]
     """Round the contributions of a score so that they add up to the rounded score, digit for digit.
 
     Each is rounded down or up, the largest remainders up (the method of largest remainders, as seats are given to
-    parties), so that none is off by a whole unit of the last digit.
-
-    Args:
-        parts: whose contributions add up to the score.
-        score: of the hit.
-
-    Returns:
-        The contributions and the score, each with four digits behind the point.
+    parties), so that none is off by a whole unit of the last digit. `score`: of the hit. Returns the contributions and
+    the score, each with four digits behind the point.
     """
     unit = 10**DIGITS
     exact = [part.contribution * unit for part in parts]
@@ -39,15 +33,9 @@ def printed(parts: Sequence[ScorePart], score: float) -> tuple[tuple[float, ...]
 def sign_of(part: ScorePart, value: str, weight: str, contribution: float) -> Sign:
     """Return how a part's printed numbers go together.
 
-    Args:
-        part: the part.
-        value: its value as it is printed.
-        weight: its weight as it is printed.
-        contribution: what it adds, as it is printed.
-
-    Returns:
-        `=` when the printed value times the printed weight rounds to the printed contribution, `≈` when that holds of
-        the numbers before they were rounded, `→` where the part works another way, such as a share of what was reached.
+    `contribution`: what it adds, as it is printed. Returns `=` when the printed value times the printed weight rounds
+    to the printed contribution, `≈` when that holds of the numbers before they were rounded, `→` where the part works
+    another way, such as a share of what was reached.
     """
     if abs(part.value * part.weight - part.contribution) >= 1e-6:
         return "→"

@@ -76,9 +76,7 @@ class ErasureReport:
 def told_of_neighbours(ids: Sequence[str], named: int = 5) -> str:
     """Return in one sentence which other episodes hold lines of one that goes, and what takes them along.
 
-    Args:
-        ids: theirs.
-        named: how many of them are written out.
+    `ids`: theirs; `named`: how many of them are written out.
     """
     who = "1 other episode holds" if len(ids) == 1 else f"{len(ids):,} other episodes hold"
     more = f" and {len(ids) - named:,} more" if len(ids) > named else ""

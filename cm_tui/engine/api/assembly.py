@@ -71,16 +71,9 @@ class AssemblyMethods(LayerMethods):
     ) -> Assembly:
         """Run one retrieval definition alone, enabled or not.
 
-        Args:
-            name: of the definition.
-            values: values for its templates and parameters; `text` is the prompt.
-            budget: tokens; None: that of the settings.
-            session: of the agent.
-
-        Raises:
-            NotFoundError: there is no such definition.
-            UsageError: its file has an error, or a value is invalid.
-            RefusedError: it is not trusted yet.
+        `values`: values for its templates and parameters; `text` is the prompt. `budget`: tokens; None: that of the
+        settings. `session`: of the agent. Raises NotFoundError if there is no such definition; UsageError if its file
+        has an error, or a value is invalid; RefusedError if it is not trusted yet.
         """
         given = dict(values or {})
         self._check_definition(name, given)
@@ -106,10 +99,7 @@ class AssemblyMethods(LayerMethods):
     def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> Page[AssemblyHead]:
         """Return snapshots, the newest first.
 
-        Args:
-            match: words of the prompt.
-            session: only those of this session.
-            limit: how many at most.
+        `match`: words of the prompt; `session`: only those of this session; `limit`: how many at most.
         """
         from cm_tui.counts import count
         from cm_tui.model.page import bounded
@@ -127,11 +117,8 @@ class AssemblyMethods(LayerMethods):
     def assembly(self, name: str) -> Assembly:
         """Return a snapshot.
 
-        Args:
-            name: its id, a unique prefix of it, or `last`, `last~1` and so on.
-
-        Raises:
-            NotFoundError: no such snapshot, or it was dropped.
+        `name`: its id, a unique prefix of it, or `last`, `last~1` and so on. Raises NotFoundError if no such snapshot,
+        or it was dropped.
         """
         return self._snapshots.named(name)
 
@@ -139,12 +126,7 @@ class AssemblyMethods(LayerMethods):
     def compare_assemblies(self, first: str, second: str) -> AssemblyDiff:
         """Return the difference between two snapshots.
 
-        Args:
-            first: the earlier one, as for `assembly`.
-            second: the later one.
-
-        Raises:
-            NotFoundError: no such snapshot.
+        `first`: the earlier one, as for `assembly`; `second`: the later one. Raises NotFoundError: no such snapshot.
         """
         from cm_tui.engine.context.assembly.comparing import compared
 
@@ -154,9 +136,7 @@ class AssemblyMethods(LayerMethods):
     def complete_mention(self, text: str, *, limit: int = 20) -> tuple[str, ...]:
         """Return mentions that begin like a text.
 
-        Args:
-            text: from the `@` on, such as `@src/ma`.
-            limit: how many at most.
+        `text`: from the `@` on, such as `@src/ma`; `limit`: how many at most.
         """
         from cm_tui.engine.context.assembly.mentions import completed
         from cm_tui.model.page import bounded

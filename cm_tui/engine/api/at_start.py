@@ -40,11 +40,8 @@ def memory_at_start(
 ) -> AtStart:
     """Return the context for the start of a session.
 
-    Args:
-        inject: returns entries within a budget of tokens.
-        day_logs: of yesterday and today, the older one first.
-        budget: tokens for everything.
-        work: the last session's state.
+    `inject`: returns entries within a budget of tokens; `day_logs`: of yesterday and today, the older one first;
+    `budget`: tokens for everything; `work`: the last session's state.
     """
     stopped = work_brief(work, int(budget * _WORK), time.time())
     left = budget - tokens(stopped)
@@ -57,8 +54,7 @@ def memory_at_start(
 def has_memory_at_start(root: Path) -> bool:
     """Return whether a project may have context for a session, without opening or creating anything.
 
-    Raises:
-        CmError: its entries cannot be read.
+    Raises CmError if its entries cannot be read.
     """
     if projects.is_indexed(root) or (root / paths.PROJECT_FOLDER / "memory").is_dir():
         return True

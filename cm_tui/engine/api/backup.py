@@ -21,15 +21,9 @@ if TYPE_CHECKING:
 def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell | None = None) -> BackupReport:
     """Back up a project's irreplaceable data into one private, compressed file.
 
-    Args:
-        file: in an existing folder; an existing file is replaced.
-        root: of the project's checkout; None: all projects.
-        dry_run: only count.
-        tell: called with the progress.
-
-    Raises:
-        NotFoundError: there is nothing to back up, or no such folder.
-        StoreError: something cannot be read or written.
+    `file`: in an existing folder; an existing file is replaced. `root`: of the project's checkout; None: all projects.
+    `dry_run`: only count. `tell`: called with the progress. Raises NotFoundError if there is nothing to back up, or no
+    such folder; StoreError if something cannot be read or written.
     """
     from cm_tui.engine.memory.backup.make import make
     from cm_tui.model.progress import tell_nobody
@@ -52,16 +46,9 @@ def look_at_backup(
 ) -> RestoreReport:
     """Return what restoring a backup would do; changes nothing.
 
-    Args:
-        file: of `back_up`.
-        root: of the user's checkout; None: in none.
-        into_here: restore its one project into this checkout, whatever its origin.
-        everything: also restore entries of the other projects.
-        tell: called with the progress.
-
-    Raises:
-        RefusedError: it is not a backup, or is damaged.
-        CmError: it, or a journal, cannot be read.
+    `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
+    checkout, whatever its origin. `everything`: also restore entries of the other projects. `tell`: called with the
+    progress. Raises RefusedError if it is not a backup, or is damaged; CmError if it, or a journal, cannot be read.
     """
     from cm_tui.engine.memory.backup.restore import Wish
     from cm_tui.engine.memory.backup.restore import look_at as look_at_file
@@ -82,13 +69,9 @@ def restore_backup(
 ) -> RestoreReport:
     """Merge a backup into the current data; other arguments, and errors, as for `look_at_backup`.
 
-    Args:
-        file: of `back_up`.
-        root: of the user's checkout; None: in none.
-        into_here: restore its one project into this checkout, whatever its origin.
-        everything: also restore entries of the other projects.
-        mine: the user made it: text marked as free of secrets is not scanned again.
-        tell: called with the progress.
+    `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
+    checkout, whatever its origin. `everything`: also restore entries of the other projects. `mine`: the user made it:
+    text marked as free of secrets is not scanned again. `tell`: called with the progress.
     """
     from cm_tui.engine.memory.backup.restore import Wish
     from cm_tui.engine.memory.backup.restore import restore as restore_file

@@ -113,18 +113,10 @@ class ContextMethods(SearchMethods, CodeMethods):
     ) -> Injection:
         """Return entries as text for a prompt, the most valuable within a budget of tokens.
 
-        Entries that wait for trust or approval, or are never recalled, are counted but not included.
-
-        Args:
-            budget: tokens.
-            scope: only `user` or `project`; empty: both.
-            category: only this category; empty: all.
-            prompt: entries related to it come first.
-            files: paths that the session works on: entries that name them come first.
-
-        Raises:
-            UsageError: there is no such scope or category.
-            StoreError: a file cannot be read.
+        Entries that wait for trust or approval, or are never recalled, are counted but not included. `scope`: only
+        `user` or `project`; empty: both. `category`: only this category; empty: all. `prompt`: entries related to it
+        come first. `files`: paths that the session works on: entries that name them come first. Raises UsageError if
+        there is no such scope or category; StoreError if a file cannot be read.
         """
         from cm_tui.engine.context.packs.injection import Wanted
         from cm_tui.engine.memory.entries.entry_names import checked_scope

@@ -26,14 +26,9 @@ class CurationMethods(EntryMethods):
     def approve_entry(self, shown: Entry) -> MemoryChange:
         """Approve a Rule exactly as shown: agents receive it from then on.
 
-        Args:
-            shown: the Rule as the user read it.
-
-        Raises:
-            NotFoundError: it no longer exists.
-            UsageError: it is not a Rule, or is approved already.
-            RefusedError: it was changed since, or came with the repository and waits for trust.
-            StoreError: it cannot be written.
+        `shown`: the Rule as the user read it. Raises NotFoundError if it no longer exists; UsageError if it is not a
+        Rule, or is approved already; RefusedError if it was changed since, or came with the repository and waits for
+        trust; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.entries.approval import approve
 
@@ -46,16 +41,9 @@ class CurationMethods(EntryMethods):
     def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
         """Move an entry to the other scope; id and author stay.
 
-        Args:
-            name: its id, or a unique prefix of it.
-            to: the scope.
-            actor: who moves it.
-
-        Raises:
-            NotFoundError: no entry has that name.
-            UsageError: the prefix is ambiguous, or the entry is already in that scope.
-            RefusedError: the actor is not the user, the entry waits for trust, or the scope has an entry with that id.
-            StoreError: it cannot be written.
+        `name`: its id, or a unique prefix of it; `actor`: who moves it. Raises NotFoundError if no entry has that name;
+        UsageError if the prefix is ambiguous, or the entry is already in that scope; RefusedError if the actor is not
+        the user, the entry waits for trust, or the scope has an entry with that id; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.entries.curation import move
         from cm_tui.model.author import Author
@@ -99,13 +87,8 @@ class CurationMethods(EntryMethods):
     def duplicate_entries(self, *, limit: int = 200) -> Page[Duplicates]:
         """Return pairs of similar entries, the most similar first.
 
-        They are compared by words, and by vectors where the index has them.
-
-        Args:
-            limit: how many at most.
-
-        Raises:
-            StoreError: a file cannot be read.
+        They are compared by words, and by vectors where the index has them. `limit`: how many at most. Raises
+        StoreError if a file cannot be read.
         """
         from cm_tui.engine.memory.entries.duplicates import duplicates
         from cm_tui.model.page import bounded

@@ -32,20 +32,12 @@ def asking_files(root: Path) -> tuple[HeldFile, ...]:
 
 
 def trust(root: Path, shown: tuple[HeldFile, ...]) -> None:
-    """Record that the user trusts exactly the shown files.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """Record that the user trusts exactly the shown files. Raises StoreError if it cannot be written."""
     trusted_files.change(root, add=[one.digest for one in shown])
 
 
 def revoke(root: Path) -> int:
-    """Revoke all trust at a root; return the number of files.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """Revoke all trust at a root; return the number of files. Raises StoreError if it cannot be written."""
     was = sum(one.trusted for one in asking_files(root))
     trusted_files.change(root, remove=None)
     return was

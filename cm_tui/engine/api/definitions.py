@@ -33,14 +33,8 @@ class DefinitionMethods(Rooms):
     def new_definition(self, kind: DefinitionKind, name: str) -> str:
         """Write a commented definition for the user to change; return its path, relative to the root.
 
-        Args:
-            kind: of definition.
-            name: of it and of its file: letters, digits, `-` and `_`.
-
-        Raises:
-            UsageError: the name is invalid.
-            RefusedError: the file exists.
-            StoreError: it cannot be written.
+        `name`: of it and of its file: letters, digits, `-` and `_`. Raises UsageError if the name is invalid;
+        RefusedError if the file exists; StoreError if it cannot be written.
         """
         from cm_tui.engine.context.definitions.writing import write_new
 

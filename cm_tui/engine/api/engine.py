@@ -46,15 +46,9 @@ class Engine(
     ) -> Self:
         """Open the project around a folder (the current one when not given), in this process.
 
-        Args:
-            folder: a folder or file of it.
-            force: accept a root that is refused as unsafe.
-            external_layers: returns the state of what keeps a root fresh from outside, such as git hooks.
-
-        Raises:
-            RefusedError: the root is unsafe and `force` is not set.
-            NotFoundError: there is no such folder.
-            CmError: its store or settings cannot be read.
+        `force`: accept a root that is refused as unsafe; `external_layers`: returns the state of what keeps a root
+        fresh from outside, such as git hooks. Raises RefusedError if the root is unsafe and `force` is not set;
+        NotFoundError if there is no such folder; CmError if its store or settings cannot be read.
         """
         from cm_tui.config import load_config
 

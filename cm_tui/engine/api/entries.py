@@ -139,13 +139,8 @@ class EntryMethods(ForgettingMethods):
     def entry(self, name: str, *, scope: str = "") -> Entry:
         """Return an entry by its id or a unique prefix; a forgotten one is marked as such.
 
-        Args:
-            name: its id, or a unique prefix of it.
-            scope: only this scope, where both have an entry with that id.
-
-        Raises:
-            NotFoundError: no entry has that name.
-            UsageError: the name is ambiguous, or the scope does not exist.
+        `scope`: only this scope, where both have an entry with that id. Raises NotFoundError if no entry has that name;
+        UsageError if the name is ambiguous, or the scope does not exist.
         """
         from cm_tui.engine.memory.entries.entry_undo import forgotten_named
 
@@ -251,11 +246,7 @@ class EntryMethods(ForgettingMethods):
 
     @needs("nothing")
     def proposals(self) -> Page[Proposal]:
-        """Return what agents propose, the oldest first.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
+        """Return what agents propose, the oldest first. Raises StoreError if it cannot be read."""
         waiting = self._proposals().all()
         return model.Page(waiting, len(waiting))
 
@@ -263,15 +254,9 @@ class EntryMethods(ForgettingMethods):
     def decide(self, name: str, *, accept: bool) -> MemoryChange:
         """Accept a proposal, which applies its change as the user's, or decline it.
 
-        Args:
-            name: its id, or that of the entry that it would change.
-            accept: apply the change.
-
-        Raises:
-            NotFoundError: no proposal has that name.
-            UsageError: the name is ambiguous.
-            RefusedError: the entry was changed since the proposal was made.
-            StoreError: it cannot be written.
+        `name`: its id, or that of the entry that it would change. Raises NotFoundError if no proposal has that name;
+        UsageError if the name is ambiguous; RefusedError if the entry was changed since the proposal was made;
+        StoreError if it cannot be written.
         """
         proposals = self._proposals()
         found = proposals.named(name)

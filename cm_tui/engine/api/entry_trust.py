@@ -39,11 +39,7 @@ class HeldEntries:
 
 
 def held_entries(root: Path) -> HeldEntries:
-    """Return the entries at a root that wait for trust.
-
-    Raises:
-        CmError: a file cannot be read.
-    """
+    """Return the entries at a root that wait for trust. Raises CmError if a file cannot be read."""
     entries = Entries(root)
     ledger = entries.ledger.read()
     found = entries.all().entries
@@ -58,8 +54,7 @@ def held_entries(root: Path) -> HeldEntries:
 def undecided(root: Path) -> tuple[Entry, ...]:
     """Return the entries included in a clone without a decision of the user.
 
-    Raises:
-        CmError: a file cannot be read.
+    Raises CmError if a file cannot be read.
     """
     entries = Entries(root)
     held = [one for one in entries.all().entries if one.held]
@@ -70,9 +65,7 @@ def undecided(root: Path) -> tuple[Entry, ...]:
 def decide(shown: HeldEntries, answer: Answer) -> None:
     """Write down what a person said to exactly the entries that were shown.
 
-    Raises:
-        RefusedError: there are too many to trust at once.
-        StoreError: it cannot be written.
+    Raises RefusedError if there are too many to trust at once; StoreError if it cannot be written.
     """
     if answer == "trusted" and len(shown.entries) > MOST:
         raise RefusedError(
@@ -85,8 +78,7 @@ def decide(shown: HeldEntries, answer: Answer) -> None:
 def decide_entry(root: Path, shown: Entry, answer: Answer) -> None:
     """Write down what a person said to exactly the entry that was shown.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     _write(root, {digest(shown): None}, answer)
 
@@ -108,8 +100,7 @@ def _write(root: Path, digests: dict[str, None], answer: Answer) -> None:
 def revoke(root: Path) -> int:
     """Revoke the decisions on entries that came with a repository; return how many were trusted.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     entries = Entries(root)
     with writing():

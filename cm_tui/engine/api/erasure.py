@@ -30,13 +30,8 @@ class ErasureMethods(MemoryMethods):
         """Report what leaves the journal by its age, and move it to the archive if requested.
 
         The archive is a compressed file next to the journal, does not count towards the cap and is searched on request.
-
-        Args:
-            apply: move it.
-            older_than: days; archive everything older, except what is of high value.
-
-        Raises:
-            StoreError: the journal or the archive cannot be written.
+        `older_than`: days; archive everything older, except what is of high value. Raises StoreError if the journal or
+        the archive cannot be written.
         """
         from cm_tui.engine.memory.episodes import retention
 
@@ -51,15 +46,9 @@ class ErasureMethods(MemoryMethods):
     ) -> PurgeReport:
         """Delete episodes from the archive permanently, and rebuild derived data without them.
 
-        Args:
-            names: ids of archived episodes, or unique prefixes.
-            older_than: days; also everything in the archive that is older.
-            dry_run: only report what would be deleted.
-
-        Raises:
-            NotFoundError: a name is not in the archive.
-            UsageError: no name or age is given.
-            StoreError: the archive cannot be written.
+        `names`: ids of archived episodes, or unique prefixes. `older_than`: days; also everything in the archive that
+        is older. `dry_run`: only report what would be deleted. Raises NotFoundError if a name is not in the archive;
+        UsageError if no name or age is given; StoreError if the archive cannot be written.
         """
         from cm_tui.engine.memory.episodes import retention
 
@@ -107,8 +96,7 @@ class ErasureMethods(MemoryMethods):
     def secrets(self) -> SecretsReport:
         """Return possible secrets, by the current patterns, in journal, index, logs and remembered choices.
 
-        Raises:
-            StoreError: one of them cannot be read.
+        Raises StoreError if one of them cannot be read.
         """
         from cm_tui.engine.memory.entries.entries import Entries
         from cm_tui.engine.memory.erasure.scan import scan

@@ -47,14 +47,8 @@ def record_event(
 def may_record(root: Path, session: str, folder: str = "") -> bool:
     """Return whether a session may be recorded now.
 
-    Args:
-        root: of the checkout that it works in.
-        session: its id.
-        folder: where in the checkout it works.
-
-    Raises:
-        StoreError: it is unknown whether recording is paused.
-        ConfigError: the list of folders that are never recorded cannot be read.
+    `root`: of the checkout that it works in; `folder`: where in the checkout it works. Raises StoreError if it is
+    unknown whether recording is paused; ConfigError if the list of folders that are never recorded cannot be read.
     """
     from cm_tui.engine.memory.recording.gate import why_not
 

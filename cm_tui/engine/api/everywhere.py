@@ -43,13 +43,8 @@ def recall_everywhere(
     """Search the memory of each project that has an index or a journal.
 
     Each uses its own settings and trust; a note names unreadable ones, which are skipped. Entries for all projects are
-    returned once. Nothing counts as recalled.
-
-    Args:
-        question: in words.
-        limit: how many hits.
-        where: as for `recall`.
-        open_engine: opens the engine of a root for the search.
+    returned once. Nothing counts as recalled. `question`: in words; `limit`: how many hits; `where`: as for `recall`;
+    `open_engine`: opens the engine of a root for the search.
     """
     notes: list[str] = []
     known = [one for one in known_projects().rows if one.indexed or one.recorded]

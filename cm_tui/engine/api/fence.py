@@ -22,9 +22,7 @@ _LOOK_ALIKES = str.maketrans(
 def fenced(text: str, preamble: str) -> str:
     """Return a text between marks, without invisible characters.
 
-    Args:
-        text: any remembered or found text.
-        preamble: our own words about it.
+    `text`: any remembered or found text; `preamble`: our own words about it.
     """
     return f"<{TAG}>\n{preamble}\n\n{_without_marks(visible(text)).strip()}\n</{TAG}>"
 

@@ -34,10 +34,9 @@ class HistoryMethods(IndexMethods):
     def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Return commits of the mainline, newest first.
 
-        Args:
-            match: only those with these words in subject, author, date or sha.
-            before: only those below this ordinal: the last one of the previous page.
-            limit: the most to return; the total counts all matches, before and after this page.
+        `match`: only those with these words in subject, author, date or sha. `before`: only those below this ordinal:
+        the last one of the previous page. `limit`: the most to return; the total counts all matches, before and after
+        this page.
         """
         return self._history.commits.mainline(match, before, limit)
 
@@ -46,11 +45,8 @@ class HistoryMethods(IndexMethods):
         """Return the revision of a name: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
 
         A commit off the mainline has a note on its place; the first request for it reads its files. A date
-        (`2024-05-01`, UTC) gives the last commit made before it.
-
-        Raises:
-            NotFoundError: no revision has that name.
-            UsageError: the name is ambiguous or malformed, or the project has no git.
+        (`2024-05-01`, UTC) gives the last commit made before it. Raises NotFoundError if no revision has that name;
+        UsageError if the name is ambiguous or malformed, or the project has no git.
         """
         return self._history.revisions.resolve(ref)
 
@@ -65,10 +61,8 @@ class HistoryMethods(IndexMethods):
     ) -> Generator[Progress, None, None]:
         """Read the mainline's history, newest first; known commits can be queried meanwhile, and a later run continues.
 
-        Args:
-            depth: how many commits back from HEAD; all when neither is given.
-            since: a revision or a date to go back to.
-            cancel: checked between steps; finished work is kept.
+        `depth`: how many commits back from HEAD; all when neither is given. `since`: a revision or a date to go back
+        to. `cancel`: checked between steps; finished work is kept.
         """
         yield from self._history.backfill(depth=depth, since=since, cancel=cancel or model.Cancel())
         self._follow_mentions_behind(cancel)
@@ -82,8 +76,7 @@ class HistoryMethods(IndexMethods):
     def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Read the configured history, without what was pruned.
 
-        Args:
-            cancel: checked between steps; finished work is kept.
+        `cancel`: checked between steps; finished work is kept.
         """
         yield from self._history.catch_up(cancel or model.Cancel())
         self._follow_mentions_behind(cancel)
@@ -111,13 +104,8 @@ class HistoryMethods(IndexMethods):
     def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """Return the history of the symbols with a name, current ones first; also of removed ones.
 
-        Args:
-            name: as for `definitions`; a key names one symbol.
-            callers: add the callers of removed ones, at their last revision.
-            limit: the most symbols.
-
-        Raises:
-            NotFoundError: no known symbol ever had that name.
+        `name`: as for `definitions`; a key names one symbol. `callers`: add the callers of removed ones, at their last
+        revision. `limit`: the most symbols. Raises NotFoundError if no known symbol ever had that name.
         """
         return self._history.symbol_histories(name, limit, callers=callers)
 
@@ -125,10 +113,8 @@ class HistoryMethods(IndexMethods):
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
         """Return the differences between index and checkout, symbol by symbol.
 
-        Args:
-            since: also changes since this revision or date; `last`: since the user last looked.
-            looked: afterwards, store the indexed commit as the one that the user last looked at.
-            limit: the most rows (and changes).
+        `since`: also changes since this revision or date; `last`: since the user last looked. `looked`: afterwards,
+        store the indexed commit as the one that the user last looked at. `limit`: the most rows (and changes).
         """
         return self._history.drift(self.plan(), since, limit, looked=looked)
 
@@ -143,7 +129,6 @@ class HistoryMethods(IndexMethods):
     ) -> PruneReport:
         """Drop the history before a revision, older than an age such as `30d`, or all of it.
 
-        Raises:
-            UsageError: not exactly one of the three is given, or the age is malformed.
+        Raises UsageError: not exactly one of the three is given, or the age is malformed.
         """
         return self._history.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)

@@ -31,13 +31,9 @@ class ImportMethods(MemoryMethods):
     ) -> ImportPlan:
         """Return what `import_sessions` would read, without recording anything.
 
-        Args:
-            agents: only their transcripts; empty: all agents.
-            folders: former places of the project, if not known otherwise.
-            environment: the agents' own variables, which locate their transcripts; None: those of this process.
-
-        Raises:
-            UsageError: there is no importer for an agent.
+        `agents`: only their transcripts; empty: all agents. `folders`: former places of the project, if not known
+        otherwise. `environment`: the agents' own variables, which locate their transcripts; None: those of this
+        process. Raises UsageError if there is no importer for an agent.
         """
         from cm_tui.engine.memory.importers.project import ProjectTranscripts, plan
         from cm_tui.engine.memory.importers.rescue import unsaved
@@ -56,12 +52,9 @@ class ImportMethods(MemoryMethods):
     ) -> Iterator[Progress]:
         """Record new sessions in agents' own transcripts of this project as episodes.
 
-        The last step has the result as `imported`. Arguments are those of `imports`.
-
-        Raises:
-            UsageError: there is no importer for an agent.
-            RefusedError: recording is off for this project.
-            StoreError: the journal cannot be written, or another import is running.
+        The last step has the result as `imported`. Arguments are those of `imports`. Raises UsageError if there is no
+        importer for an agent; RefusedError: recording is off for this project; StoreError if the journal cannot be
+        written, or another import is running.
         """
         steps = import_into(
             self._root, self.config, agents=agents, folders=folders, environment=environment, cancel=cancel
@@ -99,17 +92,9 @@ def import_into(
 ) -> Iterator[Progress]:
     """Import into the journal of the project at a root without its store, so that store requests are not blocked.
 
-    Args:
-        root: of the checkout.
-        config: its settings.
-        agents: as for `import_sessions`.
-        folders: as for `import_sessions`.
-        environment: as for `import_sessions`.
-        cancel: set to stop the import.
-
-    Raises:
-        RefusedError: recording is off for this project.
-        CmError: as `import_sessions`.
+    `config`: its settings; `agents`: as for `import_sessions`; `folders`: as for `import_sessions`; `environment`: as
+    for `import_sessions`; `cancel`: set to stop the import. Raises RefusedError: recording is off for this project;
+    CmError as `import_sessions`.
     """
     from cm_tui.engine.memory.importers.project import ProjectTranscripts
     from cm_tui.engine.memory.importers.run import Import

@@ -25,8 +25,7 @@ class IndexMethods(Rooms):
     def stale_reason(self) -> str:
         """Return why the index does not reflect this checkout's HEAD; empty when it does.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
         from cm_tui.engine.status import stale_reason
 
@@ -43,8 +42,7 @@ class IndexMethods(Rooms):
     def freshness(self) -> Freshness:
         """Return each layer that keeps the index fresh, and changes that are not indexed yet.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
         from cm_tui.engine.code.freshness.unwatched import unwatched
 
@@ -97,10 +95,8 @@ class IndexMethods(Rooms):
     def reset(self, *, drop_episodes: bool = False) -> None:
         """Remove the project's index.
 
-        The engine stays open on an empty one.
-
-        Args:
-            drop_episodes: also delete the journal with all recorded sessions, which cannot be recreated.
+        The engine stays open on an empty one. `drop_episodes`: also delete the journal with all recorded sessions,
+        which cannot be recreated.
         """
         if drop_episodes:
             from cm_tui.engine.platform.journal import location
@@ -114,8 +110,7 @@ class IndexMethods(Rooms):
     def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
         """Check model, extension, grammars, compiled parts, versions, and all of the store.
 
-        Args:
-            full: also compare every vector, every word of the keyword index and every file of HEAD.
+        `full`: also compare every vector, every word of the keyword index and every file of HEAD.
         """
         from cm_tui.engine.doctor.installation import examine
         from cm_tui.engine.doctor.project_store import StoreParts, examine_store
@@ -143,8 +138,7 @@ class IndexMethods(Rooms):
     def _refuse_read_only(self) -> None:
         """Stop before anything is read for a store that cannot take it.
 
-        Raises:
-            StoreReadOnlyError: it can only be read here.
+        Raises StoreReadOnlyError if it can only be read here.
         """
         if self._db.is_read_only:
             from cm_tui.engine.platform.store.failures import read_only

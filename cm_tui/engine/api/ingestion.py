@@ -23,15 +23,8 @@ class IngestionMethods(LayerMethods):
     def ingest(self, pipeline: str, text: str, *, values: Mapping[str, str] | None = None) -> IngestRun:
         """Run a pipeline over a text now; known input is not written again.
 
-        Args:
-            pipeline: its name.
-            text: the input.
-            values: values for its templates.
-
-        Raises:
-            NotFoundError: there is no such pipeline.
-            UsageError: its file has an error.
-            RefusedError: it is not trusted yet.
+        `values`: values for its templates. Raises NotFoundError if there is no such pipeline; UsageError if its file
+        has an error; RefusedError if it is not trusted yet.
         """
         from cm_tui.engine.context.definitions.library import load
 
@@ -50,10 +43,7 @@ class IngestionMethods(LayerMethods):
     ) -> Page[IngestRun]:
         """Return runs, the newest first.
 
-        Args:
-            pipeline: only runs of this pipeline.
-            outcome: only runs with this outcome.
-            limit: the most to return.
+        `pipeline`: only runs of this pipeline; `outcome`: only runs with this outcome; `limit`: the most to return.
         """
         from cm_tui.model.page import bounded
 
@@ -68,12 +58,8 @@ class IngestionMethods(LayerMethods):
     def ingest_again(self, run: str) -> IngestRun:
         """Repeat a failed run from the failed step, with the saved input.
 
-        Args:
-            run: its id, or a unique prefix of it.
-
-        Raises:
-            NotFoundError: there is no such run.
-            RefusedError: it did not fail, or its pipeline waits for trust.
+        `run`: its id, or a unique prefix of it. Raises NotFoundError if there is no such run; RefusedError if it did
+        not fail, or its pipeline waits for trust.
         """
         from cm_tui.engine.context.definitions.library import load
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def known_projects(*, match: str = "") -> Page[KnownProject]:
     """Return the known projects, the last used first.
 
-    Args:
-        match: only those with this in their name, identity or folders, ignoring case.
+    `match`: only those with this in their name, identity or folders, ignoring case.
     """
     from cm_tui.engine.api.projects import all_names
     from cm_tui.model import Page

@@ -39,14 +39,9 @@ class LayerMethods(ContextMethods, NoteMethods):
     def read_memory(self, reference: str, *, session: str = "") -> MemoryValue:
         """Return what one memory reference leads to.
 
-        Args:
-            reference: such as `kv://release`, `markdown://architecture-notes`, `graph://callers?name=main`.
-            session: of the agent, for its working memory and history.
-
-        Raises:
-            UsageError: it is no reference, or a parameter is wrong.
-            NotFoundError: there is nothing.
-            CmError: the layer cannot be read.
+        `reference`: such as `kv://release`, `markdown://architecture-notes`, `graph://callers?name=main`; `session`: of
+        the agent, for its working memory and history. Raises UsageError if it is no reference, or a parameter is wrong;
+        NotFoundError if there is nothing; CmError if the layer cannot be read.
         """
         self._read_what_was_recorded(model.CODE)
         return self._read_memory(reference, session)
@@ -59,15 +54,9 @@ class LayerMethods(ContextMethods, NoteMethods):
     def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
         """Write one value of a layer with values: `kv://`, `json://` and `working://`.
 
-        Args:
-            reference: of the value.
-            value: JSON, or else text; empty: remove it.
-            ttl: seconds until it expires; None: never. Only for `kv://` and `working://`.
-            session: of the working memory.
-
-        Raises:
-            UsageError: the layer has no values, or the value does not fit the schema.
-            StoreError: it cannot be written.
+        `value`: JSON, or else text; empty: remove it. `ttl`: seconds until it expires; None: never. Only for `kv://`
+        and `working://`. Raises UsageError if the layer has no values, or the value does not fit the schema; StoreError
+        if it cannot be written.
         """
         return _value(reference, self._layers.write(reference, value, ttl=ttl, session=session))
 
@@ -103,9 +92,7 @@ class LayerMethods(ContextMethods, NoteMethods):
     def _ask_model(self, system: str, user: str, most_tokens: int = _REWRITE_TOKENS) -> str:
         """Ask the language model of the settings, without secrets.
 
-        Raises:
-            ConfigError: it is switched off.
-            ModelError: it cannot be reached, or nothing may be sent now.
+        Raises ConfigError if it is switched off; ModelError if it cannot be reached, or nothing may be sent now.
         """
         from cm_tui.engine.memory.narrator.model.chat import Chat
         from cm_tui.engine.memory.recording.gate import why_not

@@ -69,11 +69,7 @@ class MemoryLink:
 
 
 def memory_link(folder: Path | None) -> MemoryLink:
-    """Return how the checkout around a folder is linked.
-
-    Raises:
-        CmError: there is no such project.
-    """
+    """Return how the checkout around a folder is linked. Raises CmError if there is no such project."""
     root, store = projects.locate(folder, force=True)
     mine, claim = identify(root), claimed(root)
     linked = not mine.claims
@@ -129,15 +125,9 @@ def link(shown: MemoryLink) -> MemoryLink:
     Checkouts that no longer exist lose their link, since any other repository may appear in their place. The checkout's
     own store stays, and can be removed once every process has closed it.
 
-    Entries that a backup restored before the checkout existed are added too.
-
-    Args:
-        shown: what the user agreed to.
-
-    Raises:
-        RefusedError: the checkout claims something else now.
-        UsageError: there is no memory to link it to.
-        StoreError: something cannot be read or written.
+    Entries that a backup restored before the checkout existed are added too. `shown`: what the user agreed to. Raises
+    RefusedError if the checkout claims something else now; UsageError if there is no memory to link it to; StoreError
+    if something cannot be read or written.
     """
     if shown.linked:
         raise UsageError(f"{shown.root} has the memory of {shown.identity} already.")
@@ -153,15 +143,9 @@ def link(shown: MemoryLink) -> MemoryLink:
 def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
     """Merge an earlier memory of a checkout into its current one, with marks and pauses.
 
-    The earlier one is removed unless other checkouts have it. After a crash, it can be run again.
-
-    Args:
-        shown: what the user was shown.
-        earlier: the memory that the user chose.
-
-    Raises:
-        RefusedError: something has changed since.
-        StoreError: something cannot be read or written.
+    The earlier one is removed unless other checkouts have it. After a crash, it can be run again. `shown`: what the
+    user was shown; `earlier`: the memory that the user chose. Raises RefusedError if something has changed since;
+    StoreError if something cannot be read or written.
     """
     root = _as_shown(shown)
     target = Journal.of(root)
@@ -198,9 +182,7 @@ def _take_over(source: str, target: str) -> None:
 def unlink(folder: Path | None) -> MemoryLink:
     """Separate a checkout from the memory that it shares: from then on it has its own.
 
-    Raises:
-        UsageError: it does not share one.
-        StoreError: it cannot be written.
+    Raises UsageError if it does not share one; StoreError if it cannot be written.
     """
     before = memory_link(folder)
     if not before.linked or not before.shared_with:

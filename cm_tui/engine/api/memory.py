@@ -40,14 +40,9 @@ class MemoryMethods(IndexMethods):
     ) -> Page[Episode]:
         """Return episodes, newest first, without patches and steps, and with long texts cut.
 
-        Args:
-            match: only those with these words, as `EpisodeFilter.text`.
-            where: a further filter.
-            before: id of the last episode of the previous page.
-            limit: the most to return; the total counts all matches, before and after this page.
-
-        Raises:
-            NotFoundError: no episode has the id `before`.
+        `match`: only those with these words, as `EpisodeFilter.text`. `where`: a further filter. `before`: id of the
+        last episode of the previous page. `limit`: the most to return; the total counts all matches, before and after
+        this page. Raises NotFoundError if no episode has the id `before`.
         """
         return self._episodes.page(match, where, before, limit)
 
@@ -55,11 +50,9 @@ class MemoryMethods(IndexMethods):
     def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
         """Return turns of sessions, entries and notes about a question, best first.
 
-        Args:
-            question: in words.
-            limit: the most to return; a higher limit never changes the first ones.
-            where: only matching episodes; by default, the whole memory. With the state `archived`, the archive is read
-                for this question, by words alone.
+        `question`: in words. `limit`: the most to return; a higher limit never changes the first ones. `where`: only
+        matching episodes; by default, the whole memory. With the state `archived`, the archive is read for this
+        question, by words alone.
         """
         from cm_tui.engine.memory.projection import episode_source, episode_sync
 
@@ -89,12 +82,8 @@ class MemoryMethods(IndexMethods):
     def episode(self, name: str) -> Episode:
         """Return an episode with its patch and the revision to replay it at; a forgotten one is marked as such.
 
-        Args:
-            name: its id, or a unique prefix of it; `last` is the newest.
-
-        Raises:
-            NotFoundError: no episode has that name.
-            UsageError: the name is ambiguous.
+        `name`: its id, or a unique prefix of it; `last` is the newest. Raises NotFoundError if no episode has that
+        name; UsageError if the name is ambiguous.
         """
         return self._episodes.one(name)
 
@@ -104,13 +93,8 @@ class MemoryMethods(IndexMethods):
     ) -> Page[Session]:
         """Return sessions with matching episodes, and their matches; the last one to end comes first.
 
-        Args:
-            where: only these episodes count.
-            before: id of the last session of the previous page.
-            limit: the most to return.
-
-        Raises:
-            NotFoundError: no session has the id `before`.
+        `where`: only these episodes count; `before`: id of the last session of the previous page; `limit`: the most to
+        return. Raises NotFoundError if no session has the id `before`.
         """
         return self._episodes.sessions(where, before, limit)
 
@@ -118,9 +102,7 @@ class MemoryMethods(IndexMethods):
     def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
         """Return totals of the matching episodes, and counts by value of each field.
 
-        Args:
-            where: only these episodes count.
-            days: how many days `per_day` goes back, today included.
+        `where`: only these episodes count; `days`: how many days `per_day` goes back, today included.
         """
         return self._episodes.stats(where, days)
 
@@ -266,14 +248,8 @@ class MemoryMethods(IndexMethods):
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Forget an episode, or restore it; returns its id. The journal keeps it.
 
-        Args:
-            name: its id, or a unique prefix of it.
-            undo: restore a forgotten episode.
-
-        Raises:
-            NotFoundError: no episode has that name.
-            UsageError: the name is ambiguous.
-            StoreError: the journal cannot be written.
+        `name`: its id, or a unique prefix of it; `undo`: restore a forgotten episode. Raises NotFoundError if no
+        episode has that name; UsageError if the name is ambiguous; StoreError if the journal cannot be written.
         """
         return self.edit_episodes([name], model.EpisodeEdit(forgotten=not undo)).ids[0]
 

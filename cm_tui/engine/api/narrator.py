@@ -83,13 +83,9 @@ class NarratorMethods(EntryMethods):
     ) -> Iterator[Progress]:
         """Read new episodes and propose their lessons; the last step has the result as `narrated`.
 
-        Args:
-            since: only proposals based on an episode since then: seconds since the epoch; None: all.
-            dry_run: keep and approve nothing.
-            cancel: ends it between two slices; finished work is kept.
-
-        Raises:
-            StoreError: the journal cannot be read, or the store not be written.
+        `since`: only proposals based on an episode since then: seconds since the epoch; None: all. `dry_run`: keep and
+        approve nothing. `cancel`: ends it between two slices; finished work is kept. Raises StoreError if the journal
+        cannot be read, or the store not be written.
         """
         yield from self._narrator.narrate(since, cancel or model.Cancel(), dry_run=dry_run)
 
@@ -97,12 +93,8 @@ class NarratorMethods(EntryMethods):
     def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
         """Return proposals, the surest first; of decided ones, the last decision first.
 
-        Args:
-            where: a filter; None: those that wait.
-            limit: the most to return; the total counts all matches.
-
-        Raises:
-            StoreError: they cannot be read.
+        `where`: a filter; None: those that wait. `limit`: the most to return; the total counts all matches. Raises
+        StoreError if they cannot be read.
         """
         return self._narrator.page(where or model.NarratedFilter(), limit)
 
@@ -110,12 +102,8 @@ class NarratorMethods(EntryMethods):
     def narrated_proposal(self, name: str) -> NarratedProposal:
         """Return a proposal with its diff and its evidence.
 
-        Args:
-            name: its id, or a unique prefix of it; `@` and a digest may follow.
-
-        Raises:
-            NotFoundError: no proposal has that name.
-            UsageError: the name is ambiguous.
+        `name`: its id, or a unique prefix of it; `@` and a digest may follow. Raises NotFoundError if no proposal has
+        that name; UsageError if the name is ambiguous.
         """
         return self._narrator.one(name)
 
@@ -123,15 +111,9 @@ class NarratorMethods(EntryMethods):
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
         """Approve, reject or defer proposals as the user; each is decided separately.
 
-        Args:
-            names: ids; one with `@` and a digest is decided only if it would still do what was shown.
-            decision: what to do with them.
-
-        Returns:
-            One result per name, in order; a failed one holds its reason and does not stop the others.
-
-        Raises:
-            UsageError: no name is given, or a text is given for several.
+        `names`: ids; one with `@` and a digest is decided only if it would still do what was shown. `decision`: what to
+        do with them. Returns one result per name, in order; a failed one holds its reason and does not stop the others.
+        Raises UsageError if no name is given, or a text is given for several.
         """
         return self._narrator.decide(names, decision)
 
@@ -139,10 +121,8 @@ class NarratorMethods(EntryMethods):
     def undo_narrated(self, name: str) -> NarratedChange:
         """Undo the decision on a proposal at any later time: written text is removed, and it waits again.
 
-        Raises:
-            NotFoundError: there is no such proposal.
-            UsageError: it is undecided.
-            StoreError: it cannot be written.
+        Raises NotFoundError if there is no such proposal; UsageError if it is undecided; StoreError if it cannot be
+        written.
         """
         return self._narrator.undo(name)
 
@@ -150,14 +130,9 @@ class NarratorMethods(EntryMethods):
     def redo(self, change: str) -> Edited:
         """Redo a change of the user that `undo` undid; it keeps every id and is a change of its own.
 
-        Args:
-            change: its id.
-
-        Raises:
-            NotFoundError: it was not undone, or an entry has changed since.
-            UsageError: it is made again where it was made, or a note has changed in the same lines since.
-            RefusedError: it was a decision on a proposal that can no longer be made.
-            StoreError: the journal cannot be written.
+        Raises NotFoundError if it was not undone, or an entry has changed since; UsageError if it is made again where
+        it was made, or a note has changed in the same lines since; RefusedError if it was a decision on a proposal that
+        can no longer be made; StoreError if the journal cannot be written.
         """
         from cm_tui.engine.memory.episodes import redo
 
@@ -204,11 +179,7 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing")
     def topics(self, *, retired: bool = False) -> TopicMap:
-        """Return the topics, the last changed first.
-
-        Args:
-            retired: include retired ones.
-        """
+        """Return the topics, the last changed first. `retired`: include retired ones."""
         return self._narrator.topics(retired=retired)
 
     @needs("nothing", writes=("memory",))

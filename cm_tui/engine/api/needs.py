@@ -66,11 +66,7 @@ def is_in_process(method: Callable[..., Any]) -> bool:
 
 
 def declaration_of(method: Callable[..., Any]) -> Declaration:
-    """Return a method's declaration.
-
-    Raises:
-        TypeError: it has no declaration.
-    """
+    """Return a method's declaration. Raises TypeError if it has no declaration."""
     declared: Declaration | None = getattr(method, _DECLARED, None)
     if declared is None:
         raise TypeError(f"{method.__qualname__} does not declare what it needs: decorate it with @needs.")

@@ -44,14 +44,9 @@ class NoteMethods(EntryMethods):
     def notes(self, *, match: str = "", kind: str = "", scope: str = "", limit: int = 200) -> Page[Note]:
         """Return notes, the last changed first.
 
-        Args:
-            match: only those with these words in id, title or tags.
-            kind: only this kind.
-            scope: only `user` or `project`.
-            limit: the most to return; the total counts all matches.
-
-        Raises:
-            UsageError: the kind or scope does not exist.
+        `match`: only those with these words in id, title or tags. `kind`: only this kind. `scope`: only `user` or
+        `project`. `limit`: the most to return; the total counts all matches. Raises UsageError if the kind or scope
+        does not exist.
         """
         from cm_tui.engine.memory.notes import note_table
         from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
@@ -74,16 +69,9 @@ class NoteMethods(EntryMethods):
     def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
         """Return lines of a note from disk, with secrets redacted.
 
-        Args:
-            name: its id, or a unique ending of it.
-            start: the first line.
-            lines: how many; None: as many as a response takes.
-
-        Raises:
-            NotFoundError: there is no such note, or it has no such line.
-            UsageError: the name is ambiguous.
-            RefusedError: it is outside the folders of notes.
-            StoreError: it cannot be read.
+        `name`: its id, or a unique ending of it. `start`: the first line. `lines`: how many; None: as many as a
+        response takes. Raises NotFoundError if there is no such note, or it has no such line; UsageError if the name is
+        ambiguous; RefusedError if it is outside the folders of notes; StoreError if it cannot be read.
         """
         from cm_tui.engine.memory.notes.notes import Notes
 
@@ -94,14 +82,9 @@ class NoteMethods(EntryMethods):
     def search_notes(self, query: str, *, limit: int | None = None, min_score: float | None = None) -> SearchResult:
         """Return passages of notes that match a query, ranked by the profile `notes`.
 
-        Args:
-            query: words and filters.
-            limit: the most to return; None: by the profile.
-            min_score: least score from 0 to 1; None: by the profile.
-
-        Raises:
-            UsageError: a filter of the query is invalid.
-            StoreError: the store cannot be read.
+        `query`: words and filters. `limit`: the most to return; None: by the profile. `min_score`: least score from 0
+        to 1; None: by the profile. Raises UsageError if a filter of the query is invalid; StoreError if the store
+        cannot be read.
         """
         from cm_tui.engine.memory.projection import episode_sync
 
@@ -183,10 +166,8 @@ class NoteMethods(EntryMethods):
     def note_conflicts(self) -> tuple[NoteConflict, ...]:
         """Return, once, lines that an earlier version kept because another program overwrote them; the oldest first.
 
-        In each, `mine` is the earlier text, `theirs` the note's current one; `file` keeps both.
-
-        Raises:
-            StoreError: that file cannot be written.
+        In each, `mine` is the earlier text, `theirs` the note's current one; `file` keeps both. Raises StoreError if
+        that file cannot be written.
         """
         from cm_tui.engine.memory.notes import overwritten
 
@@ -196,15 +177,9 @@ class NoteMethods(EntryMethods):
     def move_note(self, name: str, target: str) -> NoteChange:
         """Rename a note, also into another scope.
 
-        Args:
-            name: its id.
-            target: its new id.
-
-        Raises:
-            NotFoundError: there is no such note.
-            UsageError: the name is taken.
-            RefusedError: one of them is outside the folders of notes, or may not be written.
-            StoreError: it cannot be written.
+        `target`: its new id. Raises NotFoundError if there is no such note; UsageError if the name is taken;
+        RefusedError if one of them is outside the folders of notes, or may not be written; StoreError if it cannot be
+        written.
         """
         from cm_tui.engine.memory.notes.note_changes import NoteChanges
         from cm_tui.engine.memory.notes.notes import Notes
@@ -215,10 +190,8 @@ class NoteMethods(EntryMethods):
     def delete_note(self, name: str) -> NoteChange:
         """Delete a note; `undo` restores it.
 
-        Raises:
-            NotFoundError: there is no such note.
-            RefusedError: it is outside the folders of notes, or may not be written.
-            StoreError: it cannot be written.
+        Raises NotFoundError if there is no such note; RefusedError if it is outside the folders of notes, or may not be
+        written; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.notes.note_changes import NoteChanges
         from cm_tui.engine.memory.notes.notes import Notes

@@ -9,9 +9,7 @@ __all__ = ["note_on_marks", "without_secrets"]
 def without_secrets(text: str, limit: int | None = None) -> str:
     """Return a text for a model; its lines stay.
 
-    Args:
-        text: any text.
-        limit: characters to keep; a secret at the cut is redacted as a whole.
+    `text`: any text. `limit`: characters to keep; a secret at the cut is redacted as a whole.
     """
     if limit is not None and len(text) > limit:
         return redact(text[: limit + BEYOND], limit).text[:limit]

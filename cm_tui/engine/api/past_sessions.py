@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
     """Return the projects on this machine that have sessions and a repository; records nothing.
 
-    Args:
-        agents: only their sessions; empty: all agents.
-        environment: the agents' own variables, which locate their transcripts.
-
-    Raises:
-        UsageError: there is no importer for an agent.
-        ConfigError: the list of folders that are never recorded cannot be read.
+    `agents`: only their sessions; empty: all agents. `environment`: the agents' own variables, which locate their
+    transcripts. Raises UsageError if there is no importer for an agent; ConfigError if the list of folders that are
+    never recorded cannot be read.
     """
     from cm_tui.engine.memory.importers.all_projects import all_projects as found
 
@@ -32,9 +28,7 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
 def unknown_records(root: Path) -> Page[UnknownRecord]:
     """Return a project's transcript records of unknown kinds, which were saved, the last one first.
 
-    Raises:
-        RefusedError: git's data cannot be opened.
-        StoreError: the journal cannot be read.
+    Raises RefusedError if git's data cannot be opened; StoreError if the journal cannot be read.
     """
     from cm_tui.engine.memory.importers.unknown import unknown_in
     from cm_tui.engine.platform.journal.journal import Journal

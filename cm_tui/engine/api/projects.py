@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
     """Return the project root of a folder, and the folder of its store, whether that exists or not.
 
-    Args:
-        folder: default: the current one.
-        force: accept a root that is refused as unsafe.
-        around: the folder is the current one, not one that the user named.
-
-    Raises:
-        RefusedError: the root is unsafe and `force` is not set, or the store is another project's.
-        NotFoundError: there is no such folder.
+    `folder`: default: the current one; `force`: accept a root that is refused as unsafe; `around`: the folder is the
+    current one, not one that the user named. Raises RefusedError if the root is unsafe and `force` is not set, or the
+    store is another project's; NotFoundError if there is no such folder.
     """
     from cm_tui.engine.platform.git.identity import identify, refuse_other
     from cm_tui.engine.platform.git.roots import find_root
@@ -42,9 +37,7 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
 def root_of(folder: Path | None, *, around: bool = False) -> Path:
     """Return the root of the project around a folder.
 
-    Raises:
-        RefusedError: the root is unsafe.
-        NotFoundError: there is no such folder.
+    Raises RefusedError if the root is unsafe; NotFoundError if there is no such folder.
     """
     from cm_tui.engine.platform.git.roots import find_root
 
@@ -137,8 +130,7 @@ def all_names() -> list[str]:
 def scan_store(name: str) -> SecretsReport:
     """Look for secrets in the journal and store of a name; no daemon may have them open.
 
-    Raises:
-        StoreError: one of them cannot be read.
+    Raises StoreError if one of them cannot be read.
     """
     from contextlib import closing
 
@@ -164,9 +156,7 @@ def scan_files() -> SecretsReport:
 def remove_store(store: Path, *, keep: str = "") -> None:
     """Remove a store, or with `keep` all its files but that one; no daemon may have it open.
 
-    Raises:
-        StoreBusyError: another process has it.
-        StoreError: it cannot be removed.
+    Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     import shutil
 
@@ -199,8 +189,7 @@ def has_journal(name: str) -> bool:
 def episodes_of(name: str) -> int:
     """Return the number of episodes in a project's journal, by its folder name.
 
-    Raises:
-        StoreError: it cannot be read.
+    Raises StoreError if it cannot be read.
     """
     from cm_tui.engine.platform.journal import location, removal
     from cm_tui.engine.platform.journal.journal import Journal
@@ -211,8 +200,7 @@ def episodes_of(name: str) -> int:
 def drop_episodes(name: str) -> None:
     """Remove all recorded sessions of a project, by its folder name; they cannot be recreated.
 
-    Raises:
-        StoreError: it cannot be removed, or another process holds the journal.
+    Raises StoreError if it cannot be removed, or another process holds the journal.
     """
     from cm_tui.engine.memory.recalls.recall_log import RecallLog
     from cm_tui.engine.platform.journal import location, removal
@@ -227,9 +215,7 @@ def drop_episodes(name: str) -> None:
 def clear_store(store: Path) -> None:
     """Remove a store's rebuildable data: all but the user's marks.
 
-    Raises:
-        StoreBusyError: another process has it.
-        StoreError: it cannot be removed.
+    Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     from cm_tui.engine.code.mainline.user_marks import FILE
 
@@ -239,8 +225,7 @@ def clear_store(store: Path) -> None:
 def plan_rebuild(folder: Path | None = None) -> IndexPlan:
     """Return what a rebuild of a project's index would do, whatever the state of its store; changes nothing.
 
-    Raises:
-        CmError: the project cannot be found, or its repository or settings cannot be read.
+    Raises CmError if the project cannot be found, or its repository or settings cannot be read.
     """
     import tempfile
     from contextlib import closing
@@ -257,10 +242,8 @@ def plan_rebuild(folder: Path | None = None) -> IndexPlan:
 def begin_rebuild(root: Path, store: Path) -> None:
     """Clear a store for a rebuild, once the rebuild is certain to be possible.
 
-    Raises:
-        CmError: the repository or the settings cannot be read; the store is left as it is.
-        StoreBusyError: another process has it.
-        StoreError: it cannot be removed.
+    Raises CmError if the repository or the settings cannot be read; the store is left as it is. StoreBusyError if
+    another process has it. StoreError if it cannot be removed.
     """
     import tempfile
 

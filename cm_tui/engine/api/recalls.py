@@ -20,10 +20,8 @@ class RecallMethods(Rooms):
     def note_recalled(self, paths: Sequence[str], *, actor: Actor = "person", agent: str = "") -> None:
         """Count recalled items; nothing is counted in a pause.
 
-        Args:
-            paths: such as `entry/k3m9x2a`, each counted once.
-            actor: who received them.
-            agent: name of the agent, if any.
+        `paths`: such as `entry/k3m9x2a`, each counted once; `actor`: who received them; `agent`: name of the agent, if
+        any.
         """
         from cm_tui.engine.memory.recording.gate import why_not
 
@@ -34,11 +32,7 @@ class RecallMethods(Rooms):
     def recall_counts(self, paths: Sequence[str]) -> tuple[Recalls, ...]:
         """Return how often each was recalled, when last and by whom, in the order of the paths.
 
-        Args:
-            paths: such as `entry/k3m9x2a`.
-
-        Raises:
-            StoreError: the counts cannot be read.
+        `paths`: such as `entry/k3m9x2a`. Raises StoreError if the counts cannot be read.
         """
         found = self._recall_log.counts(set(paths))
         return tuple(found.get(path) or model.Recalls(path) for path in paths)
@@ -47,14 +41,8 @@ class RecallMethods(Rooms):
     def cache_for_session(self, session: str, key: str, value: str) -> None:
         """Cache a text for a session for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
-        Args:
-            session: its id; other sessions and projects do not see it.
-            key: name of the text.
-            value: the text, at most 100,000 characters.
-
-        Raises:
-            UsageError: session or name is missing, or something is too long.
-            StoreError: it cannot be written.
+        `session`: its id; other sessions and projects do not see it. `value`: the text, at most 100,000 characters.
+        Raises UsageError: session or name is missing, or something is too long; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.recalls.session_cache import SessionCache
 
@@ -64,12 +52,7 @@ class RecallMethods(Rooms):
     def cached_for_session(self, session: str, key: str) -> str | None:
         """Return a session's cached text; None: missing or expired.
 
-        Args:
-            session: its id.
-            key: name of the text.
-
-        Raises:
-            UsageError: no session is given.
+        Raises UsageError if no session is given.
         """
         from cm_tui.engine.memory.recalls.session_cache import SessionCache
 

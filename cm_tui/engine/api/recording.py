@@ -27,8 +27,7 @@ _HINT = "Such as 30m, 2h, 1h30m or 1d."
 def seconds_of(text: str) -> float:
     """Return the seconds of a duration such as `30m`, `2h`, `1h30m` or `1d`.
 
-    Raises:
-        UsageError: it is not a duration, or longer than a year.
+    Raises UsageError if it is not a duration, or longer than a year.
     """
     found = _DURATION.fullmatch("".join(text.split()).lower())
     parts = [int(part or 0) for part in found.groups()] if found else []
@@ -43,12 +42,8 @@ def seconds_of(text: str) -> float:
 def recording_state(root: Path | None, *, records: bool | None = None) -> RecordingState:
     """Return whether a project's sessions are recorded; well below a millisecond where `records` is given.
 
-    Args:
-        root: of its checkout; None: of all projects.
-        records: the setting for recording; None: read it.
-
-    Raises:
-        CmError: the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
+    `root`: of its checkout; None: of all projects. `records`: the setting for recording; None: read it. Raises CmError
+    if the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
     """
     from cm_tui.engine.memory.recording import folders, pauses
     from cm_tui.engine.platform.journal.location import folder_of
@@ -70,8 +65,7 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
 def held_back(root: Path) -> tuple[str, ...] | None:
     """Return the changed files that patches exclude because of a pause; None: too many.
 
-    Raises:
-        CmError: the data on pauses cannot be read.
+    Raises CmError if the data on pauses cannot be read.
     """
     from cm_tui.engine.memory.recording import changes
 
@@ -81,12 +75,8 @@ def held_back(root: Path) -> tuple[str, ...] | None:
 def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     """Pause recording in a project, for a time or until `resume`; replaces the end of a current pause.
 
-    Args:
-        root: of its checkout; None: in all projects.
-        seconds: duration; None: until resumed.
-
-    Raises:
-        CmError: the pause cannot be written.
+    `root`: of its checkout; None: in all projects. `seconds`: duration; None: until resumed. Raises CmError if the
+    pause cannot be written.
     """
     from cm_tui.engine.memory.recording import pauses
     from cm_tui.engine.platform.git.identity import claim
@@ -101,12 +91,8 @@ def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
 def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
     """Resume recording; changes made during the pause are excluded from later patches.
 
-    Args:
-        root: of the project's checkout; None: ends the pause of all projects.
-        here: root of the user's checkout, where all projects are resumed.
-
-    Raises:
-        CmError: it cannot be written.
+    `root`: of the project's checkout; None: ends the pause of all projects. `here`: root of the user's checkout, where
+    all projects are resumed. Raises CmError if it cannot be written.
     """
     from cm_tui.engine.memory.recording import changes, pauses
     from cm_tui.errors import StoreError
@@ -127,15 +113,9 @@ def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
 def never_record(root: Path | None, session: str, *, never: bool = True, unknown: bool = False) -> str:
     """Exclude a session from recording, or include it again; return its id. Recorded episodes stay.
 
-    Args:
-        root: of the project with recorded sessions.
-        session: its id, a unique prefix of it, or `last`.
-        never: False: record it again.
-        unknown: accept a whole id without recorded episodes.
-
-    Raises:
-        NotFoundError: no session of that name is recorded.
-        UsageError: the id is invalid or ambiguous.
+    `session`: its id, a unique prefix of it, or `last`; `never`: False: record it again; `unknown`: accept a whole id
+    without recorded episodes. Raises NotFoundError if no session of that name is recorded; UsageError if the id is
+    invalid or ambiguous.
     """
     from cm_tui.engine.memory.recording import pauses
     from cm_tui.model.ids import plain_id

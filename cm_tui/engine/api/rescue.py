@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 def rescue_plan(environment: Mapping[str, str], root: Path | None = None) -> RescuePlan:
     """Return what a rescue would copy, by names, sizes and times of files; writes nothing.
 
-    Args:
-        environment: the agents' own variables, which locate their transcripts.
-        root: of a project; only its transcripts. None: those of all projects.
-
-    Raises:
-        RefusedError: git's data cannot be opened.
+    `environment`: the agents' own variables, which locate their transcripts. `root`: of a project; only its
+    transcripts. None: those of all projects. Raises RefusedError if git's data cannot be opened.
     """
     from cm_tui.engine.memory.importers.rescue import plan
 
@@ -31,15 +27,9 @@ def rescue_plan(environment: Mapping[str, str], root: Path | None = None) -> Res
 def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) -> Iterator[Progress]:
     """Copy new and changed transcripts; the last step carries the summary as `rescued`.
 
-    Args:
-        environment: as for `rescue_plan`.
-        root: as for `rescue_plan`.
-        cancel: set to stop; finished copies are kept.
-
-    Raises:
-        StoreError: the folder of the copies cannot be used, or another rescue is running.
-        ConfigError: the list of folders that are never recorded cannot be read.
-        CancelledError: it was cancelled.
+    `environment`: as for `rescue_plan`. `root`: as for `rescue_plan`. `cancel`: set to stop; finished copies are kept.
+    Raises StoreError if the folder of the copies cannot be used, or another rescue is running; ConfigError if the list
+    of folders that are never recorded cannot be read; CancelledError if it was cancelled.
     """
     from cm_tui.engine.memory.importers.rescue import rescue as steps
 

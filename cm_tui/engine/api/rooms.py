@@ -180,7 +180,6 @@ class Rooms:
         return Graph(self._db, ContentReader(self._repository).text)
 
     def _read_text(self, path: str, oid: str) -> str:
-        """Return a file of the project as text."""
         from cm_tui.engine.code.scan.content_reader import ContentReader
 
         return ContentReader(self._repository).text(path, oid)
@@ -263,8 +262,7 @@ class Rooms:
     def _follow_mentions(self, wait: float = 0.0) -> None:
         """Update mentions from the files, the history and the memory, unless another process writes.
 
-        Args:
-            wait: seconds that it may take.
+        `wait`: seconds that it may take.
         """
         from cm_tui.engine.platform.store.writer_lock import WriterLock
 

@@ -38,12 +38,9 @@ class SearchMethods(Rooms):
     ) -> SearchResult:
         """Retrieve and rank.
 
-        Args:
-            query: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` excludes.
-            profile: sources and weights.
-            mode: which sides.
-            limit: the most passages or files, depending on `by`; default: the profile's own number.
-            by: list passages or files.
+        `query`: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` excludes.
+        `profile`: sources and weights. `mode`: which sides. `limit`: the most passages or files, depending on `by`;
+        default: the profile's own number. `by`: list passages or files.
         """
         note, is_late = self._read_what_was_recorded(profile)
         result = self._search(query, profile, mode, _depth(limit, by))
@@ -80,15 +77,9 @@ class SearchMethods(Rooms):
     ) -> Standing:
         """Return a named item's rank for a query, what it lacks, and what would raise it.
 
-        Args:
-            query: as for `search`.
-            name: a path, an ending of one or a folder, a path and lines as `path:12-40`, or a symbol.
-            profile: as for `search`.
-            mode: as for `search`.
-            limit: the most hits; default: the profile's own number.
-
-        Raises:
-            UsageError: no name is given.
+        `query`: as for `search`. `name`: a path, an ending of one or a folder, a path and lines as `path:12-40`, or a
+        symbol. `profile`: as for `search`. `mode`: as for `search`. `limit`: the most hits; default: the profile's own
+        number. Raises UsageError if no name is given.
         """
         standing = self._why_not.of(query, name, profile=profile, mode=mode, limit=limit)
         return self._not_indexed(standing) if standing.state == "unknown" else standing
@@ -98,8 +89,7 @@ class SearchMethods(Rooms):
     def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the words that name something in the index: a symbol, a file, an entry, a note.
 
-        Args:
-            words: the first eight are looked up, by keyword alone; of a path, its last part.
+        `words`: the first eight are looked up, by keyword alone; of a path, its last part.
         """
         return self._searcher.known_names(words)
 
@@ -145,8 +135,7 @@ class SearchMethods(Rooms):
     def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
         """Read new memories since the last index run, for a profile that searches them.
 
-        Returns:
-            A note for the response, and whether they could not be read now.
+        Returns a note for the response, and whether they could not be read now.
         """
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
@@ -165,8 +154,7 @@ class SearchMethods(Rooms):
 def _depth(limit: int | None, by: By) -> int | None:
     """Number of passages to rank in full: all of them for files, as any may be the first of its file.
 
-    Raises:
-        UsageError: results cannot be listed by that.
+    Raises UsageError: results cannot be listed by that.
     """
     if by not in ("passage", "file"):
         raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")

@@ -32,13 +32,9 @@ class StaleMethods(EntryMethods):
     def stale_items(self, *, kind: str = "", everything: bool = False, limit: int = 200) -> Page[StaleItem]:
         """Return items that name something gone or renamed, the worst first.
 
-        Args:
-            kind: only `entry`, `note` or `episode`; default: entries and notes.
-            everything: include moved and changed names, and unknown ones (before indexed history).
-            limit: the most to return; the total counts all.
-
-        Raises:
-            UsageError: there are no items of that kind.
+        `kind`: only `entry`, `note` or `episode`; default: entries and notes. `everything`: include moved and changed
+        names, and unknown ones (before indexed history). `limit`: the most to return; the total counts all. Raises
+        UsageError if there are no items of that kind.
         """
         if kind and kind not in _KINDS:
             raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
@@ -49,12 +45,8 @@ class StaleMethods(EntryMethods):
     def mentions_of(self, name: str) -> StaleItem:
         """Return all names of the project that one item mentions.
 
-        Args:
-            name: its id, as `k3m9x2a`, or its name among passages, as `note/topics/api`.
-
-        Raises:
-            NotFoundError: no item has that name.
-            UsageError: the name is ambiguous.
+        `name`: its id, as `k3m9x2a`, or its name among passages, as `note/topics/api`. Raises NotFoundError if no item
+        has that name; UsageError if the name is ambiguous.
         """
         self._bring_up()
         return self._item(name)
@@ -63,14 +55,8 @@ class StaleMethods(EntryMethods):
     def fix_stale(self, name: str, *, dry_run: bool = False) -> MemoryChange:
         """Replace an old name by its new one in an entry, wherever there is exactly one.
 
-        Args:
-            name: id of the entry.
-            dry_run: only report the change.
-
-        Raises:
-            NotFoundError: no entry has that name.
-            UsageError: it is not an entry, or there is no new name.
-            StoreError: it cannot be written.
+        `dry_run`: only report the change. Raises NotFoundError if no entry has that name; UsageError if it is not an
+        entry, or there is no new name; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.mentions.fixing import replaced, replacements
 
@@ -99,15 +85,9 @@ class StaleMethods(EntryMethods):
     def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
         """Confirm that an item is still true: it is reported again once something further changes.
 
-        Args:
-            name: its id, or its name among passages.
-            actor: who confirms it.
-
-        Raises:
-            NotFoundError: no item has that name.
-            UsageError: nothing of it is stale.
-            RefusedError: the actor is an agent.
-            StoreError: the journal cannot be written.
+        `name`: its id, or its name among passages; `actor`: who confirms it. Raises NotFoundError if no item has that
+        name; UsageError if nothing of it is stale; RefusedError if the actor is an agent; StoreError if the journal
+        cannot be written.
         """
         from cm_tui.engine.memory.entries.entry_writing import head_at
         from cm_tui.engine.memory.mentions.confirmations import Confirmations

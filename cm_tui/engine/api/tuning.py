@@ -19,9 +19,7 @@ class TuningMethods(Rooms):
     def marks(self) -> Page[Mark]:
         """Return the project's marks by query; the note reports an unreadable file.
 
-        Raises:
-            RefusedError: the file is a link.
-            StoreError: it cannot be read.
+        Raises RefusedError if the file is a link; StoreError if it cannot be read.
         """
         content = self._mark_file.read()
         return model.Page(tuple(content.marks), len(content.marks), note=" ".join(content.notes))
@@ -30,10 +28,8 @@ class TuningMethods(Rooms):
     def put_mark(self, mark: Mark) -> str:
         """Write a mark, replacing an earlier one of that result; return messages for the user.
 
-        Raises:
-            UsageError: the mark is invalid, or there are too many.
-            RefusedError: the query may contain a secret, or the file is a link.
-            StoreError: the file cannot be written.
+        Raises UsageError if the mark is invalid, or there are too many; RefusedError if the query may contain a secret,
+        or the file is a link; StoreError if the file cannot be written.
         """
         return self._mark_file.put(mark)
 
@@ -41,9 +37,7 @@ class TuningMethods(Rooms):
     def remove_mark(self, mark: Mark) -> str:
         """Remove a mark, if it exists; return messages for the user.
 
-        Raises:
-            RefusedError: the file is a link.
-            StoreError: the file cannot be written.
+        Raises RefusedError if the file is a link; StoreError if the file cannot be written.
         """
         return self._mark_file.remove(mark)
 
@@ -51,9 +45,7 @@ class TuningMethods(Rooms):
     def reset_profile(self, name: str) -> ProfileReset:
         """Remove the project's changes to a profile; the rest of the file stays.
 
-        Raises:
-            UsageError: there is no such profile.
-            RefusedError: the profile exists only in this project.
-            ConfigError: the file is invalid.
+        Raises UsageError if there is no such profile; RefusedError if the profile exists only in this project;
+        ConfigError if the file is invalid.
         """
         return self._searcher.reset_profile(name)

@@ -39,9 +39,8 @@ class StoreParts:
 def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
     """Check a project's store, and the vectors, the repository and the journal against it.
 
-    Args:
-        parts: the open project.
-        full: also compare every vector, every word of the keyword index and every file of HEAD.
+    `parts`: the open project; `full`: also compare every vector, every word of the keyword index and every file of
+    HEAD.
     """
     try:
         yield from _database(parts.db, full=full)

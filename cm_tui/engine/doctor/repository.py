@@ -26,11 +26,7 @@ def examine_repository(
 ) -> Iterator[Check]:
     """Check that git's data can be read, and that the store has the files of its commit.
 
-    Args:
-        root: the project's.
-        db: its store.
-        repository: opens it.
-        full: read every file of HEAD.
+    `repository`: opens it; `full`: read every file of HEAD.
     """
     try:
         opened = repository()

@@ -48,11 +48,7 @@ _KEYWORDS = (
 def read_everything(db: Database) -> int:
     """Read every value of every table.
 
-    Returns:
-        How many rows there are.
-
-    Raises:
-        StoreDamagedError: some of it cannot be read.
+    Returns how many rows there are. Raises StoreDamagedError if some of it cannot be read.
     """
     total = 0
     columns: dict[tuple[str, str], list[str]] = {}
@@ -73,12 +69,7 @@ def read_everything(db: Database) -> int:
 def contradictions(db: Database, *, full: bool = False) -> list[str]:
     """Return contradictions between rows, in words.
 
-    Args:
-        db: the store.
-        full: also count the words of the keyword index.
-
-    Raises:
-        StoreDamagedError: they cannot be read.
+    `full`: also count the words of the keyword index. Raises StoreDamagedError if they cannot be read.
     """
     found = []
     for table in _OF_BLOBS:

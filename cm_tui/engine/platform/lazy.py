@@ -17,10 +17,7 @@ class shared_property(Generic[R]):  # noqa: N801 - used like `property`
     that use them in different orders neither deadlock nor build two of them. (`functools.cached_property` does the
     first up to Python 3.11, and the second from 3.12 on.)
 
-    The object has a `threading.RLock` as `_build_lock`.
-
-    Args:
-        build: builds it, as a method.
+    The object has a `threading.RLock` as `_build_lock`. `build`: builds it, as a method.
     """
 
     def __init__(self, build: Callable[[Any], R]) -> None:

@@ -29,19 +29,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @lru_cache(maxsize=1 << 8)
 def count(text: str) -> int:
-    """Return the tokens of a text.
-
-    Raises:
-        ModelError: the vocabulary is damaged.
-    """
+    """Return the tokens of a text. Raises ModelError if the vocabulary is damaged."""
     return len(encoded(text))
 
 
 def encoded(text: str) -> list[int]:
     """Return the tokens of a text, by their numbers; what stands in it for a special token is text.
 
-    Raises:
-        ModelError: the vocabulary is damaged.
+    Raises ModelError if the vocabulary is damaged.
     """
     # A lone surrogate is no text that could be encoded; it counts as the mark that replaces it.
     return _encoding().encode_ordinary(_SURROGATE.sub("\ufffd", text))

@@ -12,11 +12,7 @@ AGENTS: dict[str, Agent] = {
 
 
 def named(name: str) -> Agent:
-    """The agent of a name.
-
-    Raises:
-        UsageError: none is called so.
-    """
+    """The agent of a name. Raises UsageError if none is called so."""
     if name not in AGENTS:
         raise UsageError(f"There is no agent {name!r}.", hint=f"Use one of {', '.join(AGENTS)}.")
     return AGENTS[name]

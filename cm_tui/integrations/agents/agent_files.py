@@ -46,8 +46,7 @@ class InstallTarget:
     def server(self, old: Any = None) -> list[str]:
         """The words that start the MCP server.
 
-        Args:
-            old: the entry that is there; the options that a person gave it stay.
+        `old`: the entry that is there; the options that a person gave it stay.
         """
         options = options_of(old)
         if self.scope == "project":
@@ -132,11 +131,7 @@ def split(words: Sequence[str]) -> dict[str, Any]:
 def whole_file(what: What, path: Path, text: str, marker: str) -> Part:
     """A file that is ours from its first line to its last.
 
-    Args:
-        what: the part.
-        path: the file.
-        text: what it says.
-        marker: its first line says so; a file without it belongs to someone else.
+    `what`: the part. `text`: what it says. `marker`: its first line says so; a file without it belongs to someone else.
     """
 
     def refuse_foreign(found: str) -> None:

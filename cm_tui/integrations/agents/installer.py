@@ -44,9 +44,8 @@ def plan(
 ) -> list[Change]:
     """Return what installing or uninstalling would change; nothing is written.
 
-    Raises:
-        RefusedError: a file cannot be parsed, is read-only, leads out of the project, or holds something where our part belongs; the message names it.
-        CmError: a file cannot be read.
+    Raises RefusedError if a file cannot be parsed, is read-only, leads out of the project, or holds something where our
+    part belongs; the message names it. CmError if a file cannot be read.
     """
     wanted = set(only)
     if target.scope == "project":
@@ -100,10 +99,7 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
     """Write planned changes.
 
     What uninstalling could not give back byte for byte, such as an empty object that we fill, is kept aside first.
-
-    Raises:
-        RefusedError: a file was changed since the plan.
-        CmError: a file cannot be written.
+    Raises RefusedError if a file was changed since the plan; CmError if a file cannot be written.
     """
     parts = {part.path: part for part in agent.parts(target)}
     for change in changes:
@@ -124,15 +120,8 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
 def plan_setting(path: Path, name: str, value: int, keep: Callable[[Any], bool]) -> Change:
     """Return the change of one setting in a JSON file of the user; all else in it stays byte for byte.
 
-    Args:
-        path: the file; need not be there.
-        name: of the setting.
-        value: what it is to be.
-        keep: says of its present value that it stays.
-
-    Raises:
-        RefusedError: the file cannot be parsed, or is read-only; the message names it.
-        CmError: it cannot be read.
+    `path`: the file; need not be there. `keep`: says of its present value that it stays. Raises RefusedError if the
+    file cannot be parsed, or is read-only; the message names it. CmError if it cannot be read.
     """
     before = _read(path, "user")
     try:
@@ -150,9 +139,7 @@ def plan_setting(path: Path, name: str, value: int, keep: Callable[[Any], bool])
 def apply_setting(change: Change) -> None:
     """Write the change of a setting, which uninstalling does not undo.
 
-    Raises:
-        RefusedError: the file was changed since the plan.
-        CmError: it cannot be written.
+    Raises RefusedError if the file was changed since the plan; CmError if it cannot be written.
     """
     if _read(change.path, "user") != change.before:
         raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
@@ -199,14 +186,8 @@ def plan_marker(
 ) -> list[Change]:
     """Plan the folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
 
-    Args:
-        agents: all there are.
-        target: where one is wired.
-        changes: what happens to that one.
-        install: whether it is put in or taken out.
-
-    Raises:
-        CmError: what is remembered of it cannot be read.
+    `agents`: all there are; `target`: where one is wired; `changes`: what happens to that one; `install`: whether it is
+    put in or taken out. Raises CmError: what is remembered of it cannot be read.
     """
     marker = target.root / paths.PROJECT_FOLDER
     if target.scope != "project":
@@ -226,11 +207,7 @@ def _is_any_wired(agents: Iterable[Agent], target: InstallTarget, *, without: Co
 
 
 def apply_marker(changes: Sequence[Change]) -> None:
-    """Make or remove the folder.
-
-    Raises:
-        CmError: it cannot be made or removed.
-    """
+    """Make or remove the folder. Raises CmError if it cannot be made or removed."""
     for change in changes:
         try:
             if change.after is None:

@@ -41,8 +41,7 @@ class Node:
 def parse(text: str) -> Node:
     """The tree of a JSON text; comments and trailing commas are allowed.
 
-    Raises:
-        NotJsonError: the text is not JSON.
+    Raises NotJsonError if the text is not JSON.
     """
     reader = _Reader(text)
     try:
@@ -126,11 +125,8 @@ class _Reader:
 class Document:
     """A JSON text and the edits that are made to it.
 
-    Args:
-        text: the file's text; blank stands for an empty object.
-
-    Raises:
-        NotJsonError: the text is not JSON, or is no object.
+    `text`: the file's text; blank stands for an empty object. Raises NotJsonError if the text is not JSON, or is no
+    object.
     """
 
     def __init__(self, text: str) -> None:
@@ -147,8 +143,7 @@ class Document:
     def put(self, path: Path, value: Any) -> None:
         """Set a value; objects on the way are made, and an equal value is left as it is written.
 
-        Raises:
-            NotJsonError: something on the way is no object.
+        Raises NotJsonError if something on the way is no object.
         """
         node = parse(self.text)
         for depth, key in enumerate(path):
@@ -166,8 +161,7 @@ class Document:
     def append(self, path: Path, value: Any) -> None:
         """Add an item to a list, which is made when missing.
 
-        Raises:
-            NotJsonError: there is something else than a list.
+        Raises NotJsonError if there is something else than a list.
         """
         node = _find(parse(self.text), path)
         if node is None:

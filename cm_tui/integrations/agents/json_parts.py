@@ -29,13 +29,9 @@ def json_server(
 ) -> Part:
     """An MCP server in a JSON file: `{KEY: {"cm-tui": ENTRY}}`.
 
-    Args:
-        path: the file.
-        key: the object that lists the servers.
-        target: which command, with which tools; what a person added to it stays, in a project what `kept_of` allows.
-        form: how the agent writes a command line.
-        first: what a new entry also says, and a person may change.
-        lone: what a new file also says; without anything else it is not kept.
+    `key`: the object that lists the servers. `target`: which command, with which tools; what a person added to it
+    stays, in a project what `kept_of` allows. `form`: how the agent writes a command line. `first`: what a new entry
+    also says, and a person may change. `lone`: what a new file also says; without anything else it is not kept.
     """
 
     def wire(text: str | None) -> str:
@@ -120,8 +116,7 @@ def _hooks(
 def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
     """Return where our hooks stand: at a command of a list, or at a handler in a group.
 
-    Raises:
-        RefusedError: there are more than anybody needs, and than could be taken out one by one in time.
+    Raises RefusedError if there are more than anybody needs, and than could be taken out one by one in time.
     """
     found: list[tuple[str | int, ...]] = []
     hooks = value.get("hooks")
@@ -145,13 +140,8 @@ def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
 def _same(value: Any, at: tuple[str | int, ...], wanted: Any, ours: str, agent: str, *, strict: bool) -> bool:
     """Tell whether a hook that is there runs what we would write; a person may have changed its matcher or time.
 
-    Args:
-        value: of the file.
-        at: where the hook stands.
-        wanted: what we would write.
-        ours: our event.
-        agent: whose hook it is.
-        strict: nothing else may be there, such as another shell, that changes how it runs.
+    `at`: where the hook stands; `ours`: our event; `strict`: nothing else may be there, such as another shell, that
+    changes how it runs.
     """
     found, handler = value, wanted["hooks"][0] if "hooks" in wanted else wanted
     for key in at:

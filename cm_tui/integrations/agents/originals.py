@@ -14,11 +14,7 @@ from cm_tui.files import write_atomically
 
 
 class Original:
-    """A file as it was before we changed it, kept beside the user's state.
-
-    Args:
-        path: the file.
-    """
+    """A file as it was before we changed it, kept beside the user's state."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -38,8 +34,7 @@ class Original:
     def content_before(self, now: bytes) -> bytes | None:
         """Return the original content of a file, if it was not changed since.
 
-        Raises:
-            CmError: what was kept cannot be read.
+        Raises CmError: what was kept cannot be read.
         """
         kept = self._kept()
         return kept[1] if kept is not None and kept[0] == sha256(now).hexdigest() else None
@@ -47,8 +42,7 @@ class Original:
     def content(self) -> bytes | None:
         """Return the file as it was, whatever became of it since.
 
-        Raises:
-            CmError: what was kept cannot be read.
+        Raises CmError: what was kept cannot be read.
         """
         kept = self._kept()
         return None if kept is None else kept[1]

@@ -32,12 +32,8 @@ def options_of(entry: Any) -> list[str]:
 def parted_options(options: Sequence[str], known_tools: Callable[[str], bool]) -> tuple[list[str], list[str]]:
     """Part the options of the server into those that a project may keep and those that it may not.
 
-    Args:
-        options: words behind `mcp`.
-        known_tools: tells whether a value of `--tools` names sets and tools.
-
-    Returns:
-        Words that stay (`--tools SETS` alone), and each other option with its value, as text.
+    `options`: words behind `mcp`; `known_tools`: tells whether a value of `--tools` names sets and tools. Returns words
+    that stay (`--tools SETS` alone), and each other option with its value, as text.
     """
     kept: list[str] = []
     dropped: list[str] = []

@@ -28,13 +28,8 @@ _OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
 def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...]:
     """Return the words that open an agent at a session.
 
-    Args:
-        agent: name of the agent.
-        session: id of the session, as the agent wrote it.
-        parent: the session that started it: a sub-agent's session is opened at that one.
-
-    Raises:
-        UsageError: the agent has no such command line, or the id does not look like one.
+    `session`: id of the session, as the agent wrote it; `parent`: the session that started it: a sub-agent's session is
+    opened at that one. Raises UsageError if the agent has no such command line, or the id does not look like one.
     """
     if not (agent and session):
         raise UsageError("It belongs to no session of an agent.", hint="What was recorded by hand cannot be resumed.")
@@ -55,8 +50,7 @@ def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...
 def program_path(name: str, root: Path) -> str:
     """Return the path of a program on the PATH, but for folders of the project, whose files may be anyone's.
 
-    Raises:
-        NotFoundError: it is not there.
+    Raises NotFoundError if it is not there.
     """
     project = os.path.realpath(root)
     folders = [one for one in os.get_exec_path() if os.path.isabs(one) and not _is_inside(one, project)]  # noqa: PTH117
@@ -73,8 +67,7 @@ def _is_inside(path: str, folder: str) -> bool:
 def run_in(root: Path, command: Sequence[str]) -> int:
     """Run a program in the project's folder, on this terminal, until it ends; gives its exit code.
 
-    Raises:
-        OSError: it cannot be started.
+    Raises OSError if it cannot be started.
     """
     with _keys_are_its_own():
         return subprocess.run(list(command), check=False, cwd=root, umask=users_umask()).returncode

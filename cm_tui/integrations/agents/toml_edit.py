@@ -19,9 +19,8 @@ END = "# <<< cm-tui"
 def toml_server(path: Path, target: InstallTarget) -> Part:
     """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file.
 
-    Args:
-        path: the file.
-        target: which command, with which tools; what a person added to the table stays, in a project what `kept_of` allows.
+    `target`: which command, with which tools; what a person added to the table stays, in a project what `kept_of`
+    allows.
     """
 
     def wire(text: str | None) -> str:
@@ -64,8 +63,7 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
 def _guarded(text: str, target: InstallTarget) -> str:
     """The text, unless a repository's could not be read in time.
 
-    Raises:
-        RefusedError: a key of it is too long.
+    Raises RefusedError if a key of it is too long.
     """
     # The user's own file may hold long texts, and is trusted.
     if target.scope == "project":
@@ -77,11 +75,7 @@ def _guarded(text: str, target: InstallTarget) -> str:
 
 
 def _taken_out(text: str) -> str:
-    """The text without our block.
-
-    Raises:
-        RefusedError: something else would go with it.
-    """
+    """The text without our block. Raises RefusedError if something else would go with it."""
     rest = _without_block(text)
     if rest == text:
         return text

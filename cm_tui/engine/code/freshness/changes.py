@@ -75,10 +75,7 @@ def is_git(path: str) -> bool:
 def path_filter(root: Path, shadow: Path, config: Config) -> PathFilter:
     """Return the test whether a changed path may matter to the index, by the scan's current rules.
 
-    Args:
-        root: the project's root.
-        shadow: folder of the private repository of a folder without git.
-        config: what is indexed.
+    `shadow`: folder of the private repository of a folder without git.
     """
     from cm_tui.engine.code.scan.content_reader import ContentReader
     from cm_tui.engine.code.scan.working_tree import WorkingTreeScan

@@ -17,8 +17,7 @@ class CheckedIndex(Protocol):
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
 
     def bring_to_head(self, reason: str) -> str:
@@ -35,11 +34,7 @@ def before_answer(index: CheckedIndex, need: Need) -> str:
     """Update an index as far as a call needs, and return a note for its response.
 
     Calls do not wait for a running index run: they get the current state. Without any index there are no results, which
-    the caller may report.
-
-    Args:
-        index: the index to read.
-        need: declared by the call.
+    the caller may report. `index`: the index to read; `need`: declared by the call.
     """
     if need not in ("files", "head"):
         return ""
@@ -60,8 +55,7 @@ def before_answer(index: CheckedIndex, need: Need) -> str:
 def at_head(index: CheckedIndex) -> str:
     """Update an index to HEAD, however long it takes, and return a note; empty: it was current.
 
-    Raises:
-        NotIndexedError: there is no index yet.
+    Raises NotIndexedError if there is no index yet.
     """
     reason = index.stale_reason()
     return index.bring_to_head(reason) if reason else ""

@@ -29,13 +29,9 @@ RunIndex = Callable[[Sequence[str]], IndexOutcome]
 class ProjectSync:
     """Keeps the index of one project fresh, during the lifetime of its daemon.
 
-    Args:
-        root: the project's root folder.
-        run_index: called in a separate thread.
-        make_filter: makes the test whether a changed path matters.
-        config: how to watch the folder.
-        debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins anyway.
+    `root`: the project's root folder; `run_index`: called in a separate thread; `make_filter`: makes the test whether a
+    changed path matters; `config`: how to watch the folder; `debounce_s`: seconds without a signal before a run;
+    `longest_s`: seconds after which a run begins anyway.
     """
 
     def __init__(
@@ -82,8 +78,7 @@ class ProjectSync:
     def before_query(self, seconds: float = 2.0) -> Freshness:
         """Check whether the index is behind, and update it first if that is quick.
 
-        Args:
-            seconds: how long a request waits for the index; what is still behind then is in the response.
+        `seconds`: how long a request waits for the index; what is still behind then is in the response.
         """
         if self.scheduler.is_inside:
             # A run must neither wait for itself nor request another.

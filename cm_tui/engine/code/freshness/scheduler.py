@@ -26,11 +26,9 @@ _LONGEST_RETRY_S = 300.0
 class Scheduler:
     """Runs the index of one project in a separate thread.
 
-    Args:
-        run: indexes these changes, and returns a summary in words.
-        is_current: returns whether the index reflects the disk at these changes; such signals cause no run.
-        debounce_s: seconds without a signal before a run.
-        longest_s: seconds after which a run begins anyway.
+    `run`: indexes these changes, and returns a summary in words. `is_current`: returns whether the index reflects the
+    disk at these changes; such signals cause no run. `debounce_s`: seconds without a signal before a run. `longest_s`:
+    seconds after which a run begins anyway.
     """
 
     def __init__(
@@ -81,11 +79,8 @@ class Scheduler:
     def signal(self, layer: str, changes: Changes, why: str = "", *, debounced: bool = False) -> None:
         """Record a layer's signal.
 
-        Args:
-            layer: its name, such as `git hooks`.
-            changes: what may differ from the index.
-            why: the reason, in words.
-            debounced: the layer has debounced itself: serve it at once.
+        `layer`: its name, such as `git hooks`; `changes`: what may differ from the index; `why`: the reason, in words;
+        `debounced`: the layer has debounced itself: serve it at once.
         """
         now = time.monotonic()
         with self._wake:
@@ -108,13 +103,8 @@ class Scheduler:
     def flush(self, seconds: float) -> bool:
         """Serve pending signals now, and wait for that.
 
-        Returns at once when called from within a run, which must not wait for itself.
-
-        Args:
-            seconds: how long to wait at most.
-
-        Returns:
-            True when all earlier signals are in the index.
+        Returns at once when called from within a run, which must not wait for itself. `seconds`: how long to wait at
+        most. Returns True when all earlier signals are in the index.
         """
         if self.is_inside:
             return False

@@ -53,10 +53,7 @@ _CURRENT = Staleness(NOTHING, "")
 class StalenessCheck:
     """Stores stamps of the indexed state; `begin` and `finish` are called around each index run.
 
-    Args:
-        root: the project's root.
-        make_filter: makes the test whether a new path matters.
-        budget_s: seconds that a check may take.
+    `make_filter`: makes the test whether a new path matters; `budget_s`: seconds that a check may take.
     """
 
     def __init__(self, root: Path, make_filter: Callable[[], PathFilter], *, budget_s: float = BUDGET_S) -> None:
@@ -99,10 +96,8 @@ class StalenessCheck:
     def finish(self, files: Iterable[str], skipped: Iterable[str] = (), changes: Changes = EVERYTHING) -> None:
         """End the run.
 
-        Args:
-            files: every path that the index holds now.
-            skipped: every path that was excluded.
-            changes: what the run looked at; all else keeps its earlier state.
+        `files`: every path that the index holds now. `skipped`: every path that was excluded. `changes`: what the run
+        looked at; all else keeps its earlier state.
         """
         paths = {*files, *skipped, *DECISIVE}
         folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._remaining_folders()}
@@ -126,11 +121,7 @@ class StalenessCheck:
             self._known = True
 
     def check(self, *, thorough: bool = False) -> Staleness:
-        """Compare with the disk.
-
-        Args:
-            thorough: look at everything at once, however long it takes.
-        """
+        """Compare with the disk. `thorough`: look at everything at once, however long it takes."""
         if not self._known:
             return Staleness(EVERYTHING, "nothing was compared yet")
         try:

@@ -11,10 +11,8 @@ from cm_tui.model.freshness import Freshness, LayerState
 def unwatched(stale_reason: str, indexed_at: str | None, external: Sequence[LayerState]) -> Freshness:
     """Return the state of such an index.
 
-    Args:
-        stale_reason: why it does not reflect HEAD, or empty.
-        indexed_at: time of the last update, from the store.
-        external: the layers in other programs' files.
+    `stale_reason`: why it does not reflect HEAD, or empty; `indexed_at`: time of the last update, from the store;
+    `external`: the layers in other programs' files.
     """
     return Freshness(
         behind=bool(stale_reason),

@@ -33,12 +33,9 @@ _RETRY_S = 1.0
 class Watcher:
     """Watches in a separate thread.
 
-    Args:
-        root: the project's root.
-        make_filter: makes the test whether a path matters; called again when its rules have changed.
-        on_change: called in that thread with the changes; must not wait for another thread.
-        debounce_s: seconds without an event before that.
-        polling: scan repeatedly instead of using the system's events.
+    `make_filter`: makes the test whether a path matters; called again when its rules have changed. `on_change`: called
+    in that thread with the changes; must not wait for another thread. `debounce_s`: seconds without an event before
+    that. `polling`: scan repeatedly instead of using the system's events.
     """
 
     def __init__(

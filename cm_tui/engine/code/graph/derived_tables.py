@@ -25,12 +25,7 @@ Read = Callable[[str, str], str]
 
 
 class DerivedTables:
-    """Derived tables of one snapshot of the project, in a separate schema.
-
-    Args:
-        db: the store.
-        schema: of the tables.
-    """
+    """Derived tables of one snapshot of the project, in a separate schema."""
 
     def __init__(self, db: Database, schema: str = SCHEMA) -> None:
         self.lock = threading.RLock()
@@ -49,12 +44,8 @@ class DerivedTables:
     def refresh(self, snapshot: str, read: Read | None) -> object:
         """Rebuild the tables unless they are those of a snapshot.
 
-        Args:
-            snapshot: a relation of (path, blob) for a FROM clause.
-            read: text of a file by path and object id; default: the passages' text.
-
-        Returns:
-            A token that changes whenever the tables do.
+        `snapshot`: a relation of (path, blob) for a FROM clause. `read`: text of a file by path and object id; default:
+        the passages' text. Returns a token that changes whenever the tables do.
         """
         if self._key is None:
             self._prepare()

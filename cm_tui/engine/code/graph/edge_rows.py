@@ -53,10 +53,8 @@ class _Site(NamedTuple):
 def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
     """Return an edge for each site in `near_site`, by path and line, with the id of the caller (negative: a module).
 
-    Args:
-        db: the store; `near_site` and `near_edge` hold the sites of the targets.
-        targets: the queried symbols.
-        hop: the step at which they were reached.
+    `db`: the store; `near_site` and `near_edge` hold the sites of the targets. `targets`: the queried symbols. `hop`:
+    the step at which they were reached.
     """
     found = []
     for site, meant in _sites(db):
@@ -73,9 +71,8 @@ def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Ed
 def callees(db: SchemaView, hop: int) -> list[tuple[Edge, int]]:
     """Return an edge for each site in `near_site`, by line, with the id of the callee (0: none is claimed).
 
-    Args:
-        db: the store; `near_site` and `near_edge` hold the sites within the queried symbols.
-        hop: the step at which they were reached.
+    `db`: the store; `near_site` and `near_edge` hold the sites within the queried symbols. `hop`: the step at which
+    they were reached.
     """
     found = []
     for site, meant in _sites(db):
@@ -94,11 +91,8 @@ def callees(db: SchemaView, hop: int) -> list[tuple[Edge, int]]:
 def unresolved(db: SchemaView, sites: Sequence[tuple[Any, ...]], hop: int, few: int) -> list[Edge]:
     """Return an edge without a target for each row of `unresolved.sql`.
 
-    Args:
-        db: the store.
-        sites: the rows.
-        hop: the step at which their names were reached.
-        few: where the project defines no more than so many by a name, they are named as candidates.
+    `hop`: the step at which their names were reached; `few`: where the project defines no more than so many by a name,
+    they are named as candidates.
     """
     namesakes: dict[tuple[str, str], list[SymbolKey]] = defaultdict(list)
     for name, family, *key in db.rows(script("namesakes"), [sorted({row[5] for row in sites})]) if sites else ():

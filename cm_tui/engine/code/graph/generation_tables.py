@@ -44,12 +44,7 @@ Pages = LRU[PageKey, Page[Edge]]
 
 
 class TableSet:
-    """Derived data of one state of the code.
-
-    Args:
-        db: the store.
-        number: of that state.
-    """
+    """Derived data of one state of the code."""
 
     def __init__(self, db: Database, number: int) -> None:
         self.number = number
@@ -73,9 +68,7 @@ class TableSet:
     def make(self, read: Read | None, *, whole: bool = False) -> None:
         """Build the tables if they are missing; called by a thread that reads this generation.
 
-        Args:
-            read: as for `DerivedTables.refresh`.
-            whole: resolve all calls, too, not only requested ones.
+        `read`: as for `DerivedTables.refresh`; `whole`: resolve all calls, too, not only requested ones.
         """
         with self._lock:
             if not self._is_made:
@@ -125,9 +118,8 @@ class GenerationTables:
     def asked(self, read: Read | None, *, resolve: bool) -> Iterator[TableSet]:
         """Hold the tables of the generation that this thread reads, made if need be.
 
-        Args:
-            read: as for `DerivedTables.refresh`.
-            resolve: the question is about calls: from the second of them on, all are resolved behind the answers.
+        `read`: as for `DerivedTables.refresh`; `resolve`: the question is about calls: from the second of them on, all
+        are resolved behind the answers.
         """
         with self._using() as found:
             self._read = read

@@ -35,11 +35,9 @@ class _Asked(NamedTuple):
 class Graph:
     """Definitions, calls and imports, of the current or any other relation of (path, blob).
 
-    Args:
-        db: the store.
-        read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
-        snapshot: the relation, for a FROM clause.
-        schema: of the derived tables; graphs of several snapshots in use have one each.
+    `read`: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
+    `snapshot`: the relation, for a FROM clause. `schema`: of the derived tables; graphs of several snapshots in use
+    have one each.
     """
 
     def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:
@@ -55,9 +53,7 @@ class Graph:
     ) -> Page[Symbol]:
         """Symbols in order of path and line; `match` is fuzzy and orders by fit.
 
-        Raises:
-            NotFoundError: the file is not in the index.
-            UsageError: there is no such kind.
+        Raises NotFoundError if the file is not in the index; UsageError if there is no such kind.
         """
         if kind is not None and kind not in SYMBOL_KINDS:
             raise UsageError(f"There is no kind of symbol {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
@@ -68,8 +64,7 @@ class Graph:
     def definitions(self, name: str | SymbolKey) -> Page[Symbol]:
         """Definitions of a name or of the end of a qualified name, at a separator (`.`, `::`, `#`, `/`).
 
-        Raises:
-            NotFoundError: nothing has that name; the hint has similar names.
+        Raises NotFoundError if nothing has that name; the hint has similar names.
         """
         found = lookup.find_definitions(self._db, self._snapshot, name)
         return Page(found, len(found))
@@ -86,18 +81,10 @@ class Graph:
         """Call sites of a symbol, then of their own symbols, up to `depth` hops; each site once.
 
         Sites that may mean another symbol, or something unknown, come last, as `ambiguous`; no hop follows them.
-        Unresolved sites with the same names are counted.
-
-        Args:
-            name: a name, the end of a qualified one, or a key.
-            depth: how many hops.
-            kinds: kinds of reference.
-            unresolved: list the unresolved sites instead of the callers.
-            text: read the lines of the sites, and count unresolved ones.
-
-        Raises:
-            NotFoundError: nothing has that name.
-            UsageError: the depth is not 1, 2 or 3.
+        Unresolved sites with the same names are counted. `name`: a name, the end of a qualified one, or a key; `depth`:
+        how many hops; `kinds`: kinds of reference; `unresolved`: list the unresolved sites instead of the callers;
+        `text`: read the lines of the sites, and count unresolved ones. Raises NotFoundError if nothing has that name;
+        UsageError if the depth is not 1, 2 or 3.
         """
         missed: list[Edge] = []
         seen: set[str] = set()
@@ -123,9 +110,7 @@ class Graph:
     ) -> Page[Edge]:
         """Return the callees of a symbol and its members; `path` is empty for those outside the project.
 
-        Raises:
-            NotFoundError: nothing has that name.
-            UsageError: the depth is not 1, 2 or 3.
+        Raises NotFoundError if nothing has that name; UsageError if the depth is not 1, 2 or 3.
         """
         return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
 
@@ -140,8 +125,7 @@ class Graph:
     def dependencies(self, path: str) -> Page[ImportEdge]:
         """Return what a file imports, in order of line.
 
-        Raises:
-            NotFoundError: the file is not in the index.
+        Raises NotFoundError if the file is not in the index.
         """
         with self._asked() as asked:
             lookup.check_file(self._db, self._snapshot, path)
@@ -150,8 +134,7 @@ class Graph:
     def importers(self, target: str) -> Page[ImportEdge]:
         """Return the importers of a file, a folder's package, or a module by name (even outside the project).
 
-        Raises:
-            NotFoundError: no file has that name, and nothing imports a module of that name.
+        Raises NotFoundError if no file has that name, and nothing imports a module of that name.
         """
         plain = target.strip().removesuffix("/")
         with self._asked() as asked:

@@ -56,9 +56,7 @@ class Bound:
 class Binder:
     """Turns import rows into bindings, language by language.
 
-    Args:
-        modules: the files.
-        defined: (file id, name) of what packages' `__init__` files define themselves.
+    `defined`: (file id, name) of what packages' `__init__` files define themselves.
     """
 
     def __init__(self, modules: ModuleIndex, defined: set[tuple[int, str]]) -> None:

@@ -26,12 +26,8 @@ LEFT JOIN graph.holder h ON h.id = f.id * 1000000 + i.symbol ORDER BY f.id, i.li
 def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder:
     """Fill `env`, `star`, `import_target` and `package` from the files and definitions of a set of tables.
 
-    Args:
-        view: the set; has `file`, `def` and `holder`.
-        manifests: text of the files that define module names, by path.
-
-    Returns:
-        The lookup of files by module name.
+    `view`: the set; has `file`, `def` and `holder`. `manifests`: text of the files that define module names, by path.
+    Returns the lookup of files by module name.
     """
     modules = ModuleIndex([File(*row) for row in view.rows("SELECT id, path, family FROM graph.file")], manifests)
     _add_namespaces(view, modules)

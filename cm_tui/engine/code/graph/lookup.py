@@ -25,11 +25,7 @@ _FLAT_NAME = "replace(replace(lower(s.name), '_', ''), '-', '')"
 
 
 def list_symbols(db: Database, snapshot: str, file: str | None, kind: str | None, limit: int) -> Page[Symbol]:
-    """Symbols in order of path and line.
-
-    Raises:
-        NotFoundError: the file is not in the index.
-    """
+    """Symbols in order of path and line. Raises NotFoundError if the file is not in the index."""
     if file is not None:
         check_file(db, snapshot, file)
     where, values = _where(file, kind)
@@ -42,11 +38,7 @@ def list_symbols(db: Database, snapshot: str, file: str | None, kind: str | None
 
 
 def check_file(db: Database, snapshot: str, file: str) -> None:
-    """Make sure that a file is in the index.
-
-    Raises:
-        NotFoundError: it is not; close paths are suggested.
-    """
+    """Make sure that a file is in the index. Raises NotFoundError if it is not; close paths are suggested."""
     if not db.value(f"SELECT count(*) FROM {snapshot} WHERE path = ?", [file]):  # noqa: S608 - our own relation
         known = [row[0] for row in db.rows(f"SELECT path FROM {snapshot}")]  # noqa: S608 - likewise
         if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
@@ -80,8 +72,7 @@ def match_symbols(
 def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tuple[Symbol, ...]:
     """Definitions of a key, a name, an ending of a qualified name, or an ending of a path and a name.
 
-    Raises:
-        NotFoundError: nothing has that name; similar names are suggested.
+    Raises NotFoundError if nothing has that name; similar names are suggested.
     """
     if isinstance(name, SymbolKey):
         rows = db.rows(

@@ -39,9 +39,7 @@ folder_of = lru_cache(maxsize=1 << 16)(posixpath.dirname)
 class ModuleIndex:
     """Files by path and by folder; folders and packages get ids on demand.
 
-    Args:
-        files: everything in the snapshot.
-        texts: content of the manifests (`tsconfig.json`, `go.mod`, …) by path.
+    `files`: everything in the snapshot; `texts`: content of the manifests (`tsconfig.json`, `go.mod`, …) by path.
     """
 
     def __init__(self, files: Iterable[File], texts: Mapping[str, str]) -> None:

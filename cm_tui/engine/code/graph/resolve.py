@@ -30,11 +30,8 @@ class Resolver:
     """Runs the tiers in SQL.
 
     The first requests for a state of the index resolve only references with the requested names. Later all are resolved
-    once, and further requests read the result; both run the same SQL.
-
-    Args:
-        tables: input of the tiers.
-        partial_questions: number of partial requests.
+    once, and further requests read the result; both run the same SQL. `tables`: input of the tiers;
+    `partial_questions`: number of partial requests.
     """
 
     def __init__(self, tables: DerivedTables, partial_questions: int = 1) -> None:
@@ -125,13 +122,9 @@ class Resolver:
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
 
-        Args:
-            kinds: kinds of reference.
-            blind: ignore receivers, to measure resolution by names alone.
-
-        Returns:
-            Rows of (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its
-            line, line of the caller); the definition is None for unresolved sites.
+        `kinds`: kinds of reference; `blind`: ignore receivers, to measure resolution by names alone. Returns rows of
+        (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its line, line of
+        the caller); the definition is None for unresolved sites.
         """
         self._resolve(f"r.kind IN ({_quoted(kinds)})")
         if blind:
@@ -156,9 +149,7 @@ class Resolver:
     def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
         """Return edges with the source line of their sites; empty if neither a passage nor a file has it.
 
-        Args:
-            edges: call sites.
-            read: as for `DerivedTables.refresh`: a past state has no passages.
+        `edges`: call sites; `read`: as for `DerivedTables.refresh`: a past state has no passages.
         """
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:

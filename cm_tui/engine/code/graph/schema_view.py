@@ -27,12 +27,7 @@ def script(name: str) -> str:
 
 
 class SchemaView:
-    """View of a store with one set of derived tables: `graph.` in a query is the schema of that set.
-
-    Args:
-        db: the store.
-        schema: of the set.
-    """
+    """View of a store with one set of derived tables: `graph.` in a query is the schema of that set."""
 
     def __init__(self, db: Database, schema: str) -> None:
         # The store is the key of the sets: a strong reference would keep it forever.
@@ -76,11 +71,8 @@ class SchemaView:
     def fill(self, table: str, names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, append: bool = False) -> None:
         """Fill a table of the set with rows of integers, strings and booleans.
 
-        Args:
-            table: recreated unless `append` is set.
-            names: of its columns; those of `segs` are split at dots.
-            rows: values in that order.
-            append: keep existing rows.
+        `table`: recreated unless `append` is set. `names`: of its columns; those of `segs` are split at dots. `rows`:
+        values in that order. `append`: keep existing rows.
         """
         from arro3.core import Array, DataType, Table
 

@@ -33,11 +33,7 @@ Span = tuple[str, int, int, int | None]
 class Backfill:
     """One import of the mainline; each `step` is a batch, and the store is consistent after each.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-        goal: ordinal to go back to.
+    `config`: what is indexed; `goal`: ordinal to go back to.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config, goal: int) -> None:
@@ -59,8 +55,7 @@ class Backfill:
     def steps(self, cancel: Cancel) -> Generator[Coverage, None, None]:
         """Read on, a batch at a time, until the goal is reached or git has no more.
 
-        Raises:
-            CancelledError: it was cancelled; finished batches are kept.
+        Raises CancelledError if it was cancelled; finished batches are kept.
         """
         turn = WriterLock.of(self._db)
         turn.readers += 1

@@ -46,8 +46,7 @@ class MainlineCommits:
     def ensure(self) -> None:
         """Update the mainline to the indexed commit, as far as this clone has it.
 
-        Raises:
-            NotIndexedError: there is no index yet.
+        Raises NotIndexedError if there is no index yet.
         """
         if not self.is_indexed:
             raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")

@@ -18,13 +18,7 @@ from cm_tui.model.history import SHORT_SHA
 
 
 class CoverageReport:
-    """Reports on one store's coverage of the mainline.
-
-    Args:
-        db: the store.
-        repository: the checkout.
-        commits: the mainline.
-    """
+    """Reports on one store's coverage of the mainline."""
 
     def __init__(self, db: Database, repository: Repository, commits: MainlineCommits) -> None:
         self._db = db

@@ -45,12 +45,7 @@ _WHY: dict[str, tuple[DriftState, str]] = {
 class DriftDetector:
     """Compares the index with the checkout.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-        revisions: resolves names.
-        snapshots: compares two of them.
+    `revisions`: resolves names; `snapshots`: compares two of them.
     """
 
     def __init__(
@@ -66,11 +61,8 @@ class DriftDetector:
     def find(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
         """Find every symbol that differs between the two.
 
-        Args:
-            plan: which files differ.
-            since: also what changed since this revision; `last`: since the user last looked.
-            limit: how many rows and changes at most.
-            looked: store the indexed commit as the one that the user last looked at.
+        `since`: also what changed since this revision; `last`: since the user last looked. `limit`: how many rows and
+        changes at most. `looked`: store the indexed commit as the one that the user last looked at.
         """
         notes = list(plan.notes)
         rows = list(self._rows(plan, notes))

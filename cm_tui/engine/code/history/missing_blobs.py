@@ -22,9 +22,7 @@ _BLOBS = f"(SELECT id FROM blob WHERE language = '{LANGUAGE}')"  # noqa: S608 - 
 def store(db: Database, oids: dict[str, int]) -> None:
     """Insert blobs without content; the caller holds the transaction.
 
-    Args:
-        db: the store.
-        oids: number of each blob by object id.
+    `oids`: number of each blob by object id.
     """
     names = ("id", "oid", "language", "bytes", "lines", "generated", "parsed_by", "error")
     values = ((number, oid, LANGUAGE, 0, 0, False, EXTRACTOR_VERSION, ERROR) for oid, number in oids.items())

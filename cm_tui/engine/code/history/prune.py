@@ -38,12 +38,7 @@ SELECT (SELECT count(*) FROM file_span WHERE {where}),
 
 
 class Pruner:
-    """Drops spans, and the blobs that nothing else refers to.
-
-    Args:
-        db: the store.
-        revisions: resolves names on its mainline.
-    """
+    """Drops spans, and the blobs that nothing else refers to. `revisions`: resolves names on its mainline."""
 
     def __init__(self, db: Database, revisions: Revisions) -> None:
         self._db = db
@@ -53,8 +48,7 @@ class Pruner:
     def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> PruneReport:
         """Count what would be dropped, and drop it unless this is a dry run.
 
-        Raises:
-            UsageError: not exactly one of the three is given, or the age is malformed.
+        Raises UsageError: not exactly one of the three is given, or the age is malformed.
         """
         if (before is not None) + (older_than is not None) + everything != 1:
             raise UsageError("Say what to drop: before a revision, older than an age, or everything.")

@@ -31,12 +31,7 @@ _KEPT_ORDINALS = 200_000
 class Revisions:
     """Resolves names in one store.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        commits: the mainline.
-        report: returns why a commit is unavailable.
-        side: the files of commits off the mainline.
+    `report`: returns why a commit is unavailable; `side`: the files of commits off the mainline.
     """
 
     def __init__(
@@ -54,9 +49,8 @@ class Revisions:
     def resolve(self, revision: str) -> ResolvedRevision:
         """Find the commit that a name means, and where it lies.
 
-        Raises:
-            NotFoundError: nothing is called so.
-            UsageError: the name is ambiguous or malformed, or there is no git.
+        Raises NotFoundError if nothing is called so; UsageError if the name is ambiguous or malformed, or there is no
+        git.
         """
         self.commits.ensure()
         name = revision.strip()
@@ -90,8 +84,7 @@ class Revisions:
     def on_mainline(self, revision: str) -> tuple[int, str]:
         """Return the ordinal of a revision, or of its nearest ancestor, and a note about the difference.
 
-        Raises:
-            NotFoundError: there is no such revision, or it shares no commit with the mainline.
+        Raises NotFoundError if there is no such revision, or it shares no commit with the mainline.
         """
         resolved = self.resolve(revision)
         if not resolved.moment.ordinal:
@@ -123,9 +116,7 @@ class Revisions:
     def point(self, sha: str) -> CommitPoint:
         """Return where a commit lies; whether it can be answered is not looked at.
 
-        Raises:
-            MissingError: it is not in this clone, or damaged.
-            NotFoundError: there is no commit yet.
+        Raises MissingError if it is not in this clone, or damaged; NotFoundError if there is no commit yet.
         """
         on_mainline, head = self.commits.of_shas([sha]).get(sha), self.commits.head()
         if on_mainline is not None:
@@ -143,10 +134,8 @@ class Revisions:
         """Find the place of a commit off the mainline.
 
         Every path from a commit to the mainline first meets it at an ancestor: the highest of those is the nearest.
-
-        Returns:
-            The ordinal of the nearest ancestor on the mainline (0: none); the number of commits on the paths to it;
-            whether all of those are in this clone.
+        Returns the ordinal of the nearest ancestor on the mainline (0: none); the number of commits on the paths to it;
+        whether all of those are in this clone.
         """
         key = (sha, head.sha, head.ordinal)
         if (known := self._places.get(key)) is not None:

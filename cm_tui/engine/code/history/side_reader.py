@@ -34,13 +34,7 @@ _ATTEMPTS = 5
 
 
 class SideReader:
-    """Reads commits off the mainline into one store, one at a time.
-
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed.
-    """
+    """Reads commits off the mainline into one store, one at a time. `config`: what is indexed."""
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:
         self._db = db
@@ -65,8 +59,7 @@ class SideReader:
     def files(self, commit: CommitPoint) -> str:
         """Return a commit's files as `stored` does, after reading them if necessary.
 
-        Raises:
-            NotFoundError: its tree is not in this clone, or there is more to read than one request may take.
+        Raises NotFoundError if its tree is not in this clone, or there is more to read than one request may take.
         """
         found = self.stored(commit.sha)
         if found is not None:
@@ -117,9 +110,8 @@ class _Reading:
     def run(self, used: Sequence[int]) -> None:
         """Read all of it, or up to a change of the mainline; then nothing is complete.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
-            NotFoundError: it takes longer than a request may.
+        Raises MissingError if a tree is not in this clone, or damaged; NotFoundError if it takes longer than a request
+        may.
         """
         turn = WriterLock.of(self._db)
         until = time.monotonic() + LONGEST_SECONDS

@@ -27,11 +27,7 @@ _ATTEMPTS = 5
 class Snapshots:
     """Finds snapshots in one store; each is a relation of (path, blob), for a FROM clause.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        revisions: resolves names.
-        side: the files of commits off the mainline.
+    `revisions`: resolves names; `side`: the files of commits off the mainline.
     """
 
     def __init__(self, db: Database, repository: Repository, revisions: Revisions, side: SideReader) -> None:
@@ -43,8 +39,7 @@ class Snapshots:
     def require(self, revision: str) -> ResolvedRevision:
         """Resolve a name to an available revision; one off the mainline is read first.
 
-        Raises:
-            NotFoundError: there is no such revision, or its content is unknown.
+        Raises NotFoundError if there is no such revision, or its content is unknown.
         """
         resolved = self._revisions.resolve(revision)
         if resolved.moment.ahead and not resolved.known:
@@ -68,8 +63,7 @@ class Snapshots:
     def of(self, resolved: ResolvedRevision) -> str:
         """Return the snapshot of a revision that is known, or lies off the mainline.
 
-        Raises:
-            NotFoundError: it lies off the mainline and cannot be read.
+        Raises NotFoundError if it lies off the mainline and cannot be read.
         """
         commit = resolved.moment
         return self._side.files(commit) if commit.ahead else self.at(commit.ordinal)
@@ -86,8 +80,7 @@ class Snapshots:
     def changes(self, before: str, after: str, limit: int) -> Page[SymbolChange]:
         """Compare the symbols of two revisions.
 
-        Raises:
-            NotFoundError: there is no such revision, or it is not known.
+        Raises NotFoundError if there is no such revision, or it is not known.
         """
         older, note = self._before(before)
         newer = self.require(after)

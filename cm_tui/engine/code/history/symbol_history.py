@@ -28,13 +28,7 @@ class _Event(NamedTuple):
 
 
 class SymbolHistories:
-    """Finds histories in one store.
-
-    Args:
-        db: the store.
-        commits: its mainline.
-        report: on the known part of the mainline.
-    """
+    """Finds histories in one store. `report`: on the known part of the mainline."""
 
     def __init__(self, db: Database, commits: MainlineCommits, report: CoverageReport) -> None:
         self._commits = commits
@@ -47,9 +41,7 @@ class SymbolHistories:
     def find(self, name: str | SymbolKey, limit: int) -> Page[SymbolHistory]:
         """Return the histories of symbols with a name: current ones, then the last removed first.
 
-        Raises:
-            NotFoundError: no known symbol ever had it.
-            UsageError: the name is empty.
+        Raises NotFoundError if no known symbol ever had it; UsageError if the name is empty.
         """
         keys = self._versions.find(name)
         if not keys:

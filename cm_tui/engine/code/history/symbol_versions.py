@@ -52,9 +52,7 @@ _Passage = tuple[str, int, int]
 class SymbolVersions:
     """Versions of symbols, loaded by name.
 
-    Args:
-        db: the store.
-        with_spans: whether history was read; otherwise there is only the current state.
+    `with_spans`: whether history was read; otherwise there is only the current state.
     """
 
     def __init__(self, db: Database, *, with_spans: bool) -> None:
@@ -79,8 +77,7 @@ class SymbolVersions:
     def find(self, name: str | SymbolKey) -> list[SymbolKey]:
         """Return the symbols that bear a name, with their versions loaded.
 
-        Raises:
-            UsageError: the name is empty.
+        Raises UsageError if the name is empty.
         """
         if isinstance(name, SymbolKey):
             sql = "SELECT DISTINCT name FROM symbol WHERE qualname = ? AND kind = ?"

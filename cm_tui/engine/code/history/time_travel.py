@@ -54,10 +54,7 @@ FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDE
 class HistoricalView:
     """Queries on revisions: commits of the mainline, and others.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        config: what is indexed, and how far back.
+    `config`: what is indexed, and how far back.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:
@@ -98,8 +95,7 @@ class HistoricalView:
     def ask(self, revision: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
         """Query the graph of a revision, and add the revision's note.
 
-        Raises:
-            NotFoundError: there is no such revision, or its content is unknown.
+        Raises NotFoundError if there is no such revision, or its content is unknown.
         """
 
         def answer() -> Page[T]:
@@ -126,8 +122,7 @@ class HistoricalView:
     def source(self, revision: str, path: str, start_line: int, end_line: int | None) -> Source:
         """Return lines of a file as it was at a revision.
 
-        Raises:
-            NotFoundError: it was not there then, or its content is not in this clone.
+        Raises NotFoundError if it was not there then, or its content is not in this clone.
         """
 
         def answer() -> tuple[CommitPoint, list[tuple[Any, ...]]]:
@@ -153,8 +148,7 @@ class HistoricalView:
     def backfill(self, *, depth: int | None, since: str | None, cancel: Cancel) -> Generator[Progress, None, None]:
         """Import the mainline back to a depth or a revision, or as far as it goes.
 
-        Raises:
-            UsageError: the depth is not a number of commits, or both are given.
+        Raises UsageError if the depth is not a number of commits, or both are given.
         """
         if depth is not None and (depth < 1 or since is not None):
             raise UsageError("Give a depth of 1 or more, or a revision to go back to, not both.")

@@ -38,12 +38,8 @@ class _AllTracked(Container[str]):
 class TreeReader:
     """Selects files of any commit by the current rules, and parses each new content once.
 
-    Used while the writer lock is held; `begin` reads what other processes have parsed meanwhile.
-
-    Args:
-        db: the store.
-        repository: where content is.
-        config: what is indexed.
+    Used while the writer lock is held; `begin` reads what other processes have parsed meanwhile. `config`: what is
+    indexed.
     """
 
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:
@@ -65,11 +61,7 @@ class TreeReader:
         self.parsed = 0
 
     def begin(self, oids: Collection[str] | None = None) -> None:
-        """Load the store's current data.
-
-        Args:
-            oids: contents that will be read; default: all.
-        """
+        """Load the store's current data. `oids`: contents that will be read; default: all."""
         sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? {} ORDER BY id"
         if oids is None:
             rows = self._db.rows(sql.format(""), [EXTRACTOR_VERSION])
@@ -93,8 +85,7 @@ class TreeReader:
     def changes(self, before: bytes | None, after: bytes) -> Iterator[tuple[str, int | None, int | None]]:
         """Yield paths at which two trees differ, with the blob on each side; None: nothing to index there.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
+        Raises MissingError if a tree is not in this clone, or damaged.
         """
         for change in self.differing(before, after):
             old = self.blob_of(before, change.path, change.before)
@@ -105,8 +96,7 @@ class TreeReader:
     def differing(self, before: bytes | None, after: bytes) -> list[Change]:
         """Return the paths at which two trees may differ for the index.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
+        Raises MissingError if a tree is not in this clone, or damaged.
         """
         found = list(self.trees.changes(before, after))
         return [*found, *self._around_vendors(found, before, after)]

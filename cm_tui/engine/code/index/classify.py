@@ -17,12 +17,8 @@ from cm_tui.engine.code.scan.working_tree import ScannedFiles
 class FileClassifier:
     """Classifies every file of a scan; files to parse are returned as tasks.
 
-    Args:
-        scan: the files. An edited file gets its new object id there.
-        stored: the stored state.
-        contents: reads files.
-        rules: the project's rules.
-        full: parse stored files again.
+    `scan`: the files. An edited file gets its new object id there. `contents`: reads files. `full`: parse stored files
+    again.
     """
 
     def __init__(

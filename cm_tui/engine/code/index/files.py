@@ -60,13 +60,8 @@ def skipped(db: Database) -> Page[SkippedFile]:
 def relative(root: Path, path: str) -> str:
     """Return a path as the index has it: relative to the root, with `/`.
 
-    Args:
-        root: the project's root.
-        path: absolute, relative to the root, or relative to the current folder where that names a file.
-
-    Raises:
-        RefusedError: it leads out of the project.
-        NotFoundError: no system has such a path.
+    `path`: absolute, relative to the root, or relative to the current folder where that names a file. Raises
+    RefusedError if it leads out of the project; NotFoundError if no system has such a path.
     """
     given = Path(path)
     with contextlib.suppress(RuntimeError):
@@ -122,9 +117,7 @@ class _File:
 class FileView:
     """Files of the index for one request: each is read once, and the symbols of many at a time.
 
-    Args:
-        db: the store.
-        contents: reads files on disk and in git.
+    `contents`: reads files on disk and in git.
     """
 
     def __init__(self, db: Database, contents: ContentReader) -> None:
@@ -156,10 +149,8 @@ class FileView:
     def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
         """Lines of an indexed file, from disk; from the index if it was removed or replaced by a link.
 
-        A memory that is not a file, such as an episode, has lines, too; a file with the same path comes first.
-
-        Raises:
-            NotFoundError: the file is not in the index, or its text no longer exists.
+        A memory that is not a file, such as an episode, has lines, too; a file with the same path comes first. Raises
+        NotFoundError if the file is not in the index, or its text no longer exists.
         """
         if path not in self._files:
             self._files[path] = self._read(path)

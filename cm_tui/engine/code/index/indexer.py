@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 class Indexer:
     """Index runs of one project.
 
-    Args:
-        db: its store.
-        root: the checkout to index.
-        config: what is indexed, and with which model.
-        vectors: the vector index in use; opened on demand by default.
-        sources: of the passages.
+    `config`: what is indexed, and with which model. `vectors`: the vector index in use; opened on demand by default.
+    `sources`: of the passages.
     """
 
     def __init__(
@@ -43,12 +39,8 @@ class Indexer:
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return the plan of a run; reads only files that differ from HEAD on disk.
 
-        Args:
-            full: as for `run`.
-            since: compare with this commit instead of with the index.
-
-        Raises:
-            NotFoundError: there is no such commit.
+        `full`: as for `run`; `since`: compare with this commit instead of with the index. Raises NotFoundError if there
+        is no such commit.
         """
         from cm_tui.engine.code.index.plan import make_plan
 

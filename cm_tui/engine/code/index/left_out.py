@@ -31,11 +31,7 @@ class LeftOut(NamedTuple):
 def left_out(db: Database, repository: Repository, root: Path, name: str) -> LeftOut | None:
     """Return why a file is not in the index; None: no such file.
 
-    Args:
-        db: the project's store.
-        repository: the project's.
-        root: its root.
-        name: a path or an ending of one, with or without lines after it.
+    `name`: a path or an ending of one, with or without lines after it.
     """
     plain = _LINES.sub("", name.strip())
     path = _inside(root, plain)

@@ -25,15 +25,8 @@ _BYTES_A_SECOND = 1_600_000
 def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, since: str | None) -> IndexPlan:
     """Compare the project with its index.
 
-    Args:
-        db: the store.
-        root: the checkout.
-        config: what is indexed.
-        full: count everything as work.
-        since: compare with this commit instead of with the index.
-
-    Raises:
-        NotFoundError: there is no such commit.
+    `full`: count everything as work; `since`: compare with this commit instead of with the index. Raises NotFoundError
+    if there is no such commit.
     """
     repository = Repository(root.resolve(), db.folder / "shadow")
     contents = ContentReader(repository)

@@ -64,10 +64,8 @@ class StoredState:
 def load(db: Database, extractor: str, rules: str) -> StoredState:
     """Read the state of the last run.
 
-    Args:
-        db: the store.
-        extractor: version of the extractor; blobs of another one have to be parsed again.
-        rules: digest of the rules; verdicts by other rules are dropped.
+    `extractor`: version of the extractor; blobs of another one have to be parsed again. `rules`: digest of the rules;
+    verdicts by other rules are dropped.
     """
     stored = StoredState(meta=dict(db.rows("SELECT key, value FROM meta")))
     stored.next_id = db.number(NEXT_BLOB, 1)

@@ -46,15 +46,8 @@ def summarise(
 ) -> IndexSummary:
     """Count the content of the index, and the differences from before the run.
 
-    Args:
-        db: the store.
-        state: the new state.
-        stored: the previous state.
-        blobs: number of parsed files.
-        embedded: number of embedded passages.
-        seconds: by stage.
-        mode: the current search mode.
-        notes: reasons for a lesser mode.
+    `state`: the new state; `stored`: the previous state; `blobs`: number of parsed files; `embedded`: number of
+    embedded passages; `seconds`: by stage; `mode`: the current search mode; `notes`: reasons for a lesser mode.
     """
     return IndexSummary(
         files=len(state.now()),

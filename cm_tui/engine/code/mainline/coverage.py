@@ -45,11 +45,7 @@ class Coverage:
 
 
 def load(db: Database) -> Coverage:
-    """The covered part.
-
-    Raises:
-        StoreDamagedError: the store's record of it cannot be read.
-    """
+    """The covered part. Raises StoreDamagedError if the store's record of it cannot be read."""
     text = db.get_meta(_KEY)
     try:
         return Coverage(**json.loads(text)) if text else Coverage()
@@ -65,10 +61,8 @@ def save(db: Database, covered: Coverage) -> None:
 def truncate_to(db: Database, *, keep: int, shift: int = 0) -> None:
     """Reset the spans to an ordinal, above which the mainline has changed.
 
-    Args:
-        db: the store; the caller holds the transaction.
-        keep: the last unchanged ordinal, after the shift.
-        shift: how far ordinals move first.
+    `db`: the store; the caller holds the transaction. `keep`: the last unchanged ordinal, after the shift. `shift`: how
+    far ordinals move first.
     """
     covered = load(db)
     if covered.to_ord and shift:

@@ -53,13 +53,9 @@ SELECT sha FROM (
 def keep_leaving(db: Database, *, keep: int, first: int, last: int, rules: str, returning: Sequence[str] = ()) -> None:
     """Keep the changes of commits that are about to leave the mainline.
 
-    Args:
-        db: the store with its old mainline and spans; the caller holds the transaction.
-        keep: the last ordinal that stays.
-        first: the first ordinal with known changes; 0: no spans.
-        last: the last one.
-        rules: digest of the rules by which files were selected in them.
-        returning: the new commits; what is known of them is needed first.
+    `db`: the store with its old mainline and spans; the caller holds the transaction. `keep`: the last ordinal that
+    stays. `first`: the first ordinal with known changes; 0: no spans. `last`: the last one. `rules`: digest of the
+    rules by which files were selected in them. `returning`: the new commits; what is known of them is needed first.
     """
     if not db.value("SELECT count(*) FROM line_commit WHERE ord > ?", [keep]):
         return
@@ -105,11 +101,7 @@ def commits(db: Database) -> Known:
 def changes(db: Database, first: int, last: int, rules: str) -> dict[int, Changes]:
     """Return the changes of commits that are on the mainline again, by ordinal; those with unknown changes are omitted.
 
-    Args:
-        db: the store.
-        first: the first ordinal.
-        last: the last one.
-        rules: digest of the rules by which files are selected.
+    `last`: the last one; `rules`: digest of the rules by which files are selected.
     """
     found: dict[int, Changes] = {}
     if not is_by(db, rules):

@@ -73,10 +73,7 @@ def add(db: Database, number: int, files: Sequence[SideFile]) -> None:
 def complete(db: Database, number: int, used: Sequence[int]) -> bool:
     """Mark a commit as complete; return whether others were dropped. The caller holds the transaction.
 
-    Args:
-        db: the store.
-        number: of the commit.
-        used: others that were used meanwhile, the latest last.
+    `used`: others that were used meanwhile, the latest last.
     """
     db.execute("UPDATE side_commit SET whole = true WHERE id = ?", [number])
     newest = int(db.value("SELECT max(used) FROM side_commit"))

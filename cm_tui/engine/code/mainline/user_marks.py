@@ -26,11 +26,7 @@ def read(folder: Path) -> dict[str, str]:
 
 
 def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
-    """Set a mark, or take it away.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
+    """Set a mark, or take it away. Raises StoreError if the file cannot be written."""
     before = read(folder)
     after = {key: value for key, value in {**before, mark: sha}.items() if value is not None}
     if after != before:

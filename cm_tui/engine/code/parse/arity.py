@@ -25,8 +25,7 @@ def argument_count(args: Node | None, found: Findings) -> int | None:
 def parameter_range(params: Node | None, language: Language, *, in_class: bool) -> tuple[int | None, int | None]:
     """Return the minimum and maximum number of arguments for a parameter list.
 
-    Returns:
-        (None, None): no list; a maximum of None with a minimum: any number.
+    Returns (None, None): no list; a maximum of None with a minimum: any number.
     """
     if params is None:
         return None, None

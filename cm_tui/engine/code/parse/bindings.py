@@ -32,13 +32,7 @@ def extract_bindings(
 
 
 class _Bindings:
-    """Rows of one file's bindings.
-
-    Args:
-        around: the file's symbols.
-        language: with its transparent and built-in types.
-        imports: of the file.
-    """
+    """Rows of one file's bindings. `language`: with its transparent and built-in types."""
 
     def __init__(self, around: EnclosingSymbols, language: Language, imports: Sequence[ParsedImport]) -> None:
         self.rows: dict[ParsedBinding, None] = {}

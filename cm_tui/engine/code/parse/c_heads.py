@@ -58,9 +58,8 @@ class Head:
 def read_heads(data: bytes, closing: dict[int, int]) -> Iterator[Head]:
     """Yield the heads at the level of a file, of namespaces and of types, in order.
 
-    Args:
-        data: C or C++ text without branches of conditionals that contradict one another.
-        closing: position of the closing bracket by that of the opening one.
+    `data`: C or C++ text without branches of conditionals that contradict one another; `closing`: position of the
+    closing bracket by that of the opening one.
     """
     return _Reader(data, closing).heads()
 

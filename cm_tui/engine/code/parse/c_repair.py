@@ -33,12 +33,8 @@ class Repaired(NamedTuple):
 def repair(language: Language, data: bytes, tree: Tree) -> Repaired:
     """Return the tree of a text after blanking macros and contradicting branches where the grammar failed.
 
-    Positions are unchanged. A tree is kept when it has fewer errors than the one before.
-
-    Args:
-        language: C or C++.
-        data: the parsed text.
-        tree: its tree, with errors.
+    Positions are unchanged. A tree is kept when it has fewer errors than the one before. `language`: C or C++; `data`:
+    the parsed text.
     """
     errors, harmful = _errors(tree)
     if not harmful:

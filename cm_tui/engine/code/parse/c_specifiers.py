@@ -39,9 +39,7 @@ def words_in(tokens: list[Token]) -> int:
 def specifier_macros(tokens: list[Token], *, typed: bool) -> Iterator[Range]:
     """Yield the macros among the words before a name.
 
-    Args:
-        tokens: those before the name.
-        typed: the type comes after them; so none of them is one.
+    `typed`: the type comes after them; so none of them is one.
     """
     names = _names(tokens)
     built_in = typed or any(token.text in TYPES or token.text in TYPE_WORDS for token in tokens)

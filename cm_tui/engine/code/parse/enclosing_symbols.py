@@ -12,8 +12,7 @@ from cm_tui.engine.code.parse.symbol_tree import CLASS_LIKE, VALUES
 class EnclosingSymbols:
     """Index of symbols by the bytes they cover; answers in logarithmic time.
 
-    Args:
-        located: symbols in order of appearance.
+    `located`: symbols in order of appearance.
     """
 
     def __init__(self, located: Sequence[LocatedSymbol]) -> None:

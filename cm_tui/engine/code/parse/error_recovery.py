@@ -13,13 +13,9 @@ _CLOSING = ("}", ")")
 def recover_functions(found: Findings, pattern: str, lines: Sequence[str]) -> None:
     """Add the functions whose first line matches and that no definition begins on.
 
-    A function ends on its first line when its bracket closes there, else on the first line with a closing bracket
-    that is indented as it is.
-
-    Args:
-        found: findings of the query; gets the functions.
-        pattern: regular expression of a function's first line, its name in the group `name`.
-        lines: the file's lines.
+    A function ends on its first line when its bracket closes there, else on the first line with a closing bracket that
+    is indented as it is. `found`: findings of the query; gets the functions. `pattern`: regular expression of a
+    function's first line, its name in the group `name`.
     """
     opening = re.compile(pattern)
     known = {raw.first_row for raw in found.symbols.values() if raw.kind == "function"}

@@ -152,13 +152,9 @@ def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | Non
 def bound_types(text: str, transparent: Collection[str], builtin: Collection[str]) -> list[str]:
     """Return the possible types of a name declared as `text`, as plain dotted names.
 
-    Args:
-        text: a type as written.
-        transparent: generic types that are replaced by their first argument (`Optional`, `Box`).
-        builtin: built-in types, which are dropped.
-
-    Returns:
-        One name for each member of a union; none for arrays and invalid names.
+    `text`: a type as written; `transparent`: generic types that are replaced by their first argument (`Optional`,
+    `Box`); `builtin`: built-in types, which are dropped. Returns one name for each member of a union; none for arrays
+    and invalid names.
     """
     if text.isidentifier() and text not in transparent:
         return [] if text in builtin else [text]

@@ -38,14 +38,8 @@ _ONE_LINE = 2
 def parse_blob(oid: str, language: str, data: bytes, encoding: str = "") -> ParsedBlob:
     """Parse a blob; never fails on bad content.
 
-    Args:
-        oid: git object id, passed through.
-        language: a key of `LANGUAGES`; others are treated as text.
-        data: the content.
-        encoding: declared for it elsewhere.
-
-    Returns:
-        The rows; chunks of lines, with `error` set, when it could not be parsed.
+    `oid`: git object id, passed through. `language`: a key of `LANGUAGES`; others are treated as text. `encoding`:
+    declared for it elsewhere. Returns the rows; chunks of lines, with `error` set, when it could not be parsed.
     """
     size = len(data)
     text, problem = decode(data, encoding)

@@ -46,8 +46,7 @@ class Pool(WorkerPool["_Worker"]):
     def parse(self, tasks: Iterable[Task]) -> Iterator[Batch]:
         """Yield the rows of blobs, a batch at a time; tasks are taken as the work goes on.
 
-        Raises:
-            WorkerLostError: a process ended while it only split a blob into lines.
+        Raises WorkerLostError if a process ended while it only split a blob into lines.
         """
         stream = iter(tasks)
         first: list[Task] = []

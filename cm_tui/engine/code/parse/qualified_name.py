@@ -15,8 +15,7 @@ _ENDING = re.compile(r"(/__init__)?\.[^./]+$")
 class QualifiedName:
     """A typed name, split both as a qualified name of code and as that of a document's section.
 
-    Args:
-        text: such as `parse`, `Parser.parse()`, `pkg/parser.Parser` or `Install > From source`.
+    `text`: such as `parse`, `Parser.parse()`, `pkg/parser.Parser` or `Install > From source`.
     """
 
     def __init__(self, text: str) -> None:

@@ -37,10 +37,7 @@ def extract_references(blob: ParsedBlob, found: Findings, located: Sequence[Loca
 class _References:
     """Rows of one file's references.
 
-    Args:
-        found: the query's findings.
-        around: the file's symbols.
-        language: with its built-in types, which are not references.
+    `found`: the query's findings; `language`: with its built-in types, which are not references.
     """
 
     def __init__(self, found: Findings, around: EnclosingSymbols, language: Language) -> None:

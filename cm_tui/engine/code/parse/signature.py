@@ -17,10 +17,7 @@ _MAX_BYTES = 4 * normalise.MAX_SIGNATURE
 class Signatures:
     """Signatures of one file's definitions.
 
-    Args:
-        language: whether annotations are a part of a definition.
-        data: the file.
-        comments: all of its comments.
+    `language`: whether annotations are a part of a definition; `comments`: all of its comments.
     """
 
     def __init__(self, language: Language, data: bytes, comments: Sequence[Span]) -> None:

@@ -114,8 +114,7 @@ def _parser_of(language: Language) -> Parser:
 def parse(language: Language, data: bytes) -> Tree:
     """Parse a file.
 
-    Raises:
-        UnreadableError: it took longer than `PARSE_SECONDS`, or is nested too deeply.
+    Raises UnreadableError if it took longer than `PARSE_SECONDS`, or is nested too deeply.
     """
     if _open_brackets(data) > MAX_DEPTH:
         raise UnreadableError("nested too deeply")
@@ -125,8 +124,7 @@ def parse(language: Language, data: bytes) -> Tree:
 def parse_again(language: Language, data: bytes, old: Tree | None, seconds: float = PARSE_SECONDS) -> Tree:
     """Parse a file incrementally from an older tree and its edits, within a CPU limit in seconds.
 
-    Raises:
-        UnreadableError: as for `parse`.
+    Raises UnreadableError as for `parse`.
     """
     parser = _parser_of(language)
     is_small = len(data) < _SMALL

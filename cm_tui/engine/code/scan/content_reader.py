@@ -31,8 +31,7 @@ class ContentReader:
     def from_disk(self, path: str) -> tuple[str, bytes]:
         """Return object id and bytes of a path's current content, as git would store it.
 
-        Raises:
-            OSError: it was removed, is a link or below one, or cannot be read.
+        Raises OSError if it was removed, is a link or below one, or cannot be read.
         """
         data = self.attributes.of(path).stored(read_below(self._repository.root, path))
         if self._repository.git and b"\r\n" in data:
@@ -54,8 +53,7 @@ class ContentReader:
     def get(self, path: str, oid: str) -> bytes | None:
         """Return the bytes of an object from the cache, from git, or from disk at a path.
 
-        Returns:
-            None: its content no longer exists.
+        Returns None: its content no longer exists.
         """
         kept = self._kept.get(oid)
         if kept is not None:
@@ -72,8 +70,7 @@ class ContentReader:
     def text(self, path: str, oid: str) -> str:
         """Return an object as text.
 
-        Raises:
-            ChangedError: these bytes no longer exist: the file was edited meanwhile.
+        Raises ChangedError if these bytes no longer exist: the file was edited meanwhile.
         """
         data = self.get(path, oid)
         if data is None:

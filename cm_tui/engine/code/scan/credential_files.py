@@ -97,11 +97,8 @@ _KUBE_SECRET = re.compile(rb"^[\s-]*(?:client-key-data|token|password):", re.MUL
 def is_credential_file(path: str) -> bool:
     """Return whether a file holds credentials and little else, by its path alone.
 
-    Never source code (`secrets.py`, `credentials.go`), examples (`.env.example`),
-    public keys, and templates of Helm charts.
-
-    Args:
-        path: below the project's root, with `/`; case is ignored.
+    Never source code (`secrets.py`, `credentials.go`), examples (`.env.example`), public keys, and templates of Helm
+    charts. `path`: below the project's root, with `/`; case is ignored.
     """
     lowered = path.lower()
     name = lowered.rpartition("/")[2]
@@ -120,11 +117,8 @@ def is_credential_file(path: str) -> bool:
 def holds_credentials(data: bytes) -> bool:
     """Return whether content begins like a private key, or is a key file of a cloud or a cluster.
 
-    The first bytes rule out most content. A private key in the midst of source or prose does not count: outgoing
-    data is filtered anyway.
-
-    Args:
-        data: the whole content.
+    The first bytes rule out most content. A private key in the midst of source or prose does not count: outgoing data
+    is filtered anyway. `data`: the whole content.
     """
     head = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
     if _KEY.match(head):

@@ -290,12 +290,8 @@ def called() -> dict[str, tuple[str, ...]]:
 def language_of(path: str, head: bytes = b"") -> str:
     """Name the language of a file.
 
-    Args:
-        path: its path; only the name counts.
-        head: the first bytes of its content, for scripts without an extension and for C++ headers called `.h`.
-
-    Returns:
-        A key of `LANGUAGES`; `text` for any other text.
+    `path`: its path; only the name counts. `head`: the first bytes of its content, for scripts without an extension and
+    for C++ headers called `.h`. Returns a key of `LANGUAGES`; `text` for any other text.
     """
     name = path.rpartition("/")[2]
     if name in _BY_FILENAME:

@@ -133,14 +133,9 @@ def suffix_of(path: str) -> str:
 class SkipRules:
     """Rules of one project, with its own patterns over the defaults.
 
-    Args:
-        config: patterns and limits.
-        root: folder in which to look for the files that make outputs.
-        tracked_folders: folders (no slash at the end) below which git tracks a file; None without git.
-        on_disk: look on disk for what fills `vendor` folders.
-
-    Raises:
-        ConfigError: a pattern cannot be understood.
+    `config`: patterns and limits. `root`: folder in which to look for the files that make outputs. `tracked_folders`:
+    folders (no slash at the end) below which git tracks a file; None without git. `on_disk`: look on disk for what
+    fills `vendor` folders. Raises ConfigError if a pattern cannot be understood.
     """
 
     def __init__(
@@ -248,14 +243,9 @@ def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") ->
     """Return why a file with that content is excluded; None: it is not.
 
     Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be cached by
-    content and suffix.
-
-    Args:
-        path: the file's path; its suffix decides how strict to be.
-        data: its whole content.
-        included: the project includes it explicitly: only binary content and credentials are excluded. Whether
-            credentials are included, too, is decided by `SkipRules.verdict`.
-        encoding: declared for it elsewhere.
+    content and suffix. `path`: the file's path; its suffix decides how strict to be. `data`: its whole content.
+    `included`: the project includes it explicitly: only binary content and credentials are excluded. Whether
+    credentials are included, too, is decided by `SkipRules.verdict`. `encoding`: declared for it elsewhere.
     """
     if b"\0" in data[:8192]:
         text = wide_text(data, encoding)

@@ -49,13 +49,9 @@ class ScannedFiles:
 class WorkingTreeScan:
     """Scan of a project.
 
-    Args:
-        repository: the checkout.
-        config: what is indexed.
-        contents: reads the disk.
-        known_size: bytes of a blob by object id, if the store knows them.
-        chosen: returns which paths to scan; None: all.
-        unread: do not read files that differ on disk: each gets a unique name, and the size from the folder.
+    `contents`: reads the disk. `known_size`: bytes of a blob by object id, if the store knows them. `chosen`: returns
+    which paths to scan; None: all. `unread`: do not read files that differ on disk: each gets a unique name, and the
+    size from the folder.
     """
 
     def __init__(
@@ -230,8 +226,7 @@ def _printable(path: str) -> str:
 def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
     """Return a test whether a path of the project is a named one, or below it.
 
-    Raises:
-        RefusedError: one of them is outside the project.
+    Raises RefusedError if one of them is outside the project.
     """
     names: set[str] = set()
     folders: list[str] = []

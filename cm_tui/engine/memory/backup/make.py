@@ -45,14 +45,9 @@ class Chosen(NamedTuple):
 def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = tell_nobody) -> BackupReport:
     """Write the irreplaceable data of projects into one private file, and verify it.
 
-    Args:
-        file: in an existing folder; an existing file is replaced.
-        projects: the projects to back up.
-        dry_run: only count.
-        tell: called with the progress.
-
-    Raises:
-        StoreError: something cannot be read or written, or the file is not what was written.
+    `file`: in an existing folder; an existing file is replaced. `projects`: the projects to back up. `dry_run`: only
+    count. `tell`: called with the progress. Raises StoreError if something cannot be read or written, or the file is
+    not what was written.
     """
     made = time.time()
     if dry_run:
@@ -106,9 +101,7 @@ def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell)
 class _Content:
     """Content of a journal and its archive by kind: events, and turns before their archived episodes.
 
-    Args:
-        name: of the journal.
-        tell: called with the progress.
+    `tell`: called with the progress.
     """
 
     def __init__(self, name: str, tell: Tell) -> None:

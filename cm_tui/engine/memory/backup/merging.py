@@ -35,11 +35,7 @@ class Known(NamedTuple):
 
     @classmethod
     def of(cls, journal: Journal) -> Self:
-        """Read them.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Read them. Raises StoreError if the journal cannot be read."""
         events, archived, named = set[str](), set[str](), set[int]()
         moved: set[str] = set()
         for event in journal.read(START):
@@ -73,11 +69,8 @@ def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
 class Merge(AbstractContextManager["Merge"]):
     """Adds events to one project's journal, while other restores and erasures of it are blocked.
 
-    Args:
-        journal: of the project.
-        section: counts added events.
-        cleaner: redacts secrets, as the file may come from elsewhere with other rules.
-        trusting: accept the file's claim that it was redacted by the current rules.
+    `section`: counts added events; `cleaner`: redacts secrets, as the file may come from elsewhere with other rules;
+    `trusting`: accept the file's claim that it was redacted by the current rules.
     """
 
     def __init__(self, journal: Journal, section: Section, cleaner: Cleaner, *, trusting: bool = False) -> None:
@@ -111,8 +104,7 @@ class Merge(AbstractContextManager["Merge"]):
     def all(self, records: Iterator[Record]) -> Iterator[int]:
         """Merge records; yield the number read, now and then.
 
-        Raises:
-            CmError: something of it cannot be written.
+        Raises CmError if something of it cannot be written.
         """
         turn: list[bytes] = []
         for done, (record, line) in enumerate(self._cleaner.clean(self._raw(records)), 1):

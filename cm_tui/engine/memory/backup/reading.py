@@ -78,14 +78,8 @@ def walk(
 ) -> Iterator[tuple[Section, Record | None]]:
     """Yield each project of a file, without an event, then its events; its marks and choices are added to it.
 
-    Args:
-        file: of `cm backup`.
-        belongs: recognises the user's current project.
-        told: called with the bytes read so far.
-
-    Raises:
-        RefusedError: it is not a backup, or is damaged.
-        CmError: it cannot be read.
+    `file`: of `cm backup`; `belongs`: recognises the user's current project; `told`: called with the bytes read so far.
+    Raises RefusedError if it is not a backup, or is damaged; CmError if it cannot be read.
     """
     section: Section | None = None
     turn, number = _Turn(), 0
@@ -124,22 +118,14 @@ class _Turn:
         return not self.events or "turn" in line or "archived" in line
 
     def add(self, file: Path, event: Mapping[str, Any], length: int, number: int) -> None:
-        """Add an event.
-
-        Raises:
-            RefusedError: no turn is that long.
-        """
+        """Add an event. Raises RefusedError if no turn is that long."""
         self.events.append(event)
         self._size += length
         if self._size > MOST_OF_A_TURN or len(self.events) > _TURN_EVENTS:
             raise refused(file, number)
 
     def end(self, file: Path, number: int) -> None:
-        """Check that no episode is missing.
-
-        Raises:
-            RefusedError: one is.
-        """
+        """Check that no episode is missing. Raises RefusedError if one is."""
         if self.events:
             raise refused(file, number)
 

@@ -33,11 +33,7 @@ class Target(NamedTuple):
     """Whether its entries are restored."""
 
     def missing(self, section: Section) -> list[Entry]:
-        """Return the entries that are restored and are not there.
-
-        Raises:
-            CmError: a file cannot be read.
-        """
+        """Return the entries that are restored and are not there. Raises CmError if a file cannot be read."""
         if not self.wanted:
             return []
         if self.root is None:
@@ -57,10 +53,7 @@ class Target(NamedTuple):
 def target_of(section: Section, here: Path | None, *, everything: bool) -> Target:
     """Return the target of a project.
 
-    Args:
-        section: the project.
-        here: root of the user's current project, if it is the target.
-        everything: include entries of other projects.
+    `here`: root of the user's current project, if it is the target; `everything`: include entries of other projects.
     """
     if here is not None:
         return Target(here, wanted=True)
@@ -88,8 +81,7 @@ def journal_of(section: Section, target: Target) -> Journal:
 def restore_rest(section: Section, target: Target) -> Iterator[str]:
     """Restore missing entries, marks and choices; yield messages for the user.
 
-    Raises:
-        CmError: something of it cannot be read or written.
+    Raises CmError if something of it cannot be read or written.
     """
     yield from target.notes(section)
     journal = journal_of(section, target)

@@ -45,11 +45,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 class Writer:
-    """Writes the lines of a backup.
-
-    Args:
-        stream: where to, compressed already.
-    """
+    """Writes the lines of a backup. `stream`: where to, compressed already."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -57,19 +53,11 @@ class Writer:
         self._lines = 0
 
     def write(self, fields: Mapping[str, Any]) -> None:
-        """Write a line.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write a line. Raises OSError if it cannot be written."""
         self.write_line(_line(fields))
 
     def write_line(self, line: bytes) -> None:
-        """Write an existing line of JSON, including its end.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write an existing line of JSON, including its end. Raises OSError if it cannot be written."""
         self._stream.write(line)
         self._digest.update(line)
         self._lines += 1
@@ -85,12 +73,7 @@ class Writer:
 def writing(file: Path, made: float) -> Iterator[Writer]:
     """Yield the writer of a private backup file, which gets its name if the block ends without an error.
 
-    Args:
-        file: in an existing folder.
-        made: time, in seconds since the epoch.
-
-    Raises:
-        StoreError: it cannot be written.
+    `file`: in an existing folder; `made`: time, in seconds since the epoch. Raises StoreError if it cannot be written.
     """
     try:
         with (
@@ -111,14 +94,9 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
 def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Yield number, fields and length of each line between the first and the last; errors are raised where they occur.
 
-    Args:
-        file: the backup.
-        told: called with the bytes read so far.
-
-    Raises:
-        NotFoundError: there is no such file.
-        RefusedError: it is not a backup, is damaged or truncated, is of a later version, or unpacks to too much.
-        StoreError: it cannot be read.
+    `file`: the backup; `told`: called with the bytes read so far. Raises NotFoundError if there is no such file;
+    RefusedError if it is not a backup, is damaged or truncated, is of a later version, or unpacks to too much;
+    StoreError if it cannot be read.
     """
     digest, number = sha256(), 0
     with _opened(file) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as stream:

@@ -17,11 +17,8 @@ from cm_tui.model import Entry
 def approve(entries: Entries, shown: Entry) -> str:
     """Record that the user approved a Rule as shown; return the id of the event.
 
-    Raises:
-        UsageError: it is not a Rule, or is approved already.
-        NotFoundError: it no longer exists.
-        RefusedError: it was changed since, or came with the repository and waits for trust.
-        StoreError: it cannot be written.
+    Raises UsageError if it is not a Rule, or is approved already; NotFoundError if it no longer exists; RefusedError if
+    it was changed since, or came with the repository and waits for trust; StoreError if it cannot be written.
     """
     with writing():
         now = entries.named(shown.id, shown.scope)
@@ -43,9 +40,7 @@ def approve(entries: Entries, shown: Entry) -> str:
 def take_back(entries: Entries, event: Event, *, dry_run: bool) -> str:
     """Revoke an approval; return the id of the Rule.
 
-    Raises:
-        UsageError: the event is not an approval.
-        StoreError: it cannot be written.
+    Raises UsageError if the event is not an approval; StoreError if it cannot be written.
     """
     said, id_, scope = (event.data.get(name) for name in ("digest", "id", "scope"))
     if not (isinstance(said, str) and isinstance(id_, str) and isinstance(scope, str)):

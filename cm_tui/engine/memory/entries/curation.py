@@ -22,11 +22,8 @@ _MOST_AT_ONCE = 20
 def move(entries: Entries, entry: Entry, scope: Scope, author: Author) -> Change:
     """Move an entry to the other scope; id and author stay.
 
-    Raises:
-        UsageError: it is in that scope already.
-        RefusedError: it waits for trust, or the scope has an entry with that id.
-        NotFoundError: it no longer exists.
-        StoreError: it cannot be written.
+    Raises UsageError if it is in that scope already; RefusedError if it waits for trust, or the scope has an entry with
+    that id; NotFoundError if it no longer exists; StoreError if it cannot be written.
     """
     if entry.scope == scope:
         raise UsageError(f"The entry {entry.id} is in the scope {scope} already.")
@@ -37,16 +34,9 @@ def move(entries: Entries, entry: Entry, scope: Scope, author: Author) -> Change
 def merge(entries: Entries, found: Sequence[Entry], author: Author) -> Change:
     """Merge entries into the first one; its text takes in the others', which are forgotten.
 
-    Args:
-        entries: the project's.
-        found: the entries to merge; category, title and scope are those of the first.
-        author: who merges them.
-
-    Raises:
-        UsageError: there is only one entry, there are too many, or the text would be too long.
-        RefusedError: one of them waits for trust.
-        NotFoundError: one of them no longer exists.
-        StoreError: it cannot be written.
+    `found`: the entries to merge; category, title and scope are those of the first. `author`: who merges them. Raises
+    UsageError if there is only one entry, there are too many, or the text would be too long; RefusedError if one of
+    them waits for trust; NotFoundError if one of them no longer exists; StoreError if it cannot be written.
     """
     first, *others = dict.fromkeys(found)
     if not others:

@@ -26,9 +26,7 @@ Pair = tuple[int, int]
 def duplicates(entries: Sequence[Entry], vectors: Mapping[int, Vectors] | None = None) -> list[Duplicates]:
     """Return the pairs of similar entries, the most similar first.
 
-    Args:
-        entries: the entries to compare.
-        vectors: unit vectors of some, by their place among the entries.
+    `entries`: the entries to compare; `vectors`: unit vectors of some, by their place among the entries.
     """
     sets = [_terms(one) for one in entries]
     cosines = _near(vectors or {})

@@ -46,11 +46,7 @@ class Found:
 
 
 class Entries:
-    """The entries that a project sees: its own and the user's.
-
-    Args:
-        root: the project's root.
-    """
+    """The entries that a project sees: its own and the user's."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -66,9 +62,7 @@ class Entries:
     def all(self) -> Found:
         """Return all entries.
 
-        Raises:
-            RefusedError: the project's file leads elsewhere.
-            StoreError: a file cannot be read.
+        Raises RefusedError if the project's file leads elsewhere; StoreError if a file cannot be read.
         """
         return known(str(self.root), self._stamps, self._read)
 
@@ -93,14 +87,9 @@ class Entries:
     def named(self, name: str, scope: str = "", *, held: bool = True) -> Entry:
         """Return an entry by its id or a prefix of it.
 
-        Args:
-            name: what was typed.
-            scope: only this scope; empty: either.
-            held: include untrusted entries that came with the repository.
-
-        Raises:
-            NotFoundError: no entry has that name.
-            UsageError: the name is ambiguous, or the scope does not exist.
+        `name`: what was typed. `scope`: only this scope; empty: either. `held`: include untrusted entries that came
+        with the repository. Raises NotFoundError if no entry has that name; UsageError if the name is ambiguous, or the
+        scope does not exist.
         """
         found = self.all()
         return one_named(found.entries if held else found.shown, name, checked_scope(scope))
@@ -108,16 +97,14 @@ class Entries:
     def is_approved(self, entry: Entry) -> bool:
         """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
 
-        Raises:
-            StoreError: the approvals cannot be read.
+        Raises StoreError if the approvals cannot be read.
         """
         return self.ledgers[entry.scope].read().standing().is_approved(entry, digest(entry))
 
     def is_protected(self, entry: Entry) -> bool:
         """Return whether only the user may change an entry: the user wrote, changed, pinned or trusted it, or it holds everywhere.
 
-        Raises:
-            StoreError: the trust data cannot be read.
+        Raises StoreError if the trust data cannot be read.
         """
         if entry.pinned or entry.scope == "user" or "person" in {entry.actor, entry.changed_by}:
             return True
@@ -137,12 +124,8 @@ class Entries:
     ) -> tuple[Entry, tuple[str, ...]]:
         """Save an entry, unless the same text is already saved.
 
-        Returns:
-            The entry, and messages for the user.
-
-        Raises:
-            UsageError: the text is empty or too long, or the category does not exist.
-            StoreError: it cannot be written.
+        Returns the entry, and messages for the user. Raises UsageError if the text is empty or too long, or the
+        category does not exist; StoreError if it cannot be written.
         """
         new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
         return self.add_new(new, author)
@@ -152,11 +135,8 @@ class Entries:
     ) -> tuple[Entry, tuple[str, ...]]:
         """Save a drafted entry; otherwise as `add`.
 
-        Args:
-            new: the entry, without an id.
-            author: who writes it.
-            approves: of a Rule, as for `put`.
-            more: further data of the event.
+        `new`: the entry, without an id; `author`: who writes it; `approves`: of a Rule, as for `put`; `more`: further
+        data of the event.
         """
         scope = new.scope
         with writing():
@@ -194,10 +174,8 @@ class Entries:
     def change(self, entry: Entry, edit: EntryEdit, author: Author) -> Change:
         """Change an entry in its current state.
 
-        Raises:
-            NotFoundError: it no longer exists.
-            UsageError: nothing would change, or a value is invalid.
-            StoreError: it cannot be written.
+        Raises NotFoundError if it no longer exists; UsageError if nothing would change, or a value is invalid;
+        StoreError if it cannot be written.
         """
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):

@@ -24,8 +24,7 @@ WAITING = "entry.waiting"
 def entries_of(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the visible entries of a project as records; untrusted ones are skipped.
 
-    Raises:
-        CmError: a file cannot be read.
+    Raises CmError if a file cannot be read.
     """
     for one in Entries(root).all().shown:
         clean: dict[str, Any] = redact_values(entry_data(one))
@@ -47,12 +46,8 @@ class Merged(NamedTuple):
 def merge(root: Path, found: Sequence[Any]) -> Merged:
     """Add the entries of a backup that are missing here; existing, forgotten and erased ones stay as they are.
 
-    Args:
-        root: of the checkout that takes the entries of the scope `project`.
-        found: the records in the backup; invalid ones are skipped.
-
-    Raises:
-        CmError: a file cannot be read or written.
+    `root`: of the checkout that takes the entries of the scope `project`. `found`: the records in the backup; invalid
+    ones are skipped. Raises CmError if a file cannot be read or written.
     """
     wanted = _read(found)
     scopes: tuple[Scope, ...] = ("project", "user")
@@ -61,11 +56,7 @@ def merge(root: Path, found: Sequence[Any]) -> Merged:
 
 
 def missing(root: Path, found: Sequence[Any]) -> list[Entry]:
-    """Return the entries of a backup that are not there.
-
-    Raises:
-        CmError: a file cannot be read.
-    """
+    """Return the entries of a backup that are not there. Raises CmError if a file cannot be read."""
     entries = Entries(root)
     there = {
         scope: file.read().entries.keys() | entries.ledgers[scope].read().gone for scope, file in entries.files.items()
@@ -76,8 +67,7 @@ def missing(root: Path, found: Sequence[Any]) -> list[Entry]:
 def let_wait(journal: Journal, found: Sequence[Any]) -> int:
     """Store entries of a backup in a journal until a checkout takes them; return how many are new.
 
-    Raises:
-        StoreError: the journal cannot be read or written.
+    Raises StoreError if the journal cannot be read or written.
     """
     new = not_waiting(journal, found)
     journal.append_all(WAITING, [({"id": one.id, "entry": entry_data(one)}, None) for one in new])
@@ -87,8 +77,7 @@ def let_wait(journal: Journal, found: Sequence[Any]) -> int:
 def not_waiting(journal: Journal, found: Sequence[Any]) -> list[Entry]:
     """Return the entries of a backup that a journal lacks.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     known = {one.id for one in waiting(journal)} | _taken(journal)
     return list({one.id: one for one in _read(found) if one.id not in known}.values())
@@ -97,8 +86,7 @@ def not_waiting(journal: Journal, found: Sequence[Any]) -> list[Entry]:
 def waiting(journal: Journal) -> list[Entry]:
     """Return the entries that wait in a journal for a checkout.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     taken = _taken(journal)
     found = [event.data.get("entry") for event in journal.read() if event.kind == WAITING]
@@ -108,8 +96,7 @@ def waiting(journal: Journal) -> list[Entry]:
 def take_waiting(root: Path) -> int:
     """Add waiting entries to a checkout's; return how many.
 
-    Raises:
-        CmError: a file cannot be read or written.
+    Raises CmError if a file cannot be read or written.
     """
     found = waiting(Journal.of(root))
     return merge(root, [entry_data(one) for one in found]).added if found else 0

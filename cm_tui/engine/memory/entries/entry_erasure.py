@@ -35,8 +35,7 @@ def entries_told(event: Event) -> tuple[str, ...]:
 def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
     """Yield each file of entries with all its texts, including proposals.
 
-    Raises:
-        CmError: one cannot be read.
+    Raises CmError if one cannot be read.
     """
     for file in entries.files.values():
         yield file.path, texts_of(file.read().items)
@@ -47,14 +46,8 @@ def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
 def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
     """Change the texts of all entries and proposals; return the changed files.
 
-    Ledger data moves with an entry: an erasure makes no entry wait for trust.
-
-    Args:
-        entries: the project's.
-        change: maps each text to its new one.
-
-    Raises:
-        CmError: a file cannot be read or written.
+    Ledger data moves with an entry: an erasure makes no entry wait for trust. `change`: maps each text to its new one.
+    Raises CmError if a file cannot be read or written.
     """
     changed: list[str] = []
     with writing():
@@ -81,15 +74,8 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
 def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) -> tuple[str, ...]:
     """Remove entries from their files, and proposals about them, without an event.
 
-    The ledger keeps their ids, so that no backup restores them.
-
-    Args:
-        entries: the project's.
-        ids: of the entries.
-        again: names of an interrupted erasure; entries among them are removed, too.
-
-    Raises:
-        CmError: a file cannot be read or written.
+    The ledger keeps their ids, so that no backup restores them. `again`: names of an interrupted erasure; entries among
+    them are removed, too. Raises CmError if a file cannot be read or written.
     """
     gone, changed = set(ids), list[str]()
     with writing():

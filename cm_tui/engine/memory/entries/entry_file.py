@@ -63,12 +63,7 @@ class Content:
 
 
 class EntryFile:
-    """One file of entries.
-
-    Args:
-        scope: whose it is.
-        root: the project's root; None: the user's file.
-    """
+    """One file of entries. `root`: the project's root; None: the user's file."""
 
     def __init__(self, scope: Scope, root: Path | None) -> None:
         self.scope = scope
@@ -78,9 +73,7 @@ class EntryFile:
     def read(self) -> Content:
         """Read the file.
 
-        Raises:
-            RefusedError: it is a link, or is below one.
-            StoreError: it is too long, or cannot be read.
+        Raises RefusedError if it is a link, or is below one; StoreError if it is too long, or cannot be read.
         """
         try:
             data = self._bytes()
@@ -109,11 +102,7 @@ class EntryFile:
     def refuse_unwritable(self, content: Content) -> None:
         """Refuse to write a file that is read-only, in conflict, or whose name is another file's on macOS and Windows.
 
-        Args:
-            content: its current content.
-
-        Raises:
-            RefusedError: it may not be written.
+        Raises RefusedError if it may not be written.
         """
         if content.conflict:
             raise RefusedError(
@@ -129,17 +118,9 @@ class EntryFile:
     def write(self, content: Content, redo: Callable[[Content], None]) -> str:
         """Write the whole file.
 
-        Args:
-            content: the new content.
-            redo: makes the same change in another program's newer content.
-
-        Returns:
-            A note on a damaged file that was set aside, else an empty text.
-
-        Raises:
-            RefusedError: its folder is a link, or `refuse_unwritable` refuses it.
-            StoreError: it cannot be written.
-            CmError: from `redo`.
+        `content`: the new content; `redo`: makes the same change in another program's newer content. Returns a note on
+        a damaged file that was set aside, else an empty text. Raises RefusedError if its folder is a link, or
+        `refuse_unwritable` refuses it; StoreError if it cannot be written; CmError from `redo`.
         """
         for _ in range(_MOST_ATTEMPTS):
             self.refuse_unwritable(content)
@@ -216,8 +197,7 @@ def folder() -> Path:
 def writing() -> AbstractContextManager[None]:
     """Hold all files of entries: no other process or thread changes one meanwhile.
 
-    Raises:
-        StoreError: another one holds the lock, or the folder cannot be used.
+    Raises StoreError if another one holds the lock, or the folder cannot be used.
     """
     return holding(folder() / "lock")
 

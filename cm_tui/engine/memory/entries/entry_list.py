@@ -14,16 +14,8 @@ from cm_tui.model.page import bounded
 def page(found: Found, match: str, category: str, scope: str, *, held: bool, limit: int) -> Page[Entry]:
     """Return the entries that contain every word, the most recently changed first.
 
-    Args:
-        found: all entries.
-        match: words.
-        category: only this category; empty: any.
-        scope: only this scope; empty: both.
-        held: include entries that are untrusted or never recalled.
-        limit: the most to return.
-
-    Raises:
-        UsageError: there is no such category or scope.
+    `found`: all entries. `category`: only this category; empty: any. `scope`: only this scope; empty: both. `held`:
+    include entries that are untrusted or never recalled. Raises UsageError if there is no such category or scope.
     """
     only = checked_scope(scope)
     wanted = checked_category(category) if category else None

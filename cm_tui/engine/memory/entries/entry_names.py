@@ -23,14 +23,8 @@ def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
 def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -> Entry:
     """Return the entry with a name.
 
-    Args:
-        entries: the candidates.
-        name: what was typed.
-        scope: only this scope; None: either.
-
-    Raises:
-        NotFoundError: no entry has that name.
-        UsageError: the name is ambiguous.
+    `entries`: the candidates. `name`: what was typed. `scope`: only this scope; None: either. Raises NotFoundError if
+    no entry has that name; UsageError if the name is ambiguous.
     """
     wanted = plain_id(name)
     found = all_named([one for one in entries if scope in {None, one.scope}], name)
@@ -55,11 +49,7 @@ def _with_that_title(entries: Sequence[Entry], words: str) -> str:
 
 
 def checked_scope(text: str) -> Scope | None:
-    """Return the scope of a name; None for an empty one.
-
-    Raises:
-        UsageError: no such scope.
-    """
+    """Return the scope of a name; None for an empty one. Raises UsageError: no such scope."""
     found = next((one for one in get_args(Scope) if one == text), None)
     if found is None and text:
         raise UsageError(f"There is no scope {text[:40]!r}.", hint="Use `user` or `project`.")

@@ -30,12 +30,7 @@ _SOURCES = 50
 
 
 def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
-    """Return an unused id.
-
-    Args:
-        taken: existing ids.
-        first: letters that it may begin with.
-    """
+    """Return an unused id. `taken`: existing ids; `first`: letters that it may begin with."""
     known = set(taken)
     while True:
         numbers = os.urandom(ID_LETTERS)
@@ -46,12 +41,7 @@ def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
 
 
 def read_entry(data: Any, scope: Scope) -> Entry | None:
-    """Return the entry in a file's record; None: invalid.
-
-    Args:
-        data: the parsed JSON.
-        scope: that of the file.
-    """
+    """Return the entry in a file's record; None: invalid. `data`: the parsed JSON."""
     if not isinstance(data, Mapping):
         return None
     content, name = _text(data, "content"), _text(data, "id")
@@ -114,11 +104,7 @@ def category_of(text: str) -> Category | None:
 
 
 def checked_category(text: str) -> Category:
-    """Return the category of a name.
-
-    Raises:
-        UsageError: no such category.
-    """
+    """Return the category of a name. Raises UsageError: no such category."""
     found = category_of(text)
     if found is None:
         names = ", ".join(get_args(Category))

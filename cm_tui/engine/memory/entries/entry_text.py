@@ -25,8 +25,7 @@ from cm_tui.model.author import Author
 def edited(entry: Entry, edit: EntryEdit) -> Entry:
     """Return an entry as it would be after an edit, without secrets.
 
-    Raises:
-        UsageError: a value cannot be.
+    Raises UsageError if a value cannot be.
     """
     # Keywords from the old text are replaced by those of the new one.
     own_title = "" if entry.title == first_line(entry.content) else entry.title
@@ -61,17 +60,9 @@ def new_entry(
 ) -> Entry:
     """Return a new entry, without an id.
 
-    Args:
-        text: the content.
-        author: who writes it.
-        category: name of its category, ignoring case.
-        title: empty: the first line.
-        keywords: given keywords.
-        scope: of its file.
-        head: the commit that is checked out.
-
-    Raises:
-        UsageError: the text is empty or too long, or a value is invalid.
+    `text`: the content; `author`: who writes it; `category`: name of its category, ignoring case; `title`: empty: the
+    first line; `head`: the commit that is checked out. Raises UsageError if the text is empty or too long, or a value
+    is invalid.
     """
     clean_title, content, secrets = _clean(title, text)
     checked_scope(scope)
@@ -95,8 +86,7 @@ def new_entry(
 def _clean(title: str, content: str) -> tuple[str, str, int]:
     """Return title and content without secrets, and how many there were.
 
-    Raises:
-        UsageError: there is nothing, or too much.
+    Raises UsageError if there is nothing, or too much.
     """
     text = storable(content).strip("\n").rstrip()
     if not text.strip():

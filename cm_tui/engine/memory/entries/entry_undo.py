@@ -59,16 +59,9 @@ def take_back(
 ) -> TakenBack:
     """Restore an entry's state before a change.
 
-    Args:
-        entries: the project's.
-        event: one of kind `entry.changed`.
-        author: who undoes it.
-        dry_run: only report what would be undone.
-        theirs_too: undo it even if the entry was changed again since.
-
-    Raises:
-        UsageError: the event is not a change of an entry.
-        StoreError: it cannot be written.
+    `event`: one of kind `entry.changed`; `author`: who undoes it; `dry_run`: only report what would be undone;
+    `theirs_too`: undo it even if the entry was changed again since. Raises UsageError if the event is not a change of
+    an entry; StoreError if it cannot be written.
     """
     states = states_of(event.data)
     if event.kind != CHANGED or not states:
@@ -99,15 +92,8 @@ def _now(entries: Entries, state: State) -> Entry | None:
 def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
     """Restore a forgotten entry in its last state; return it, and the id of the change.
 
-    Args:
-        entries: the project's.
-        name: its id, or a prefix of it.
-        author: who restores it.
-
-    Raises:
-        NotFoundError: no forgotten entry has that name.
-        UsageError: the name is ambiguous.
-        StoreError: something cannot be read or written.
+    `name`: its id, or a prefix of it; `author`: who restores it. Raises NotFoundError if no forgotten entry has that
+    name; UsageError if the name is ambiguous; StoreError if something cannot be read or written.
     """
     found = forgotten_named(entries, name)
     if found is None:
@@ -123,9 +109,7 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
 def forgotten_named(entries: Entries, name: str) -> Entry | None:
     """Return a forgotten entry by its id or a prefix of it; None: no such entry.
 
-    Raises:
-        UsageError: the name is ambiguous.
-        StoreError: the journal cannot be read.
+    Raises UsageError if the name is ambiguous; StoreError if the journal cannot be read.
     """
     wanted = plain_id(name)
     gone = {one.id: one for one in forgotten(entries)}
@@ -144,8 +128,7 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
 def forgotten(entries: Entries) -> tuple[Entry, ...]:
     """Return this project's forgotten entries from the journal, the oldest first.
 
-    Raises:
-        StoreError: it cannot be read.
+    Raises StoreError if it cannot be read.
     """
     gone: dict[str, Entry] = {}
     changed_here: set[str] = set()

@@ -41,10 +41,7 @@ class Change(NamedTuple):
 class Writer:
     """Files of both scopes with content and ledger, for one change.
 
-    Args:
-        root: of the checkout.
-        files: of each scope.
-        ledgers: of each scope.
+    `files`: of each scope; `ledgers`: of each scope.
     """
 
     def __init__(self, root: Path, files: Mapping[Scope, EntryFile], ledgers: Mapping[Scope, LedgerFile]) -> None:
@@ -54,11 +51,7 @@ class Writer:
         self.contents: dict[Scope, Content] = {}
 
     def content(self, scope: Scope) -> Content:
-        """Return the content of a file.
-
-        Raises:
-            CmError: it cannot be read or written.
-        """
+        """Return the content of a file. Raises CmError if it cannot be read or written."""
         if scope not in self.contents:
             file = self._files[scope]
             content = file.read_whole()
@@ -70,9 +63,8 @@ class Writer:
     def check(self, states: Sequence[State]) -> None:
         """Check that entries are in their expected state.
 
-        Raises:
-            NotFoundError: one is not, or no longer, in that state.
-            RefusedError: its target already has an entry with its id.
+        Raises NotFoundError if one is not, or no longer, in that state; RefusedError if its target already has an entry
+        with its id.
         """
         for before, after in states:
             told = before or after
@@ -97,15 +89,9 @@ class Writer:
     ) -> Change:
         """Write a change that passed `check`.
 
-        Args:
-            states: of each entry.
-            author: who changes them.
-            kind: of the event.
-            approves: of Rules: the user approved the new text, or (False) has not; None: unchanged.
-            more: further data of the event.
-
-        Raises:
-            StoreError: it cannot be written.
+        `states`: of each entry. `author`: who changes them. `kind`: of the event. `approves`: of Rules: the user
+        approved the new text, or (False) has not; None: unchanged. `more`: further data of the event. Raises StoreError
+        if it cannot be written.
         """
         # As they will be read: the digest excludes what a file cannot hold.
         as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)
@@ -124,9 +110,7 @@ class Writer:
     def _save(self, scope: Scope, states: Sequence[State]) -> str:
         """Write one file; the change is repeated in another program's newer content.
 
-        Raises:
-            NotFoundError: that program changed the same entry: its text stays.
-            StoreError: it cannot be written.
+        Raises NotFoundError if that program changed the same entry: its text stays; StoreError if it cannot be written.
         """
 
         def redo(found: Content) -> None:

@@ -17,9 +17,7 @@ _CHARACTERS = 40
 def keywords_of(title: str, content: str) -> tuple[str, ...]:
     """Return the most frequent words of a text, of these the first; names as written.
 
-    Args:
-        title: counts twice.
-        content: the text.
+    `title`: counts twice.
     """
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}

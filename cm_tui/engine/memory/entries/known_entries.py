@@ -20,10 +20,7 @@ _kept: LRU[str, Any] = LRU(_MOST_KEPT)
 def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
     """Return the entries of a project, read again if a file has changed.
 
-    Args:
-        root: of the project.
-        stamps: of the files with the entries and of the ledgers.
-        read: reads them.
+    `stamps`: of the files with the entries and of the ledgers; `read`: reads them.
     """
     before = stamps()
     key = f"{root}\0{before}"

@@ -48,9 +48,7 @@ class Standing(NamedTuple):
     def is_approved(self, entry: Entry, digest: str) -> bool:
         """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
 
-        Args:
-            entry: from its file.
-            digest: of its content.
+        `digest`: of its content.
         """
         if entry.category != RULE or digest in self.approved:
             return True
@@ -92,9 +90,7 @@ class Ledger:
     def note_approval(self, digest: str, *, is_approved: bool) -> None:
         """Record whether the user approved a Rule.
 
-        Args:
-            digest: of its content.
-            is_approved: False: it waits for approval.
+        `digest`: of its content; `is_approved`: False: it waits for approval.
         """
         told, other = (self.approved, self.doubted) if is_approved else (self.doubted, self.approved)
         if digest in other:
@@ -112,11 +108,7 @@ class Ledger:
         self.gone = [one for one in self.gone if one != id_]
 
     def propose(self, new: Proposal) -> Proposal:
-        """Add a proposal; the same one is not added twice.
-
-        Raises:
-            UsageError: too many wait already.
-        """
+        """Add a proposal; the same one is not added twice. Raises UsageError: too many wait already."""
         for known in self.proposals:
             about = known.target == new.target or known.kind == "write"
             if about and (known.kind, _wish(known)) == (new.kind, _wish(new)):
@@ -142,8 +134,7 @@ def _wish(proposal: Proposal) -> Any:
 class LedgerFile:
     """The ledger of a project; clones and worktrees that share its memory share it.
 
-    Args:
-        project: name of the project's folder among the journals.
+    `project`: name of the project's folder among the journals.
     """
 
     def __init__(self, project: str) -> None:
@@ -151,11 +142,7 @@ class LedgerFile:
 
     @classmethod
     def of(cls, root: Path) -> Self:
-        """Return the ledger of the project at a root.
-
-        Raises:
-            RefusedError: git's data cannot be opened.
-        """
+        """Return the ledger of the project at a root. Raises RefusedError if git's data cannot be opened."""
         return cls(folder_of(root).name)
 
     @classmethod
@@ -166,17 +153,12 @@ class LedgerFile:
     def read(self) -> Ledger:
         """Read it; until a damaged one is replaced by the next write, nothing of the repository is trusted.
 
-        Raises:
-            StoreError: it cannot be read.
+        Raises StoreError if it cannot be read.
         """
         return self._read() or Ledger()
 
     def write(self, ledger: Ledger) -> None:
-        """Write it; called while the entries are held.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Write it; called while the entries are held. Raises StoreError if it cannot be written."""
         plain = {
             "version": 1,
             "written": ledger.written,
@@ -220,8 +202,7 @@ class LedgerFile:
 def take_over(source: LedgerFile, target: LedgerFile) -> None:
     """Copy one project's ledger data and proposals to another project.
 
-    Raises:
-        StoreError: one of them cannot be read or written.
+    Raises StoreError if one of them cannot be read or written.
     """
     with writing():
         own, other = source.read(), target.read()

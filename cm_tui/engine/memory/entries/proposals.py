@@ -38,19 +38,13 @@ class Proposals:
         self._entries = entries
 
     def all(self) -> tuple[Proposal, ...]:
-        """Return the waiting ones, the oldest first.
-
-        Raises:
-            StoreError: they cannot be read.
-        """
+        """Return the waiting ones, the oldest first. Raises StoreError if they cannot be read."""
         return tuple(self._entries.ledger.read().proposals)
 
     def add_change(self, before: Entry, after: Entry | None, author: Author, reason: str) -> Proposal:
         """Propose to change an entry, or (without `after`) to forget it.
 
-        Raises:
-            UsageError: too many wait already.
-            StoreError: it cannot be written.
+        Raises UsageError: too many wait already; StoreError if it cannot be written.
         """
         plain = replace(before, held=False)
         return self._add(
@@ -60,9 +54,7 @@ class Proposals:
     def add_writing(self, new: Entry, author: Author, reason: str) -> Proposal:
         """Propose to write down an entry, which gets its id here.
 
-        Raises:
-            UsageError: too many wait already.
-            StoreError: it cannot be written.
+        Raises UsageError: too many wait already; StoreError if it cannot be written.
         """
         taken = {one.id for one in self._entries.all().entries}
         after = replace(new, id=new_id(taken))
@@ -71,8 +63,7 @@ class Proposals:
     def written_already(self, new: Entry) -> Entry | None:
         """Return the entry with the same text in the same scope.
 
-        Raises:
-            StoreError: the entries cannot be read.
+        Raises StoreError if the entries cannot be read.
         """
         said = (new.scope, new.category, new.title, new.content)
         shown = self._entries.all().shown
@@ -81,18 +72,14 @@ class Proposals:
     def add_forgetting(self, episode: str, words: str, author: Author, reason: str) -> Proposal:
         """Propose to forget an episode.
 
-        Raises:
-            UsageError: too many wait already.
-            StoreError: it cannot be written.
+        Raises UsageError: too many wait already; StoreError if it cannot be written.
         """
         return self._add("forget", "episode", episode, words, author, reason, None, None)
 
     def named(self, name: str) -> Proposal:
         """Return a proposal by its id, a prefix of it, or the id of the entry that it would change.
 
-        Raises:
-            NotFoundError: no proposal has that name.
-            UsageError: the name is ambiguous.
+        Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
         """
         wanted = plain_id(name).lower()
         waiting = self.all()
@@ -114,8 +101,7 @@ class Proposals:
     def check(self, proposal: Proposal) -> None:
         """Check that a proposal's entry is unchanged since.
 
-        Raises:
-            RefusedError: it was changed; the message has both texts.
+        Raises RefusedError if it was changed; the message has both texts.
         """
         if proposal.of != "entry":
             return
@@ -130,11 +116,7 @@ class Proposals:
             )
 
     def close(self, proposal: Proposal, *, accepted: bool) -> None:
-        """Remove a proposal, as the user decided.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Remove a proposal, as the user decided. Raises StoreError if it cannot be written."""
         with writing():
             ledger = self._entries.ledger.read()
             ledger.proposals = [one for one in ledger.proposals if one.id != proposal.id]

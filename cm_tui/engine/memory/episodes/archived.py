@@ -25,11 +25,7 @@ MOST = 200
 
 
 class _Chosen:
-    """A source of some episodes.
-
-    Args:
-        events: of these.
-    """
+    """A source of some episodes."""
 
     name = EPISODES
 
@@ -51,16 +47,8 @@ def recall(
 ) -> SearchResult:
     """Return matches in archived sessions, by the profile `recall` and by words alone.
 
-    Args:
-        episodes: of the project.
-        question: in words.
-        where: a filter; its state is ignored.
-        limit: the most hits.
-        config: the settings, with changes to profiles.
-        root: of the project.
-
-    Raises:
-        StoreError: the journal or the archive cannot be read.
+    `where`: a filter; its state is ignored. `limit`: the most hits. `config`: the settings, with changes to profiles.
+    Raises StoreError if the journal or the archive cannot be read.
     """
     words = Query(question).terms_in(wording_of(EPISODES))
     found = episodes.archived_with(words, where)

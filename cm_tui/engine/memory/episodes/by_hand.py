@@ -14,14 +14,8 @@ from cm_tui.errors import UsageError
 def record(journal: Journal, record: EpisodeRecord, *, head: str | None) -> str:
     """Write an episode into the journal, and return its id.
 
-    Args:
-        journal: of the project.
-        record: the episode; without a session it belongs to that of the day.
-        head: the commit that is checked out.
-
-    Raises:
-        UsageError: it is empty or too long.
-        StoreError: the journal cannot be written.
+    `record`: the episode; without a session it belongs to that of the day. `head`: the commit that is checked out.
+    Raises UsageError if it is empty or too long; StoreError if the journal cannot be written.
     """
     if not any(prompt.strip() for prompt in record.prompts):
         raise UsageError("There is nothing to record.", hint="Give a text.")

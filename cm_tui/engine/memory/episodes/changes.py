@@ -129,10 +129,7 @@ def data_of(edit: EpisodeEdit) -> dict[str, Any]:
 def standing(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[str, str]]) -> Standing:
     """Return the net result of an episode's edits.
 
-    Args:
-        tags: those of the recording.
-        by_person: the user wrote it.
-        said: JSON of each edit with its actor, in order.
+    `tags`: those of the recording; `by_person`: the user wrote it; `said`: JSON of each edit with its actor, in order.
     """
     found = Standing(tuple(dict.fromkeys(tags)), by_person)
     for edit, actor in said:

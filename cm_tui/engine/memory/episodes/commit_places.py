@@ -18,9 +18,7 @@ _NONE_SO_EARLY = "no commit is known: it took place before the commits that this
 class CommitPlaces:
     """Lays episodes on the mainline of one project.
 
-    Args:
-        revisions: resolves names on the mainline of the store.
-        repository: the checkout.
+    `revisions`: resolves names on the mainline of the store.
     """
 
     def __init__(self, revisions: Revisions, repository: Repository) -> None:

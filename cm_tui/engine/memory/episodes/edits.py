@@ -68,8 +68,7 @@ def new_change() -> str:
 def append_of_many(journal: Journal, kind: str, data: Mapping[str, Any], ids: Sequence[str]) -> None:
     """Append the events that an edit of all ids takes; the caller holds the journal.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     for first in range(0, max(len(ids), 1), IDS):
         journal.append_held(kind, {**data, "ids": list(ids[first : first + IDS])})

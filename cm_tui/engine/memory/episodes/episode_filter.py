@@ -54,10 +54,8 @@ def _by_hand(columns: Columns) -> Mask:
 def numbers_of(text: str, words: Words, of_ordinal: Callable[[int], Numbers]) -> Numbers | None:
     """Return the sorted numbers of the episodes with all words of a text; None: it has no words.
 
-    Args:
-        text: what the user typed.
-        words: returns which episodes have a word.
-        of_ordinal: returns which saw a commit of the mainline.
+    `text`: what the user typed; `words`: returns which episodes have a word; `of_ordinal`: returns which saw a commit
+    of the mainline.
     """
     left: NDArray[np.bool_] | None = None
     for word in dict.fromkeys(text.encode("utf-8", "replace").decode().replace("\0", " ").lower().split()):

@@ -40,10 +40,7 @@ _STANDING = {
 class EpisodeIndex:
     """Reads one journal into the tables of a store.
 
-    Args:
-        tables: of the store.
-        journal: of the project.
-        begin: position to read from; earlier events are skipped.
+    `begin`: position to read from; earlier events are skipped.
     """
 
     def __init__(self, tables: EpisodeTables, journal: Journal, begin: Position = START) -> None:
@@ -56,11 +53,8 @@ class EpisodeIndex:
     def follow(self, go_on: Callable[[], bool] = lambda: True) -> WaitingTurns:
         """Read new events; return the turns that wait for their episode.
 
-        Args:
-            go_on: called after each event; False: stop.
-
-        Raises:
-            StoreError: the journal cannot be read, or the store cannot be written.
+        `go_on`: called after each event; False: stop. Raises StoreError if the journal cannot be read, or the store
+        cannot be written.
         """
         with self._tables.writer:
             at, event, events, waiting = self._position()
@@ -97,8 +91,7 @@ class EpisodeIndex:
     def read_again(self) -> None:
         """Drop everything and read the whole journal next time.
 
-        Raises:
-            StoreError: the store cannot be written.
+        Raises StoreError if the store cannot be written.
         """
         with self._tables.writer, self._tables.writing():
             self._clear()

@@ -39,12 +39,7 @@ class Found(NamedTuple):
 
 
 class EpisodeLists:
-    """Queries over all episodes of a store.
-
-    Args:
-        tables: of the store.
-        sha_of: returns the commit of an ordinal.
-    """
+    """Queries over all episodes of a store. `sha_of`: returns the commit of an ordinal."""
 
     def __init__(self, tables: EpisodeTables, sha_of: ShaOf) -> None:
         self._tables = tables
@@ -55,15 +50,8 @@ class EpisodeLists:
     def page(self, where: EpisodeFilter, match: str, before: str | None, limit: int) -> Found:
         """Return episodes, newest first, not placed on the mainline.
 
-        Args:
-            where: a filter.
-            match: further words.
-            before: only those after this one in the list.
-            limit: the most to return.
-
-        Raises:
-            NotFoundError: no episode has the name `before`.
-            UsageError: that name is ambiguous.
+        `match`: further words; `before`: only those after this one in the list; `limit`: the most to return. Raises
+        NotFoundError if no episode has the name `before`; UsageError if that name is ambiguous.
         """
         with self._columns.reading() as columns:
             numbers = np.flatnonzero(self._fitting(columns, where, match))
@@ -127,8 +115,7 @@ class EpisodeLists:
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
         """Return sessions, the last one to end first.
 
-        Raises:
-            NotFoundError: no session has the id `before`.
+        Raises NotFoundError if no session has the id `before`.
         """
         with self._columns.reading() as columns:
             found = SessionTotals(columns, self._fitting(columns, where))
@@ -145,9 +132,7 @@ class EpisodeLists:
     def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
         """Return totals of the episodes that fit.
 
-        Args:
-            where: which.
-            days: how many days are counted one by one, today included.
+        `days`: how many days are counted one by one, today included.
         """
         edges = _midnights(max(1, min(days, _MOST_DAYS)))
         with self._of_now(where) as columns:

@@ -31,14 +31,8 @@ class Named(NamedTuple):
 def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
     """Return an episode by a prefix of its id, or `last`.
 
-    Args:
-        tables: of the episodes.
-        name: what was typed.
-        among: SQL condition on the candidates.
-
-    Raises:
-        NotFoundError: no episode has that name.
-        UsageError: the name is ambiguous.
+    `name`: what was typed; `among`: SQL condition on the candidates. Raises NotFoundError if no episode has that name;
+    UsageError if the name is ambiguous.
     """
     name = storable(plain_id(name).lower())
     newest = f"SELECT id, seq, segment, place FROM episode WHERE {among}"  # noqa: S608 - our own words
@@ -60,14 +54,8 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
 def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> tuple[str, ...]:
     """Return the ids of episodes by their names, each once.
 
-    Args:
-        tables: of the episodes.
-        names: as for `episode_named`.
-        among: SQL condition on the candidates.
-
-    Raises:
-        NotFoundError: a name matches no episode.
-        UsageError: a name is ambiguous.
+    `names`: as for `episode_named`; `among`: SQL condition on the candidates. Raises NotFoundError if a name matches no
+    episode; UsageError if a name is ambiguous.
     """
     whole = [storable(plain_id(name).lower()) for name in names]
     sql = f"SELECT id FROM episode WHERE {among} AND id IN (SELECT unnest(?))"  # noqa: S608 - our own words
@@ -78,9 +66,7 @@ def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> t
 def session_named(tables: EpisodeTables, name: str) -> str:
     """Return the id of a session by a prefix of it.
 
-    Raises:
-        NotFoundError: no session has that name.
-        UsageError: the name is ambiguous.
+    Raises NotFoundError if no session has that name; UsageError if the name is ambiguous.
     """
     known = "SELECT DISTINCT session FROM episode WHERE"
     # A program's session names may look like a kind with an id.

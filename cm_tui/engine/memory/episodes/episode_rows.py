@@ -27,12 +27,8 @@ _LISTS = 3
 def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> dict[str, Any]:
     """Return an episode's row.
 
-    Args:
-        seq: its number.
-        one: the episode.
-        origin: digest of the turn that it was read from.
-        at: end of the event in the journal.
-        size: of its line.
+    `seq`: its number; `origin`: digest of the turn that it was read from; `at`: end of the event in the journal;
+    `size`: of its line.
     """
     tags = json.dumps(_clean(one.tags))
     row = {
@@ -71,12 +67,8 @@ def storable(text: str) -> str:
 def listed(shown: str, tags: Sequence[str], *, pinned: bool, rating: int, state: str) -> Episode:
     """Return an episode from the text of `shown_of`, not yet placed on the mainline.
 
-    Args:
-        shown: that text.
-        tags: the current ones, as are the following values.
-        pinned: by the user.
-        rating: by the user.
-        state: visible, forgotten or archived.
+    `tags`: the current ones, as are the following values; `pinned`: by the user; `rating`: by the user; `state`:
+    visible, forgotten or archived.
     """
     values = json.loads(shown)
     found: dict[str, Any] = dict(zip(_SHOWN, [*values[:-_LISTS], *map(tuple, values[-_LISTS:])], strict=True))

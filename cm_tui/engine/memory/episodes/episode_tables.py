@@ -31,8 +31,7 @@ _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN":
 class EpisodeTables:
     """The tables of one store. Threads read on their own cursors; one at a time writes.
 
-    Args:
-        db: the store; None: they are in memory.
+    `db`: the store; None: they are in memory.
     """
 
     def __init__(self, db: Database | None) -> None:
@@ -88,8 +87,7 @@ class EpisodeTables:
     def reading(self, first: Callable[[], T]) -> Iterator[T]:
         """Run all queries of this block on the same snapshot.
 
-        Args:
-            first: called before the block, while writers are blocked; the block receives its result.
+        `first`: called before the block, while writers are blocked; the block receives its result.
         """
         with self.writer:
             # DuckDB takes the state of the first query, not that of BEGIN.
@@ -120,8 +118,7 @@ class EpisodeTables:
     def writing(self) -> Iterator[None]:
         """Write all of a block or nothing; the caller holds `writer`.
 
-        Raises:
-            StoreError: the disk is full or the store cannot be written.
+        Raises StoreError if the disk is full or the store cannot be written.
         """
         self.cursor.execute("BEGIN")
         try:
@@ -155,10 +152,7 @@ class EpisodeTables:
     def given(self, view: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> Iterator[None]:
         """Have queries of this block read rows under a name.
 
-        Args:
-            view: the name.
-            columns: values by column name, all of one length.
-            types: DuckDB's names of their types.
+        `columns`: values by column name, all of one length; `types`: DuckDB's names of their types.
         """
         from arro3.core import Array, DataType, Table
 

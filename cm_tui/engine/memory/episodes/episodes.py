@@ -38,12 +38,8 @@ _ALL = EpisodeFilter()
 class Episodes:
     """The episodes of one project. Whole texts, patches and steps stay in the journal.
 
-    Args:
-        journal: the project's.
-        tables: the store's part of them.
-        revisions: resolves names on the mainline of the store.
-        repository: the checkout.
-        is_awaited: whether lists wait until a long journal is read; otherwise they show its newest episodes meanwhile.
+    `tables`: the store's part of them. `revisions`: resolves names on the mainline of the store. `is_awaited`: whether
+    lists wait until a long journal is read; otherwise they show its newest episodes meanwhile.
     """
 
     def __init__(
@@ -68,8 +64,7 @@ class Episodes:
     def follow(self) -> str:
         """Update the tables from the journal where that is quick; return a note for the user where it is not.
 
-        Raises:
-            StoreError: the journal cannot be read, or the store not be written.
+        Raises StoreError if the journal cannot be read, or the store not be written.
         """
         read = self._reading.now()
         return read.note if read.is_part else ""
@@ -77,9 +72,7 @@ class Episodes:
     def page(self, match: str, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Episode]:
         """Return the matching ones, newest first.
 
-        Raises:
-            NotFoundError: no episode has the id `before`.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if no episode has the id `before`; StoreError if the journal cannot be read.
         """
         self._places.ensure()
         read = self._reading.now()
@@ -87,19 +80,14 @@ class Episodes:
         return Page(tuple(self._places.laid(found.rows)), found.total, read.note)
 
     def ids(self, where: EpisodeFilter) -> list[str]:
-        """Return the ids of all that fit.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Return the ids of all that fit. Raises StoreError if the journal cannot be read."""
         read = self._reading.all()
         return read.lists.ids(self._meant(read, where))
 
     def forgotten(self) -> list[str]:
         """Return the ids of hidden ones in the part of the journal read so far, without waiting for the first reading.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         read = self._reading.now()
         return read.lists.ids(self._meant(read, EpisodeFilter(state="forgotten")))
@@ -107,15 +95,8 @@ class Episodes:
     def archived_with(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
         """Return places in the archive of episodes with any of some words, those with most of the rarest first.
 
-        Args:
-            words: in lower case; each may be part of a longer one.
-            where: a filter.
-
-        Returns:
-            File and place of each.
-
-        Raises:
-            StoreError: the journal cannot be read.
+        `words`: in lower case; each may be part of a longer one. Returns file and place of each. Raises StoreError if
+        the journal cannot be read.
         """
         read = self._reading.all()
         found = read.lists.with_any(words, replace(self._meant(read, where), state="archived"))
@@ -124,9 +105,7 @@ class Episodes:
     def sessions(self, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Session]:
         """Return the sessions of the matching ones.
 
-        Raises:
-            NotFoundError: no session has the id `before`.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if no session has the id `before`; StoreError if the journal cannot be read.
         """
         read = self._reading.now()
         last = None if before is None else session_named(read.tables, before)
@@ -134,21 +113,15 @@ class Episodes:
         return Page(found.rows, found.total, read.note)
 
     def stats(self, where: EpisodeFilter | None, days: int) -> EpisodeStats:
-        """Return totals of the matching ones.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Return totals of the matching ones. Raises StoreError if the journal cannot be read."""
         read = self._reading.now()
         return replace(read.lists.stats(self._meant(read, where), days), note=read.note if read.is_part else "")
 
     def one(self, name: str) -> Episode:
         """Return an episode by its id, a prefix of it, or `last`; a forgotten one is marked as such.
 
-        Raises:
-            NotFoundError: no episode has that name.
-            UsageError: the name is ambiguous.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if no episode has that name; UsageError if the name is ambiguous; StoreError if the journal
+        cannot be read.
         """
         name = plain_id(name).lower()
         read = self._reading.now()
@@ -175,20 +148,16 @@ class Episodes:
     def session_named(self, name: str) -> str:
         """Return the id of a session by a prefix of it.
 
-        Raises:
-            NotFoundError: no session has that name.
-            UsageError: the name is ambiguous.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if no session has that name; UsageError if the name is ambiguous; StoreError if the journal
+        cannot be read.
         """
         return session_named(self._reading.all().tables, name)
 
     def session_of(self, name: str) -> str:
         """Return the session of a visible episode by a prefix of the episode's id, or `last`.
 
-        Raises:
-            NotFoundError: no episode has that name, or it belongs to no session.
-            UsageError: the name is ambiguous.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if no episode has that name, or it belongs to no session; UsageError if the name is
+        ambiguous; StoreError if the journal cannot be read.
         """
         tables = self._reading.all().tables
         found = episode_named(tables, name, IN_SIGHT)
@@ -200,8 +169,7 @@ class Episodes:
     def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
         """Return the newest visible episodes of a session from the journal, the oldest first: id, time, record.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         rows = self._reading.now().tables.rows(
             "SELECT id, time, segment, place FROM episode WHERE session = ? AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT ?",
@@ -215,11 +183,7 @@ class Episodes:
         return found
 
     def listed(self, id_: str) -> Episode:
-        """Return an episode as in lists, by its whole id.
-
-        Raises:
-            NotFoundError: no episode has that id.
-        """
+        """Return an episode as in lists, by its whole id. Raises NotFoundError if no episode has that id."""
         read = self._reading.all()
         found = read.tables.rows("SELECT seq FROM episode WHERE id = ?", [storable(id_)])
         if not found:
@@ -239,14 +203,8 @@ class Episodes:
     def named(self, name: str, *, hidden: bool) -> str:
         """Return the id of an episode by a prefix of it, or `last`.
 
-        Args:
-            name: what was typed.
-            hidden: look among the forgotten ones instead of the others.
-
-        Raises:
-            NotFoundError: no episode has that name.
-            UsageError: the name is ambiguous.
-            StoreError: the journal cannot be read.
+        `name`: what was typed; `hidden`: look among the forgotten ones instead of the others. Raises NotFoundError if
+        no episode has that name; UsageError if the name is ambiguous; StoreError if the journal cannot be read.
         """
         self.index.follow()
         return episode_named(self.tables, name, HIDDEN if hidden else IN_SIGHT).id
@@ -254,14 +212,9 @@ class Episodes:
     def named_all(self, names: Sequence[str], *, hidden: bool | None = False) -> tuple[str, ...]:
         """Return the ids of episodes by their names, each once.
 
-        Args:
-            names: as for `named`.
-            hidden: look among the forgotten ones, or the others; None: among all.
-
-        Raises:
-            NotFoundError: a name matches no episode.
-            UsageError: a name is ambiguous.
-            StoreError: the journal cannot be read.
+        `names`: as for `named`. `hidden`: look among the forgotten ones, or the others; None: among all. Raises
+        NotFoundError if a name matches no episode; UsageError if a name is ambiguous; StoreError if the journal cannot
+        be read.
         """
         self.index.follow()
         return episodes_named(self.tables, names, ANY if hidden is None else HIDDEN if hidden else IN_SIGHT)

@@ -39,12 +39,8 @@ class Read(NamedTuple):
 class FirstReading:
     """Updates the tables of a store from the journal.
 
-    Args:
-        index: reads into the tables.
-        tables: of the store.
-        journal: of the project.
-        sha_of: returns the mainline commit of an ordinal.
-        is_awaited: whether a request waits until all is read, however long that takes.
+    `index`: reads into the tables; `sha_of`: returns the mainline commit of an ordinal; `is_awaited`: whether a request
+    waits until all is read, however long that takes.
     """
 
     def __init__(
@@ -65,16 +61,14 @@ class FirstReading:
     def all(self) -> Read:
         """Read everything.
 
-        Raises:
-            StoreError: the journal cannot be read, or the store cannot be written.
+        Raises StoreError if the journal cannot be read, or the store cannot be written.
         """
         return Read(self._tables, self._all, self._index.follow().note)
 
     def now(self) -> Read:
         """Read what is quick to read; of more, the newest now and the rest in the background.
 
-        Raises:
-            StoreError: as `all`.
+        Raises StoreError as `all`.
         """
         if self._is_awaited or not self._begin():
             return self.all()

@@ -15,13 +15,7 @@ from cm_tui.model import Forgetting
 def forgetting(tables: EpisodeTables, journal: Journal, id_: str) -> Forgetting | None:
     """Return who forgot an episode.
 
-    Args:
-        tables: of the store, up to the journal.
-        journal: of the project.
-        id_: of the episode.
-
-    Raises:
-        StoreError: the journal cannot be read.
+    `tables`: of the store, up to the journal. Raises StoreError if the journal cannot be read.
     """
     rows = tables.rows(
         "SELECT e.edit, e.actor, c.segment, c.place FROM episode_edit e LEFT JOIN change c ON c.event = e.event "

@@ -79,12 +79,8 @@ def take_back(
 def undone_writes(tables: EpisodeTables, journal: Journal, change: str) -> list[Event]:
     """Return the events that changed notes for decisions which were undone while others that they met still stood.
 
-    What those left in a note, such as a heading, goes with the last line below it.
-
-    Args:
-        tables: of the project's episodes, brought up to the journal.
-        journal: of the project.
-        change: the decision that is undone now.
+    What those left in a note, such as a heading, goes with the last line below it. `tables`: of the project's episodes,
+    brought up to the journal; `change`: the decision that is undone now.
     """
     (first,) = tables.row("SELECT coalesce(min(event), 0) FROM change WHERE change = ?", [change])
     while True:
@@ -103,11 +99,7 @@ def undone_writes(tables: EpisodeTables, journal: Journal, change: str) -> list[
 
 
 def data_of(events: Sequence[Event]) -> Mapping[str, Any]:
-    """Return the data of the decision's event.
-
-    Raises:
-        UsageError: there is no such event.
-    """
+    """Return the data of the decision's event. Raises UsageError if there is no such event."""
     found = next((event.data for event in events if event.kind == DECIDED), None)
     if found is None:
         raise UsageError("The journal no longer has the decision.")

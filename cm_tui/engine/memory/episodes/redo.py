@@ -85,15 +85,9 @@ are made again where they were made."""
 def redo(episodes: Episodes, root: Path, change: str) -> Edited:
     """Make a change of a person again that was undone: that is a change of its own, which `undo` undoes.
 
-    Args:
-        episodes: of the project.
-        root: of the checkout.
-        change: its id.
-
-    Raises:
-        NotFoundError: it was not undone, or an entry is not as it was before it.
-        UsageError: it is of a kind that is made again elsewhere, or a note has changed in the same lines.
-        StoreError: the journal cannot be read or written.
+    Raises NotFoundError if it was not undone, or an entry is not as it was before it; UsageError if it is of a kind
+    that is made again elsewhere, or a note has changed in the same lines; StoreError if the journal cannot be read or
+    written.
     """
     episodes.index.follow()
     sql = "SELECT kind FROM change WHERE undone AND actor = 'person' AND change = ? ORDER BY event DESC LIMIT 1"

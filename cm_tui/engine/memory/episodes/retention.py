@@ -63,13 +63,8 @@ class _Ages(NamedTuple):
 def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> RetentionReport:
     """Report what leaves the journal by its age, and move it to the archive if requested.
 
-    Args:
-        episodes: of the project.
-        apply: move it.
-        older_than: days; also all others that are older.
-
-    Raises:
-        StoreError: the journal or the archive cannot be read or written.
+    `older_than`: days; also all others that are older. Raises StoreError if the journal or the archive cannot be read
+    or written.
     """
     if older_than is not None and older_than < 0:
         raise UsageError("An age cannot be below 0 days.")
@@ -103,16 +98,9 @@ def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> R
 def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None, dry_run: bool) -> PurgeReport:
     """Delete episodes from the archive permanently.
 
-    Args:
-        episodes: of the project.
-        names: ids, or unique prefixes.
-        older_than: days; also everything in the archive that is older.
-        dry_run: only report what would be deleted.
-
-    Raises:
-        NotFoundError: a name is not in the archive.
-        UsageError: no name or age is given.
-        StoreError: the archive cannot be written.
+    `names`: ids, or unique prefixes. `older_than`: days; also everything in the archive that is older. `dry_run`: only
+    report what would be deleted. Raises NotFoundError if a name is not in the archive; UsageError if no name or age is
+    given; StoreError if the archive cannot be written.
     """
     if not names and older_than is None:
         raise UsageError("There is nothing to purge.", hint="Give ids, or --older-than DAYS.")
@@ -139,8 +127,7 @@ def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None,
 def drop(episodes: Episodes, ids: Sequence[str]) -> None:
     """Delete episodes from the archive; after a crash, the next deletion completes it.
 
-    Raises:
-        StoreError: the archive cannot be written.
+    Raises StoreError if the archive cannot be written.
     """
     journal = episodes.journal
     with alone(journal), _told(journal):
@@ -161,8 +148,7 @@ def _of_turns(beside: Archive, ids: frozenset[str]) -> list[str]:
 def drop_erased(episodes: Episodes) -> None:
     """Delete erased episodes from the archive; the caller blocks other erasures.
 
-    Raises:
-        StoreError: the archive cannot be read or written.
+    Raises StoreError if the archive cannot be read or written.
     """
     with _told(episodes.journal):
         _keep_known(episodes)

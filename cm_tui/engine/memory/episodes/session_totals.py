@@ -17,9 +17,7 @@ _FAILED = ("failed", "interrupted")
 class SessionTotals:
     """The sessions of the episodes that fit; they are named by the number of their id.
 
-    Args:
-        columns: of all episodes.
-        fitting: which of them fit.
+    `columns`: of all episodes; `fitting`: which of them fit.
     """
 
     def __init__(self, columns: Columns, fitting: Mask) -> None:
@@ -41,12 +39,7 @@ class SessionTotals:
         return order
 
     def sessions(self, wanted: Sequence[int], titles: Mapping[str, str]) -> Iterator[Session]:
-        """Yield the totals of some of them, in order.
-
-        Args:
-            wanted: their numbers.
-            titles: of sessions, by id.
-        """
+        """Yield the totals of some of them, in order. `wanted`: their numbers."""
         rows = dict(self._rows(wanted))
         files = self._files(wanted)
         failed = self._columns.has("outcome", _FAILED)

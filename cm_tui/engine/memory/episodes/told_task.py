@@ -25,14 +25,8 @@ _TAGS = 50
 def record(root: Path, episodes: Episodes, told: EpisodeRecord) -> str:
     """Write a task into the journal, and return the id of its episode.
 
-    Args:
-        root: of the checkout.
-        episodes: of the project.
-        told: the report as received; a repeated one is recognised.
-
-    Raises:
-        UsageError: the prompt is empty.
-        StoreError: the journal cannot be read or written.
+    `told`: the report as received; a repeated one is recognised. Raises UsageError if the prompt is empty; StoreError
+    if the journal cannot be read or written.
     """
     if not any(prompt.strip() for prompt in told.prompts):
         raise UsageError("There is nothing to record.", hint="Give the task in `prompt`.")

@@ -162,17 +162,9 @@ UNDOERS: Mapping[str, Undoer] = {
 def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, theirs_too: bool) -> Undone:
     """Undo the user's last change that is not undone yet.
 
-    Args:
-        episodes: of the project.
-        root: of the checkout.
-        only: id of the change to undo instead of the last one.
-        dry_run: only report what would be undone.
-        theirs_too: undo even what was changed since.
-
-    Raises:
-        NotFoundError: there is no change to undo.
-        UsageError: the named change cannot be undone.
-        StoreError: the journal cannot be read or written.
+    `only`: id of the change to undo instead of the last one; `dry_run`: only report what would be undone; `theirs_too`:
+    undo even what was changed since. Raises NotFoundError if there is no change to undo; UsageError if the named change
+    cannot be undone; StoreError if the journal cannot be read or written.
     """
     episodes.index.follow()
     skipped: dict[str, str] = {}
@@ -215,10 +207,7 @@ def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str,
 def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[Event]:
     """Return the events of a change that the journal still has, in order.
 
-    Args:
-        episodes: of the project.
-        change: its id.
-        undone: those that were undone, instead of those that count.
+    `undone`: those that were undone, instead of those that count.
     """
     events = []
     places = "SELECT segment, place FROM change WHERE change = ? AND undone = ? ORDER BY event"

@@ -143,30 +143,21 @@ class Words(NamedTuple):
     def having(self, word: str) -> Numbers:
         """Return the numbers of the episodes that have a text as a word, or within one.
 
-        Args:
-            word: in small letters, without blanks.
+        `word`: in small letters, without blanks.
         """
         newest = np.array([number for number, text in self.newest.items() if word in text], np.int32)
         return np.concatenate([newest, *(part.having(word) for part in self.parts.values())])
 
 
 class WordIndex:
-    """The words of all episodes of one store.
-
-    Args:
-        tables: the tables that hold it.
-    """
+    """The words of all episodes of one store. `tables`: the tables that hold it."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables
         self._now = Words(-1, {}, {})
 
     def at(self, version: int) -> Words:
-        """Return the words of the state that this thread's queries see.
-
-        Args:
-            version: of that state.
-        """
+        """Return the words of the state that this thread's queries see."""
         now = self._now
         if now.version != version:
             now = self._now = self._look_up(version)

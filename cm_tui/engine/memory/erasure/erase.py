@@ -51,10 +51,8 @@ class Asked(NamedTuple):
     def select(self, journal: Journal, again: Collection[str]) -> tuple[Selection, tuple[str, ...]]:
         """Return the lines to erase, and the ids of other episodes with lines of an erased one.
 
-        Raises:
-            NotFoundError: a name is not in the journal.
-            UsageError: a name is too short or ambiguous.
-            StoreError: the journal cannot be read.
+        Raises NotFoundError if a name is not in the journal; UsageError if a name is too short or ambiguous; StoreError
+        if the journal cannot be read.
         """
         chosen = Selection(journal, self.names, again=again, found=self.found)
         if not self.names and not self.with_patches:
@@ -69,10 +67,8 @@ class Asked(NamedTuple):
 def preview(journal: Journal, asked: Asked) -> ErasureReport:
     """Return what would be erased.
 
-    Raises:
-        NotFoundError: a name is not in the journal.
-        UsageError: a name is too short or ambiguous.
-        StoreError: the journal cannot be read.
+    Raises NotFoundError if a name is not in the journal; UsageError if a name is too short or ambiguous; StoreError if
+    the journal cannot be read.
     """
     again = erasure.unfinished(journal)
     selection, others = asked.select(journal, again)
@@ -162,12 +158,8 @@ def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[s
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
     """Redact secrets in logs and remembered choices; return the files with any.
 
-    Args:
-        store: folder of the project's store.
-        secrets: these; None: all recognised ones.
-
-    Raises:
-        StoreError: one cannot be written.
+    `store`: folder of the project's store. `secrets`: these; None: all recognised ones. Raises StoreError if one cannot
+    be written.
     """
     if secrets is not None and not secrets:
         return ()

@@ -18,12 +18,7 @@ _ADDED, _SAID = 12, 24
 def neighbours(journal: Journal, chosen: Sequence[Chosen]) -> tuple[str, ...]:
     """Return the ids of remaining episodes that share lines with an erased one of the same checkout.
 
-    Args:
-        journal: read twice.
-        chosen: the lines to erase.
-
-    Raises:
-        StoreError: the journal cannot be read.
+    `journal`: read twice. Raises StoreError if the journal cannot be read.
     """
     going = {one.event.id: one.line for one in chosen if one.event and one.event.kind == episode_record.KIND}
     if not going:

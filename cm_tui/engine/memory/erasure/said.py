@@ -30,11 +30,7 @@ class Said(NamedTuple):
 
 
 def said_in(journal: Journal, lines: Iterable[Line]) -> Said:
-    """Return the text of lines of a journal.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
+    """Return the text of lines of a journal. Raises OSError if a file cannot be read."""
     said: set[str] = set()
     prompts: set[tuple[str, str]] = set()
     for line in lines:
@@ -63,8 +59,7 @@ def said_by(episodes: Iterable[Episode]) -> Said:
 def data_of(journal: Journal, line: Line) -> Mapping[str, Any] | str:
     """Return the data of an event, or the text of an invalid line.
 
-    Raises:
-        OSError: the file cannot be read.
+    Raises OSError if the file cannot be read.
     """
     with journal.file(line.segment).open("rb") as file:
         file.seek(line.start)

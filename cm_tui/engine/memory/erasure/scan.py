@@ -32,14 +32,9 @@ def scan(
 ) -> SecretsReport:
     """Scan the stored data of a project, or of all.
 
-    Args:
-        journal: of the project; None: skip it.
-        db: its store, if it is open.
-        store: folder of its store; None: the small files of all projects.
-        entries: the project's, if its folder is known.
-
-    Raises:
-        StoreError: something cannot be read.
+    `journal`: of the project; None: skip it. `db`: its store, if it is open. `store`: folder of its store; None: the
+    small files of all projects. `entries`: the project's, if its folder is known. Raises StoreError if something cannot
+    be read.
     """
     findings = [*scan_journal(journal), *scan_archive(journal)] if journal is not None else []
     in_source = 0
@@ -55,11 +50,7 @@ def scan(
 
 
 def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
-    """Yield the text of a journal, line by line.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Yield the text of a journal, line by line. Raises StoreError if it cannot be read."""
     for line in located(journal, START, torn=True):
         found = line.found
         file = str(journal.file(line.end.segment))
@@ -73,11 +64,7 @@ def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
 
 
 def scan_archive(journal: Journal) -> Iterator[SecretFinding]:
-    """Yield the text of a journal's archive, by episode.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Yield the text of a journal's archive, by episode. Raises StoreError if it cannot be read."""
     archive = Archive(journal)
     for number in archive.files():
         for episode, turn in archive.whole(number):
@@ -91,8 +78,7 @@ def scan_archive(journal: Journal) -> Iterator[SecretFinding]:
 def scan_index(db: Database) -> tuple[list[SecretFinding], int]:
     """Return findings in passages outside of source files, and the number of secrets in those of source files.
 
-    Raises:
-        StoreError: the store cannot be read.
+    Raises StoreError if the store cannot be read.
     """
     findings: list[SecretFinding] = []
     in_source = 0
@@ -113,8 +99,7 @@ def scan_index(db: Database) -> tuple[list[SecretFinding], int]:
 def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
     """Return findings in logs, remembered choices and small files, and notes.
 
-    Args:
-        store: folder of the project's store; None: those of all projects.
+    `store`: folder of the project's store; None: those of all projects.
     """
     findings = [*_in_files(state_files.files(store))]
     own = [*_in_files(state_files.bookkeeping(store))]

@@ -57,13 +57,8 @@ class Chosen(NamedTuple):
 def located(journal: Journal, start: Position, *, torn: bool) -> Iterator[Located]:
     """Yield events and invalid lines, with their start and end.
 
-    Args:
-        journal: the journal.
-        start: between two lines.
-        torn: treat a last line without an end as a problem, and not as unfinished.
-
-    Raises:
-        StoreError: a file cannot be read.
+    `start`: between two lines; `torn`: treat a last line without an end as a problem, and not as unfinished. Raises
+    StoreError if a file cannot be read.
     """
     at = start
     for found in journal.scan(start, torn=torn):
@@ -114,11 +109,7 @@ class Selection:
     def read_on(self, *, held: bool = False) -> None:
         """Read what was appended meanwhile.
 
-        Args:
-            held: writing to the journal is blocked.
-
-        Raises:
-            StoreError: the journal cannot be read.
+        `held`: writing to the journal is blocked. Raises StoreError if the journal cannot be read.
         """
         for line in located(self._journal, self._at, torn=held):
             if isinstance(line.found, Event):
@@ -235,9 +226,7 @@ class _Wanted:
     def decide(self) -> None:
         """Resolve the names.
 
-        Raises:
-            NotFoundError: one is not in the journal.
-            UsageError: one is ambiguous.
+        Raises NotFoundError if one is not in the journal; UsageError if one is ambiguous.
         """
         named: set[str] = set()
         for name, found in self._matches.items():

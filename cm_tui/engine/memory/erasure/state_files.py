@@ -37,8 +37,7 @@ _SHORTEST, _FEWEST = 8, 5
 def files(store: Path | None) -> Iterator[Path]:
     """Yield the files with people's and agents' words: all of them can be redacted.
 
-    Args:
-        store: folder of a project's store; None: those of all projects.
+    `store`: folder of a project's store; None: those of all projects.
     """
     yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS, copies.FOLDER})
     # Positions in transcripts: with kinds of records and ids of sessions.
@@ -53,8 +52,7 @@ def files(store: Path | None) -> Iterator[Path]:
 def bookkeeping(store: Path | None) -> Iterator[Path]:
     """Yield the files that locate data of cm: they contain paths and names, and are scanned, but never changed.
 
-    Args:
-        store: folder of a project's store; None: those of all projects.
+    `store`: folder of a project's store; None: those of all projects.
     """
     yield from _in(paths.state_dir() / _CURSORS)
     for folder in _folders(store):
@@ -93,14 +91,8 @@ def texts(file: Path) -> Iterator[str]:
 def clean(file: Path, secrets: Collection[str] | None) -> bool:
     """Redact secrets in a file; return whether there were any.
 
-    A log is overwritten in place, as a process may have it open; other files are replaced.
-
-    Args:
-        file: the file.
-        secrets: these; None: all recognised ones.
-
-    Raises:
-        StoreError: it cannot be written.
+    A log is overwritten in place, as a process may have it open; other files are replaced. `secrets`: these; None: all
+    recognised ones. Raises StoreError if it cannot be written.
     """
     try:
         text = _read(file)
@@ -119,11 +111,7 @@ def clean(file: Path, secrets: Collection[str] | None) -> bool:
 
 
 def changing(secrets: Collection[str] | None) -> Callable[[str], str]:
-    """Return what takes secrets out of a text.
-
-    Args:
-        secrets: these; None: all that looks like one.
-    """
+    """Return what takes secrets out of a text. `secrets`: these; None: all that looks like one."""
 
     def without(text: str) -> str:
         for start, end in reversed(_places(text, secrets or ())):

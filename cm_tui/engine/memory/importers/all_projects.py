@@ -44,13 +44,9 @@ class _Sessions:
 def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
     """Return the projects with sessions, those with the most first; records nothing.
 
-    Args:
-        agents: only their sessions; empty: all agents.
-        environment: the agents' own variables, which locate their transcripts.
-
-    Raises:
-        UsageError: an agent is unknown.
-        ConfigError: the list of folders that are never recorded cannot be read.
+    `agents`: only their sessions; empty: all agents. `environment`: the agents' own variables, which locate their
+    transcripts. Raises UsageError if an agent is unknown; ConfigError if the list of folders that are never recorded
+    cannot be read.
     """
     return _Machine().look(agents, environment)
 

@@ -48,11 +48,7 @@ class Counts:
         counts[name] = counts.get(name, 0) + 1
 
     def summary(self, seconds: float) -> ImportSummary:
-        """Return all of it as a record.
-
-        Args:
-            seconds: how long it took.
-        """
+        """Return all of it as a record. `seconds`: how long it took."""
         return ImportSummary(
             self.transcripts,
             len(self.sessions),

@@ -30,8 +30,7 @@ _MOST_BYTES = 20_000_000
 def with_details(record: EpisodeRecord) -> EpisodeRecord:
     """Return the record of a turn with details from the session's transcript, if there is one.
 
-    Args:
-        record: as recorded by hooks.
+    `record`: as recorded by hooks.
     """
     if not (record.prompts and _SESSION.fullmatch(record.session)):
         return record

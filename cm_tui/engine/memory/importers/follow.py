@@ -26,18 +26,13 @@ _PIECE = 65_536
 def is_wanted(root: Path) -> bool:
     """Return whether the user has imported sessions of a project: only then are new ones followed.
 
-    Raises:
-        RefusedError: git's data cannot be opened.
+    Raises RefusedError if git's data cannot be opened.
     """
     return ImportState(Journal.of(root)).has_any()
 
 
 class Follower:
-    """Follows the transcripts of one project.
-
-    Raises:
-        CmError: the project's identity cannot be found.
-    """
+    """Follows the transcripts of one project. Raises CmError if the project's identity cannot be found."""
 
     def __init__(self, root: Path) -> None:
         named, folders = ImportState(Journal.of(root)).environment()
@@ -51,9 +46,8 @@ class Follower:
     def look(self, cancel: Cancel) -> ImportSummary | None:
         """Import what is due; None: nothing.
 
-        Raises:
-            StoreError: the journal cannot be read or written, or another import is running.
-            CancelledError: it was cancelled.
+        Raises StoreError if the journal cannot be read or written, or another import is running; CancelledError if it
+        was cancelled.
         """
         due = [found for found in self._news() if _is_due(found)]
         if not due:

@@ -63,11 +63,7 @@ class Known:
         """Ids of the episodes without an answer that are shown, by their origins."""
 
     def refresh(self) -> None:
-        """Read on.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Read on. Raises StoreError if the journal cannot be read."""
         if not self._journal.holds(self._at, self._event):
             self._begin_anew()
         if not self._event:
@@ -120,10 +116,7 @@ class Known:
     def seen(self, session: str, prompt: str, began: float | None) -> Seen:
         """Return the turn as recorded by hooks.
 
-        Args:
-            session: the agent's id for it.
-            prompt: its first prompt.
-            began: its time, if the transcript has it.
+        `session`: the agent's id for it; `prompt`: its first prompt; `began`: its time, if the transcript has it.
         """
         if began is not None and self._was_erased_then(began):
             return "erased"
@@ -150,8 +143,7 @@ class Known:
     def episode_of(self, origin: str) -> str:
         """Return the id of an imported turn's episode, by reading the journal; empty: none.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         found = (event for event in self._journal.read() if event.kind == episode_record.KIND)
         return next((event.id for event in found if episode_record.origin_of(event) == origin), "")
@@ -204,10 +196,7 @@ def words_of(prompt: str) -> str:
 def origin_of_turn(agent: str, session: str, turn: Turn) -> str:
     """Return the digest that names a turn.
 
-    Args:
-        agent: the agent.
-        session: its session; empty where the turn's key alone names it.
-        turn: as it was read.
+    `session`: its session; empty where the turn's key alone names it. `turn`: as it was read.
     """
     # Longer than in earlier versions, where names could collide.
     return origin_of(agent, session, turn.key) + ("02" if turn.earlier_key else "")
@@ -216,9 +205,6 @@ def origin_of_turn(agent: str, session: str, turn: Turn) -> str:
 def origin_of(agent: str, session: str, key: str) -> str:
     """Return the digest of a turn, the same in all copies.
 
-    Args:
-        agent: the agent.
-        session: its session; empty if the key is unique.
-        key: the turn's name within it.
+    `session`: its session; empty if the key is unique. `key`: the turn's name within it.
     """
     return sha256(f"{agent}\0{session}\0{key}".encode("utf-8", "replace")).hexdigest()[:32]

@@ -34,11 +34,7 @@ _KIND = 70
 class OneTranscript:
     """The import of one transcript.
 
-    Args:
-        memory: what is imported already.
-        found: the transcript.
-        done: counts the results.
-        check: raises on cancellation.
+    `memory`: what is imported already; `done`: counts the results; `check`: raises on cancellation.
     """
 
     def __init__(self, memory: Memory, found: Found, done: Counts, check: Callable[[], None]) -> None:
@@ -67,9 +63,7 @@ class OneTranscript:
     def run(self) -> Iterator[None]:
         """Import its turns, and store the position; can stop between batches.
 
-        Raises:
-            OSError: it was removed, or cannot be read.
-            StoreError: the journal cannot be written.
+        Raises OSError if it was removed, or cannot be read; StoreError if the journal cannot be written.
         """
         self._done.transcripts += 1
         transcript = self._found.transcript

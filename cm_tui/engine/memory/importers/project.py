@@ -58,12 +58,8 @@ class Found:
 def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> list[Format]:
     """Return the formats of some agents.
 
-    Args:
-        agents: their names; empty: all.
-        environment: the agents' own variables, which locate their transcripts; None: those of this process.
-
-    Raises:
-        UsageError: an agent is unknown.
+    `agents`: their names; empty: all. `environment`: the agents' own variables, which locate their transcripts; None:
+    those of this process. Raises UsageError if an agent is unknown.
     """
     known = [one.agent for one in FORMATS]
     for agent in agents:
@@ -80,15 +76,9 @@ _ELSEWHERE = 100
 class ProjectTranscripts:
     """The transcripts of one project.
 
-    Args:
-        root: of its checkout.
-        agents: only theirs; empty: all.
-        folders: former places of the project, from the user.
-        environment: the agents' own variables, which locate their transcripts.
-
-    Raises:
-        UsageError: an agent is unknown.
-        CmError: the project's identity cannot be found.
+    `agents`: only theirs; empty: all. `folders`: former places of the project, from the user. `environment`: the
+    agents' own variables, which locate their transcripts. Raises UsageError if an agent is unknown; CmError if the
+    project's identity cannot be found.
     """
 
     def __init__(
@@ -228,11 +218,7 @@ def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
 
 
 def plan(project: ProjectTranscripts) -> ImportPlan:
-    """Return the plan of an import.
-
-    Args:
-        project: its transcripts.
-    """
+    """Return the plan of an import."""
     by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
     for one in project.found():
         by_agent[one.transcript.agent].append(one)

@@ -48,12 +48,7 @@ def _is_in(folder: str, outer: str) -> bool:
 
 
 class ProjectFolders:
-    """Tests whether sessions are of one project.
-
-    Args:
-        root: of the project's checkout.
-        earlier: former folders, from the user or the journal.
-    """
+    """Tests whether sessions are of one project. `earlier`: former folders, from the user or the journal."""
 
     def __init__(self, root: Path, earlier: Sequence[str] = ()) -> None:
         self._root = root

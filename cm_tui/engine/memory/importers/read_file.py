@@ -13,12 +13,7 @@ from cm_tui.engine.memory.transcripts.lines import opened
 
 
 class ReadFile:
-    """A file opened by name: while it is open, a new file of that name can be distinguished.
-
-    Args:
-        file: its path.
-        stream: the open file.
-    """
+    """A file opened by name: while it is open, a new file of that name can be distinguished."""
 
     def __init__(self, file: Path, stream: BinaryIO) -> None:
         self._file = file
@@ -30,21 +25,13 @@ class ReadFile:
     @classmethod
     @contextmanager
     def held(cls, file: Path) -> Iterator[Self]:
-        """Keep a file open.
-
-        Raises:
-            OSError: it was removed, or cannot be read.
-        """
+        """Keep a file open. Raises OSError if it was removed, or cannot be read."""
         # Unbuffered: a buffer would return bytes from before the file was rewritten.
         with opened(file, buffering=0) as stream:
             yield cls(file, stream)
 
     def goes_on(self, state: TranscriptState) -> bool:
-        """Return whether the part read earlier is unchanged.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Return whether the part read earlier is unchanged. Raises OSError if it cannot be read."""
         return stands_in(self._stream, state)
 
     def is_unchanged(self) -> bool:
@@ -58,8 +45,7 @@ class ReadFile:
     def keep(self, state: TranscriptState) -> bool:
         """Store the file's fingerprint; False: it was replaced, and nothing counts as read.
 
-        Raises:
-            OSError: it cannot be read.
+        Raises OSError if it cannot be read.
         """
         if not self.is_unchanged():
             state.offset = state.turns = state.counted = state.size = 0

@@ -54,13 +54,8 @@ def record_of(
 ) -> tuple[EpisodeRecord, str]:
     """Return the record of a turn, and HEAD when it ended (empty: not known).
 
-    Args:
-        turn: as it was read.
-        session: whose turn it is.
-        origin: names the turn.
-        number: its place in the session.
-        heads: the commits of the checkout by time.
-        never: patterns of folders that are never recorded: files in them leave no content here.
+    `turn`: as it was read; `number`: its place in the session; `heads`: the commits of the checkout by time; `never`:
+    patterns of folders that are never recorded: files in them leave no content here.
     """
     base, head, cut = heads.at(turn.began), heads.at(turn.ended), _Cut()
     record = _record(turn, session, base, cut, _Away(session, turn.folder, never))
@@ -166,10 +161,7 @@ class _Cut:
 class _Away:
     """Finds files in folders that are never recorded.
 
-    Args:
-        session: with the checkout.
-        folder: the agent's working folder.
-        never: patterns of those folders.
+    `folder`: the agent's working folder; `never`: patterns of those folders.
     """
 
     def __init__(self, session: Session, folder: str, never: Sequence[str]) -> None:
@@ -214,10 +206,7 @@ def _files(turn: Turn, session: Session, away: _Away) -> Iterator[str]:
 def relative(path: str, session: Session, folder: str) -> str:
     """Return a path below the checkout; empty: elsewhere.
 
-    Args:
-        path: as the agent names it.
-        session: with the checkout.
-        folder: the agent's working folder.
+    `path`: as the agent names it; `folder`: the agent's working folder.
     """
     if not path or "\0" in path:
         return ""

@@ -70,13 +70,9 @@ class _Done:
 def plan(environment: Mapping[str, str], root: Path | None = None, *, now: float | None = None) -> RescuePlan:
     """Return what a rescue would copy, by names, sizes and times of files alone.
 
-    Args:
-        environment: the agents' own variables, which locate their transcripts.
-        root: of a project; only its transcripts, by their first records. None: all.
-        now: seconds since the epoch.
-
-    Raises:
-        CmError: the project's identity cannot be found.
+    `environment`: the agents' own variables, which locate their transcripts. `root`: of a project; only its
+    transcripts, by their first records. None: all. `now`: seconds since the epoch. Raises CmError if the project's
+    identity cannot be found.
     """
     now = time.time() if now is None else now
     formats = formats_of((), environment)
@@ -121,15 +117,9 @@ def _of_project(root: Path | None, environment: Mapping[str, str]) -> frozenset[
 def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) -> Iterator[Progress]:
     """Copy all transcripts that are new or changed since; the last step has the summary.
 
-    Args:
-        environment: as for `plan`.
-        root: as for `plan`.
-        cancel: set to stop; finished copies are kept.
-
-    Raises:
-        StoreError: the folder of the copies cannot be used, or another rescue is running.
-        ConfigError: the list of folders that are never recorded cannot be read.
-        CancelledError: it was cancelled.
+    `environment`: as for `plan`. `root`: as for `plan`. `cancel`: set to stop; finished copies are kept. Raises
+    StoreError if the folder of the copies cannot be used, or another rescue is running; ConfigError if the list of
+    folders that are never recorded cannot be read; CancelledError if it was cancelled.
     """
     began, work = time.monotonic(), _Work(environment, root)
     yield Progress(STAGE, 0, 0, "looking for transcripts")
@@ -150,12 +140,7 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
 
 
 class _Work:
-    """Copies one transcript after the other.
-
-    Args:
-        environment: as for `plan`.
-        root: as for `plan`.
-    """
+    """Copies one transcript after the other. `environment`: as for `plan`; `root`: as for `plan`."""
 
     def __init__(self, environment: Mapping[str, str], root: Path | None) -> None:
         self.done = _Done()
@@ -258,9 +243,8 @@ class _NeverRecordedError(Exception):
 def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
     """Write the copy of a transcript, and return the size of its content.
 
-    Raises:
-        OSError: one of them cannot be read or written, or a link leads to it.
-        _NeverRecordedError: nothing of it may be copied.
+    Raises OSError if one of them cannot be read or written, or a link leads to it; _NeverRecordedError if nothing of it
+    may be copied.
     """
     inside = one.file.path.relative_to(one.place).as_posix()
     with opened_below(one.place, inside) as source:

@@ -23,19 +23,10 @@ def remove_copies(
 ) -> int:
     """Remove the copies of transcripts with turns erased from a journal, and mark these transcripts.
 
-    All copies are checked: another session, even of another project, may repeat a turn.
-
-    Args:
-        journal: of the project; it already lists the erased events.
-        sessions: of the erased turns.
-        origins: digests of erased imported turns.
-        interrupted: an earlier erasure was interrupted before this step: only the journal knows what it erased.
-
-    Returns:
-        How many copies were removed.
-
-    Raises:
-        StoreError: one cannot be removed, or the journal cannot be read.
+    All copies are checked: another session, even of another project, may repeat a turn. `journal`: of the project; it
+    already lists the erased events. `origins`: digests of erased imported turns. `interrupted`: an earlier erasure was
+    interrupted before this step: only the journal knows what it erased. Returns how many copies were removed. Raises
+    StoreError if one cannot be removed, or the journal cannot be read.
     """
     try:
         with copies.changing():

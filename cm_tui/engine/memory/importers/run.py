@@ -28,9 +28,7 @@ _log = logging.getLogger(__name__)
 class Import:
     """Imports transcripts of one project; reusable.
 
-    Args:
-        project: its transcripts.
-        clock: measures how often another import is looked for.
+    `clock`: measures how often another import is looked for.
     """
 
     def __init__(self, project: ProjectTranscripts, clock: Clock = SYSTEM) -> None:
@@ -49,9 +47,8 @@ class Import:
     def run(self, cancel: Cancel) -> Iterator[Progress]:
         """Import everything new; the last step carries the summary.
 
-        Raises:
-            StoreError: the journal cannot be read or written, or another import is running.
-            CancelledError: it was cancelled; finished work is kept.
+        Raises StoreError if the journal cannot be read or written, or another import is running. CancelledError if it
+        was cancelled; finished work is kept.
         """
         began, done = time.monotonic(), Counts()
         yield Progress("find", 0, 0, "looking for sessions")
@@ -83,9 +80,7 @@ class Import:
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
         """Import new parts of some transcripts, for following them.
 
-        Raises:
-            StoreError: as `run`.
-            CancelledError: as `run`.
+        Raises StoreError as `run`; CancelledError as `run`.
         """
         began, done = time.monotonic(), Counts()
         with self._project.state.held():

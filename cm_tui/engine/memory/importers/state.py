@@ -97,8 +97,7 @@ class ImportState:
     def held(self, seconds: float = 5.0) -> Iterator[None]:
         """Keep other imports of the project waiting.
 
-        Raises:
-            StoreError: another one is running, or the folder cannot be used.
+        Raises StoreError if another one is running, or the folder cannot be used.
         """
         with holding(lock := self.folder / _LOCK, seconds):
             with suppress(OSError):  # for those who wait; the lock itself does not need it
@@ -136,12 +135,8 @@ class ImportState:
     def save(self, state: TranscriptState, at: tuple[Position, str] | None) -> None:
         """Store a state.
 
-        Args:
-            state: of a transcript.
-            at: the journal's last event from an import: without it the state is invalid.
-
-        Raises:
-            OSError: it cannot be written.
+        `at`: the journal's last event from an import: without it the state is invalid. Raises OSError if it cannot be
+        written.
         """
         kept = {"journal": [str(at[0]), at[1]] if at else None, **asdict(state)}
         write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
@@ -149,8 +144,7 @@ class ImportState:
     def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:
         """Store the user's places of transcripts and former folders of the project, for following later.
 
-        Raises:
-            StoreError: it cannot be written.
+        Raises StoreError if it cannot be written.
         """
         kept, earlier = self.environment()
         named = {**kept, **(environment or {})}
@@ -202,11 +196,7 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
 
 
 def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
-    """Return whether the read part of a file is unchanged.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return whether the read part of a file is unchanged. Raises OSError if it cannot be read."""
     if not state.offset:
         return True
     if os.fstat(stream.fileno()).st_size < state.offset:
@@ -217,8 +207,7 @@ def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
 def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
     """Return a file's fingerprint: its beginning, and the data before a place in it.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises OSError if it cannot be read.
     """
     stream.seek(0)
     head = stream.read(min(_HEAD, offset))

@@ -14,9 +14,7 @@ from cm_tui.engine.platform.journal.event import Event
 class Unanswered:
     """The unanswered prompts of one transcript, including those answered after they were recorded.
 
-    Args:
-        memory: state of the import.
-        agent: of the transcript.
+    `memory`: state of the import.
     """
 
     def __init__(self, memory: Memory, agent: str) -> None:
@@ -36,21 +34,14 @@ class Unanswered:
     def is_answered(self, turn: Turn, session: str, origin: str) -> bool:
         """Return whether a turn without an answer has one in another transcript.
 
-        Args:
-            turn: the turn.
-            session: its session.
-            origin: names it where the answer is no part of its name.
+        `origin`: names it where the answer is no part of its name.
         """
         return any(self._is_taken(one) for one in (origin, self.mark(turn, session)))
 
     def replace(self, turn: Turn, session: str, asked: Sequence[str], origin: str) -> None:
         """Replace turns recorded before the answer, without prompts that were erased there.
 
-        Args:
-            turn: the turn.
-            session: its session.
-            asked: the names of those, after each prompt.
-            origin: the turn's name.
+        `asked`: the names of those, after each prompt.
         """
         erased = (number for number, one in enumerate(asked, 1) if self._memory.known.was_erased(one))
         del turn.prompts[: max(erased, default=0)]
@@ -67,11 +58,7 @@ class Unanswered:
     def hide(self, written: Iterable[Event]) -> None:
         """Hide the episodes whose place others have taken.
 
-        Args:
-            written: the episodes that were recorded just now.
-
-        Raises:
-            StoreError: the journal cannot be read or written.
+        `written`: the episodes that were recorded just now. Raises StoreError if the journal cannot be read or written.
         """
         memory, ids = self._memory, dict[object, str]()
         for event in written:

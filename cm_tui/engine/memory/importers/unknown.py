@@ -36,10 +36,7 @@ _HIDDEN = "[omitted: it is about a file for credentials]"
 class Unknown:
     """Stores those of one transcript.
 
-    Args:
-        transcript: the transcript.
-        facts: about the transcript.
-        state: with the size stored already.
+    `facts`: about the transcript; `state`: with the size stored already.
     """
 
     def __init__(self, transcript: Transcript, facts: SessionFacts, state: TranscriptState) -> None:
@@ -48,13 +45,7 @@ class Unknown:
         self._state = state
 
     def may_be_kept(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
-        """Return whether it may be recorded, by the rules for turns; by default at the session's time.
-
-        Args:
-            item: the record.
-            gate: the rules.
-            names: of its session.
-        """
+        """Return whether it may be recorded, by the rules for turns; by default at the session's time."""
         facts = self._facts
         times = (item.time, item.time) if item.time is not None else (facts.began, self._transcript.stamp)
         folder = as_text(item.record.get("cwd")) or facts.folder
@@ -105,11 +96,7 @@ def _is_of_credentials(record: Mapping[str, Any]) -> bool:
 
 
 def unknown_in(journal: Journal) -> Iterator[UnknownRecord]:
-    """Yield the stored records in order.
-
-    Raises:
-        StoreError: the journal cannot be read.
-    """
+    """Yield the stored records in order. Raises StoreError if the journal cannot be read."""
     for event in journal.read():
         if event.kind == UNKNOWN:
             yield _record(event)

@@ -73,8 +73,7 @@ class Unread:
 def _why_silent(format_: Format, transcript: Transcript) -> str:
     """Return why a transcript has no session; empty: its content needs none.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises OSError if it cannot be read.
     """
     if transcript.session:
         return "its record of the session names no folder, or is damaged"

@@ -61,19 +61,14 @@ class Withheld:
     def never(self) -> tuple[str, ...]:
         """Return the patterns of folders that are never recorded.
 
-        Raises:
-            ConfigError: they cannot be read.
-            StoreError: the pauses cannot be read.
+        Raises ConfigError if they cannot be read; StoreError if the pauses cannot be read.
         """
         return self._project_of("").gate.never
 
     def why(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> str:
         """Return why a transcript is not copied; empty where it may be.
 
-        Raises:
-            OSError: it cannot be read.
-            ConfigError: as `never`.
-            StoreError: as `never`, or a journal cannot be read.
+        Raises OSError if it cannot be read; ConfigError as `never`; StoreError as `never`, or a journal cannot be read.
         """
         if is_unknown(facts.folder) and self.never():
             return NOT_KNOWN
@@ -97,9 +92,7 @@ class Withheld:
     def why_prompt(self, session: str, folder: str, prompt: str, time: float | None) -> str:
         """Return why a prompt of a session without a transcript is not copied; empty: it is.
 
-        Raises:
-            ConfigError: as `never`.
-            StoreError: as `never`, or a journal cannot be read.
+        Raises ConfigError as `never`; StoreError as `never`, or a journal cannot be read.
         """
         project = self._project_of(folder)
         is_known = project.known is not None and project.known.seen(session, prompt, time) == "erased"
@@ -174,12 +167,8 @@ def is_erased(
 ) -> bool:
     """Return whether a turn was erased from a journal.
 
-    Args:
-        known: the journal.
-        item: the turn, as a transcript has it.
-        facts: of the transcript.
-        names: of the session that its turns may be of.
-        also: digests of other turns that count as erased.
+    `item`: the turn, as a transcript has it; `facts`: of the transcript; `names`: of the session that its turns may be
+    of; `also`: digests of other turns that count as erased.
     """
     if any(origin in also or known.was_erased(origin) for origin in _origins(item, facts, names)):
         return True

@@ -42,11 +42,8 @@ class Answer(NamedTuple):
 class Checker:
     """Checks names against one state of a store.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        read_now: reads a current file by path and object id.
-        seconds: time limit for reading earlier contents; names that need more are left for later.
+    `read_now`: reads a current file by path and object id. `seconds`: time limit for reading earlier contents; names
+    that need more are left for later.
     """
 
     def __init__(

@@ -17,9 +17,7 @@ _XTASK = "cargo xtask"
 class CommandCheck:
     """Checks commands against the files that define them.
 
-    Args:
-        contents: reads those files.
-        known: the known part of history.
+    `contents`: reads those files; `known`: the known part of history.
     """
 
     def __init__(self, contents: Contents, known: Known) -> None:

@@ -62,9 +62,7 @@ def definer_of(path: str) -> Callable[[str], dict[str, str]] | None:
 def commands_of(path: str, data: bytes) -> Defined:
     """Return the commands that a file defines, by the words that run them.
 
-    Args:
-        path: determines the kind of file.
-        data: its content; if too long or unreadable, there are none.
+    `path`: determines the kind of file. `data`: its content; if too long or unreadable, there are none.
     """
     read = definer_of(path)
     if read is None or len(data) > _MOST_BYTES:

@@ -14,11 +14,7 @@ Confirmed = frozenset[tuple[str, str]]
 
 
 class Confirmations:
-    """The confirmations of one project.
-
-    Args:
-        episodes: of the project; their tables exclude undone changes.
-    """
+    """The confirmations of one project. `episodes`: of the project; their tables exclude undone changes."""
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes = episodes
@@ -39,13 +35,8 @@ class Confirmations:
     def add(self, path: str, fates: Sequence[str], head: str | None) -> str:
         """Record that an item is still true; return the id of the change.
 
-        Args:
-            path: of the item.
-            fates: the states of its names.
-            head: the commit that is checked out.
-
-        Raises:
-            StoreError: the journal cannot be written.
+        `fates`: the states of its names; `head`: the commit that is checked out. Raises StoreError if the journal
+        cannot be written.
         """
         data = {"path": path, "fates": list(fates), "actor": "person"}
         event = self._episodes.journal.append(CONFIRMED, data, head=head)

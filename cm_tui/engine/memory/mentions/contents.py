@@ -52,11 +52,7 @@ class PathVersion(NamedTuple):
 class Contents:
     """Reads files of one store's past and present.
 
-    Args:
-        db: the store.
-        repository: where content is.
-        read_now: reads a current file by path and object id.
-        seconds: time limit for reading earlier contents.
+    `read_now`: reads a current file by path and object id; `seconds`: time limit for reading earlier contents.
     """
 
     def __init__(

@@ -68,9 +68,8 @@ class Known(NamedTuple):
     def gone_at(self, last_end: int, *, is_committed: bool) -> int:
         """Return the ordinal of the commit that removed something.
 
-        Args:
-            last_end: end of the last span with it; `EVER`: none.
-            is_committed: HEAD has it: only the files on disk lack it.
+        `last_end`: end of the last span with it; `EVER`: none. `is_committed`: HEAD has it: only the files on disk lack
+        it.
         """
         if last_end != EVER:
             return last_end

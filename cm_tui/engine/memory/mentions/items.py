@@ -48,13 +48,7 @@ CommitsOf = Callable[[Sequence[str]], Mapping[str, str]]
 
 
 def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[MemoryItem]:
-    """Return the items of some paths, from their passages.
-
-    Args:
-        db: the store.
-        paths: of passages that are not code.
-        commits_of: returns their commits.
-    """
+    """Return the items of some paths, from their passages. `paths`: of passages that are not code."""
     commits = commits_of(paths)
     found = []
     for path, rows in groupby(db.rows(_TEXTS, [CODE, list(paths)]), key=itemgetter(0)):
@@ -70,12 +64,7 @@ def read(db: Database, paths: Sequence[str], commits_of: CommitsOf) -> list[Memo
 
 
 class WrittenAt:
-    """Places items on the mainline.
-
-    Args:
-        db: the store.
-        revisions: finds where commits lie that are off it.
-    """
+    """Places items on the mainline. `revisions`: finds where commits lie that are off it."""
 
     def __init__(self, db: Database, revisions: Revisions) -> None:
         self._revisions = revisions

@@ -56,13 +56,8 @@ class _State(NamedTuple):
 class MentionIndex:
     """Keeps the mentions of one store.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        revisions: places commits.
-        read_now: reads a current file by path and object id.
-        commits_of: returns the commits at which items were written.
-        confirmed: returns what the user confirmed as still true.
+    `revisions`: places commits; `read_now`: reads a current file by path and object id; `commits_of`: returns the
+    commits at which items were written; `confirmed`: returns what the user confirmed as still true.
     """
 
     def __init__(
@@ -90,11 +85,8 @@ class MentionIndex:
     def sync(self, seconds: float | None = None) -> bool:
         """Update the mentions from the memory, the files and the history; the caller holds the writer lock.
 
-        Args:
-            seconds: time limit, after which the rest is left for the next time; by default, everything is done.
-
-        Returns:
-            Whether everything is done.
+        `seconds`: time limit, after which the rest is left for the next time; by default, everything is done. Returns
+        whether everything is done.
         """
         until = None if seconds is None else time.monotonic() + seconds
         reading = _READING_S if seconds is None else min(_READING_S, seconds / 2)
@@ -118,9 +110,7 @@ class MentionIndex:
     def _step(self, reading: float, piece: int) -> bool:
         """Do part of the update; return whether everything is done.
 
-        Args:
-            reading: seconds for earlier contents of files, which some names need.
-            piece: most items to read.
+        `reading`: seconds for earlier contents of files, which some names need; `piece`: most items to read.
         """
         before, now = self._stored(), self._now()
         if before == now:

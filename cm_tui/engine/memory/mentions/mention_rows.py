@@ -91,9 +91,7 @@ def _said_now(db: Database) -> list[int]:
 def waiting(db: Database, last: int) -> list[int]:
     """Return the names for which further history may give more.
 
-    Args:
-        db: the store.
-        last: the newest known ordinal at their last lookup.
+    `last`: the newest known ordinal at their last lookup.
     """
     sql = f"""
     SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
@@ -127,10 +125,8 @@ def write_items(
 ) -> list[Row]:
     """Replace items and their names; the names are not looked up yet.
 
-    Args:
-        db: the store; the caller holds the transaction.
-        items: each with its passages and its ordinal.
-        names: those of each.
+    `db`: the store; the caller holds the transaction. `items`: each with its passages and its ordinal. `names`: those
+    of each.
     """
     sql = "SELECT id FROM mention_item WHERE path IN (SELECT unnest(?::VARCHAR[]))"
     _drop_items(db, [row[0] for row in db.rows(sql, [[one.path for one, _, _ in items]])])
@@ -159,10 +155,7 @@ def write_items(
 def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer]) -> int:
     """Store the results for names; return the number of changes.
 
-    Args:
-        db: the store; the caller holds the transaction.
-        rows: the names.
-        answers: the result for each.
+    `db`: the store; the caller holds the transaction. `answers`: the result for each.
     """
     told = [(row.id, answers[row.asked]) for row in rows]
     if not told:

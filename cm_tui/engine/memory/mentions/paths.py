@@ -37,10 +37,7 @@ class _Life(NamedTuple):
 class PathCheck:
     """Checks paths against one store, and against git's trees for files that are not indexed.
 
-    Args:
-        db: the store.
-        repository: the checkout.
-        known: the known part of its history.
+    `known`: the known part of its history.
     """
 
     def __init__(self, db: Database, repository: Repository, known: Known) -> None:

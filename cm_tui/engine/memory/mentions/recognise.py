@@ -213,9 +213,7 @@ class Named(NamedTuple):
 def named_in(text: str, *, files_only: bool = False) -> list[Named]:
     """Return the candidate names of a text, each once, in the order of its lines.
 
-    Args:
-        text: as stored; a long one is read up to a limit.
-        files_only: only return paths.
+    `text`: as stored; a long one is read up to a limit.
     """
     found: dict[tuple[MentionKind, str], Named] = {}
     for one in _all(text[:_MOST_CHARACTERS]):

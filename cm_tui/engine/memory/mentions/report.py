@@ -45,12 +45,7 @@ def fate_of(mention: Mention) -> str:
 
 
 class StaleReport:
-    """Reports stale items of one store.
-
-    Args:
-        db: the store.
-        commits: its mainline.
-    """
+    """Reports stale items of one store."""
 
     def __init__(self, db: Database, commits: MainlineCommits) -> None:
         self._db = db
@@ -59,10 +54,8 @@ class StaleReport:
     def items(self, states: Collection[MentionState], kinds: Collection[str], limit: int) -> Page[StaleItem]:
         """Return items that name something changed, the worst first, then the latest.
 
-        Args:
-            states: of at least one of its names.
-            kinds: sources to search.
-            limit: the most to return; the total counts all.
+        `states`: of at least one of its names. `kinds`: sources to search. `limit`: the most to return; the total
+        counts all.
         """
         sql = (
             "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
@@ -77,8 +70,7 @@ class StaleReport:
     def of(self, path: str) -> StaleItem:
         """Return one item with all names of the project in it.
 
-        Raises:
-            NotFoundError: there is no item with that path.
+        Raises NotFoundError if there is no item with that path.
         """
         rows = self._db.rows("SELECT id, source, path, title, time, ord FROM mention_item WHERE path = ?", [path])
         if not rows:

@@ -41,10 +41,7 @@ QUALIFY row_number() OVER (PARTITION BY t.termid ORDER BY p.path, p.id) <= {_MOS
 class SettingCheck:
     """Checks settings against the project's files.
 
-    Args:
-        db: the store.
-        contents: reads files of earlier commits.
-        known: the known part of history.
+    `contents`: reads files of earlier commits; `known`: the known part of history.
     """
 
     def __init__(self, db: Database, contents: Contents, known: Known) -> None:

@@ -81,12 +81,7 @@ class _Case(NamedTuple):
 
 
 class SymbolCheck:
-    """Checks names of symbols against one store.
-
-    Args:
-        db: the store.
-        known: the known part of its history.
-    """
+    """Checks names of symbols against one store. `known`: the known part of its history."""
 
     def __init__(self, db: Database, known: Known) -> None:
         self._db = db

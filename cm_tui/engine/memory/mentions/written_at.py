@@ -15,9 +15,7 @@ from cm_tui.model import ENTRIES, EPISODES
 class WrittenCommits:
     """Commits of one project's memories, by the path of their passages.
 
-    Args:
-        db: the store with the episodes.
-        root: of the entries' project.
+    `db`: the store with the episodes; `root`: of the entries' project.
     """
 
     def __init__(self, db: Database, root: Path) -> None:

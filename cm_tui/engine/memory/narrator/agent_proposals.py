@@ -62,12 +62,9 @@ class _Seen(NamedTuple):
 class AgentProposals:
     """Agents' proposals in a project.
 
-    Args:
-        root: of the checkout.
-        episodes: the project's.
-        topics: returns those of the project and its user.
-        is_decided: returns whether the user decided on a proposal, which then does not wait any more.
-        known: returns proposed and decided ones: an agent's proposal in the same words is the same one.
+    `topics`: returns those of the project and its user; `is_decided`: returns whether the user decided on a proposal,
+    which then does not wait any more; `known`: returns proposed and decided ones: an agent's proposal in the same words
+    is the same one.
     """
 
     def __init__(
@@ -88,8 +85,7 @@ class AgentProposals:
     def all(self) -> list[NarratedProposal]:
         """Return agents' proposals, decided or not, the oldest first; without digests.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         self._episodes.follow()
         rows = self._episodes.tables.rows("SELECT segment, place, event, events FROM episode_position")
@@ -99,11 +95,7 @@ class AgentProposals:
         return list(self._read[1])
 
     def waiting(self) -> list[NarratedProposal]:
-        """Return the undecided ones, the oldest first.
-
-        Raises:
-            StoreError: the journal cannot be read.
-        """
+        """Return the undecided ones, the oldest first. Raises StoreError if the journal cannot be read."""
         return [one for one in self.all() if not self._is_decided(one)]
 
     def evidence(self, proposal: NarratedProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
@@ -121,11 +113,9 @@ class AgentProposals:
     def propose(self, wish: Wish) -> NarratedProposal:
         """Propose something; a repeated proposal is the earlier one, decided or not.
 
-        Raises:
-            UsageError: the text is empty, or longer than a line of Markdown, or too many proposals wait.
-            NotFoundError: there is no such episode or topic.
-            RefusedError: recording is off, or the topic is outside the folders of topics.
-            StoreError: it cannot be written.
+        Raises UsageError if the text is empty, or longer than a line of Markdown, or too many proposals wait;
+        NotFoundError if there is no such episode or topic; RefusedError: recording is off, or the topic is outside the
+        folders of topics; StoreError if it cannot be written.
         """
         if reason := why_not(self._root, wish.session):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")

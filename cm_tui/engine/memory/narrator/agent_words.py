@@ -35,8 +35,7 @@ _NEEDLESS = re.compile(r"[\s.!?,;:]+$")
 def line(text: str) -> str:
     """Return a text as one line of Markdown, without secrets.
 
-    Raises:
-        UsageError: there is nothing, or more than a line.
+    Raises UsageError if there is nothing, or more than a line.
     """
     plain = visible(text).strip()
     found = redact(plain[marks.end() :] if (marks := _MARKS.match(plain)) else plain).text
@@ -75,10 +74,8 @@ def key_of(text: str) -> str:
 def scope_and_topic(root: Path, scope: str, topic: str) -> tuple[str, str]:
     """Return a scope, and the id of a topic of it; no id where none is named.
 
-    Raises:
-        UsageError: there is no such scope, the topic is of the other one, or no topic at all.
-        NotFoundError: there is no such topic.
-        RefusedError: it lies outside the folders of topics.
+    Raises UsageError if there is no such scope, the topic is of the other one, or no topic at all; NotFoundError if
+    there is no such topic; RefusedError if it lies outside the folders of topics.
     """
     found = checked_scope(scope) or "project"
     if not topic.strip():
@@ -93,11 +90,7 @@ def scope_and_topic(root: Path, scope: str, topic: str) -> tuple[str, str]:
 
 
 def check_count(names: Sequence[str]) -> None:
-    """Check the number of named episodes.
-
-    Raises:
-        UsageError: there are too many.
-    """
+    """Check the number of named episodes. Raises UsageError if there are too many."""
     if len(names) > MOST_EPISODES:
         raise UsageError(
             f"{count(len(names), 'episode')} are named; {MOST_EPISODES} are the most.",

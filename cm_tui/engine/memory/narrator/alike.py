@@ -93,11 +93,8 @@ def grouped(
 ) -> list[Group]:
     """Group wordings, in the order of their first mentions.
 
-    Args:
-        wordings: in the order of their first mentions.
-        vectors: of them, a unit row each; None: no model.
-        known: earlier groups of the first wordings, which later ones do not change.
-        topics: of the known groups.
+    `vectors`: of them, a unit row each; None: no model. `known`: earlier groups of the first wordings, which later ones
+    do not change. `topics`: of the known groups.
     """
     groups = [Group(topic=topic) for topic in topics]
     of_row = list(known)
@@ -183,10 +180,7 @@ def _differs(yes: frozenset[str], other: frozenset[str], frame: float) -> bool:
 class _Finder:
     """Finds earlier wordings that may mean the same as one, or contradict it.
 
-    Args:
-        wordings: in the order of their first mentions.
-        vectors: of them.
-        start: the first one to compare.
+    `wordings`: in the order of their first mentions; `vectors`: of them; `start`: the first one to compare.
     """
 
     def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int) -> None:

@@ -109,9 +109,7 @@ def touch_competitors(tables: NarratorTables, table: str) -> None:
 def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
     """Compute the confidence of changed facts and of those that compete with them.
 
-    Raises:
-        ReadAnewError: the journal was reread meanwhile.
-        StoreError: the store cannot be written.
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     import numpy as np
 
@@ -136,9 +134,7 @@ def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> No
 def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
     """Return the facts with a minimum confidence at their last weighing, without evidence.
 
-    Args:
-        tables: the observations.
-        least: the minimum.
+    `tables`: the observations.
     """
     where = "confidence >= ? AND claim <> '' ORDER BY confidence DESC, grp LIMIT ?"
     rows = tables.rows(_TALLY.format(where=where), [least, MOST])

@@ -47,9 +47,7 @@ class _Section(NamedTuple):
 def changes_of(record: EpisodeRecord, earlier: EpisodeRecord | None) -> Changes:
     """Return the changes of a turn, without earlier ones in the working tree.
 
-    Args:
-        record: of the turn.
-        earlier: of the previous one in its session.
+    `earlier`: of the previous one in its session.
     """
     files = [path for name in record.files[:_FILES] if (path := _path(name, record.root))]
     if not files:

@@ -62,8 +62,7 @@ class Simple(NamedTuple):
 def simple_commands(line: str) -> tuple[Simple, ...]:
     """Return the simple commands of a line in order; empty for a script, or if unreadable.
 
-    Args:
-        line: input of a shell, which may have several lines.
+    `line`: input of a shell, which may have several lines.
     """
     if len(line) > MOST_CHARACTERS or "\0" in line:
         return ()

@@ -38,10 +38,7 @@ _YEAR_S = 365.25 * 86_400
 def of(kind: FactKind, tally: Tally, now: float) -> tuple[float, tuple[ConfidencePart, ...]]:
     """Return how sure a fact is, and the parts that it is the product of.
 
-    Args:
-        kind: of the fact.
-        tally: how often and by whom it was said or shown.
-        now: seconds since the epoch.
+    `tally`: how often and by whom it was said or shown; `now`: seconds since the epoch.
     """
     parts = tuple(_of_said(tally, now) if kind in WORDED else _of_shown(kind, tally, now))
     return prod(part.value for part in parts), parts

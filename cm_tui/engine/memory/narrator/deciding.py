@@ -39,12 +39,7 @@ _ALREADY = {"approved": "was approved already", "rejected": "was rejected"}
 
 
 class Deciding:
-    """Decides on the proposals of a project.
-
-    Args:
-        parts: what the narrator is based on.
-        proposals: the proposals.
-    """
+    """Decides on the proposals of a project. `parts`: what the narrator is based on."""
 
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
         self._parts = parts
@@ -55,13 +50,9 @@ class Deciding:
     def decide(self, names: Sequence[str], decision: NarratedDecision, by: str = PERSON) -> tuple[NarratedChange, ...]:
         """Decide on proposals, each separately; a failed one holds its reason.
 
-        Args:
-            names: ids; one with `@` and a digest is decided only if it would still do what was shown.
-            decision: what to do with them.
-            by: who decides: `person`, or `policy NAME`.
-
-        Raises:
-            UsageError: no name is given, or the options conflict.
+        `names`: ids; one with `@` and a digest is decided only if it would still do what was shown. `decision`: what to
+        do with them. `by`: who decides: `person`, or `policy NAME`. Raises UsageError if no name is given, or the
+        options conflict.
         """
         decision = checked(names, decision)
         # Before reading the proposals: concurrent decisions are read again.
@@ -93,10 +84,8 @@ class Deciding:
     def undo(self, name: str) -> NarratedChange:
         """Undo the decision on a proposal.
 
-        Raises:
-            NotFoundError: there is no such proposal.
-            UsageError: it is undecided, or the decision cannot be undone.
-            StoreError: it cannot be written.
+        Raises NotFoundError if there is no such proposal; UsageError if it is undecided, or the decision cannot be
+        undone; StoreError if it cannot be written.
         """
         self.complete()
         with self._alone():
@@ -127,14 +116,8 @@ class Deciding:
     def redo(self, change: str) -> Edited | None:
         """Redo an undone decision, with its reason, text and note; None: the change is another one.
 
-        Args:
-            change: its id.
-
-        Raises:
-            NotFoundError: the proposal is gone.
-            UsageError: the journal no longer has its words.
-            RefusedError: it can no longer be made.
-            StoreError: it cannot be written.
+        Raises NotFoundError if the proposal is gone; UsageError if the journal no longer has its words; RefusedError if
+        it can no longer be made; StoreError if it cannot be written.
         """
         self._parts.episodes.index.follow()
         sql = "SELECT data FROM narrator_event WHERE change = ? AND kind = ? AND undone"
@@ -158,8 +141,7 @@ class Deciding:
     def approve_unasked(self) -> tuple[str, ...]:
         """Approve proposals by the user's policy; return the ids.
 
-        Raises:
-            StoreError: it cannot be written.
+        Raises StoreError if it cannot be written.
         """
         config, decided = self._parts.config().narrator, self._proposals.decisions.now()
         if config.policy == "by-hand":
@@ -174,11 +156,7 @@ class Deciding:
         return tuple(each.id for each in done if each.done)
 
     def complete(self) -> None:
-        """Complete decisions whose process was killed.
-
-        Raises:
-            StoreError: it cannot be read or written.
-        """
+        """Complete decisions whose process was killed. Raises StoreError if it cannot be read or written."""
         self._parts.episodes.index.follow()
         if not self._proposals.decisions.now().open:
             return
@@ -218,11 +196,7 @@ class Deciding:
         return NarratedChange(one.id, done.words, change, proposal=self._after(wanted, decision, by, change))
 
     def _wanted(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
-        """Return a proposal with the user's text and note.
-
-        Raises:
-            CmError: they are invalid.
-        """
+        """Return a proposal with the user's text and note. Raises CmError if they are invalid."""
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
         if one.action not in ACTIONS and (decision.text is not None or decision.target):
@@ -295,7 +269,6 @@ class Deciding:
     def _alone(self) -> AbstractContextManager[None]:
         """Hold the lock against decisions of all other processes.
 
-        Raises:
-            StoreError: another process is deciding for too long.
+        Raises StoreError if another process is deciding for too long.
         """
         return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)

@@ -21,9 +21,7 @@ _SHOWN = 300
 def named(known: Mapping[str, Made], name: str) -> Made:
     """Return a proposal by its id or a prefix of it.
 
-    Raises:
-        NotFoundError: no proposal has that name.
-        UsageError: the name is ambiguous.
+    Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
     """
     if name in known:
         return known[name]
@@ -42,8 +40,7 @@ def named(known: Mapping[str, Made], name: str) -> Made:
 def checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecision:
     """Return a decision with its reason in one line.
 
-    Raises:
-        UsageError: no name is given, or the options conflict.
+    Raises UsageError if no name is given, or the options conflict.
     """
     if not names:
         raise UsageError("No proposal is named.", hint="`cm proposals` lists them.")

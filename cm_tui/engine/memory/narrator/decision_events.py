@@ -28,11 +28,7 @@ _MOST = 1_000
 def worded(change: str, proposal: NarratedProposal, decision: NarratedDecision, by: str) -> dict[str, Any]:
     """Return the event data with a proposal's text, and the decision.
 
-    Args:
-        change: its change.
-        proposal: as decided on, with the user's text and note.
-        decision: the decision.
-        by: `person`, or `policy NAME`.
+    `proposal`: as decided on, with the user's text and note; `by`: `person`, or `policy NAME`.
     """
     return {
         "change": change,
@@ -56,13 +52,8 @@ def decided(
 ) -> dict[str, Any]:
     """Return the event data of a decision, without any text of the proposal.
 
-    Args:
-        change: its change.
-        proposal: the proposal.
-        decision: the decision.
-        by: `person`, or `policy NAME`.
-        writer: who decided.
-        done: what was written: `line`, `made`, or `entry`, `entry_scope`, `entry_digest`.
+    `by`: `person`, or `policy NAME`; `writer`: who decided; `done`: what was written: `line`, `made`, or `entry`,
+    `entry_scope`, `entry_digest`.
     """
     return {
         "change": change,
@@ -89,12 +80,7 @@ def shown_data(proposal: NarratedProposal) -> dict[str, Any]:
 
 
 def read_shown(id_: str, data: object) -> NarratedProposal | None:
-    """Return the proposal in event data; None: invalid, as a journal may contain anything.
-
-    Args:
-        id_: of the proposal.
-        data: of an event.
-    """
+    """Return the proposal in event data; None: invalid, as a journal may contain anything."""
     if not isinstance(data, Mapping):
         return None
     found: dict[str, Any] = {name: data[name] for name in _TEXTS if isinstance(data.get(name), str)}

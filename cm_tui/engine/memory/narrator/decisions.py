@@ -57,8 +57,7 @@ class Decision:
     def laid_on(self, live: NarratedProposal | None) -> NarratedProposal | None:
         """Return the proposal as decided on, with its current counts.
 
-        Args:
-            live: the current proposal; None: it would not be proposed now.
+        `live`: the current proposal; None: it would not be proposed now.
         """
         base = self.shown or live or without_words(self.proposal, self.data)
         if base is None:
@@ -129,11 +128,7 @@ class Decided:
 
 
 class Decisions:
-    """The decisions of a project, from the tables of episodes.
-
-    Args:
-        tables: up to date with the journal.
-    """
+    """The decisions of a project, from the tables of episodes. `tables`: up to date with the journal."""
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables

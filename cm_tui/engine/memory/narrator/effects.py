@@ -48,14 +48,8 @@ class Done(NamedTuple):
 def check(proposal: NarratedProposal, lines: LineChanges, decision: NarratedDecision) -> str:
     """Check that a proposal can be written; return the digest of its effect on the note, if it is about a line.
 
-    Args:
-        proposal: in its final form.
-        lines: of the project's notes.
-        decision: how to write it.
-
-    Raises:
-        UsageError: it is not a Rule.
-        RefusedError: its target cannot be changed.
+    `proposal`: in its final form; `decision`: how to write it. Raises UsageError if it is not a Rule; RefusedError if
+    its target cannot be changed.
     """
     if decision.as_rule:
         if proposal.action != "add" or not (proposal.as_rule or decision.text is not None):
@@ -78,20 +72,9 @@ def write(
 ) -> Done:  # fmt: skip
     """Write a proposal; earlier writes of the same change are not repeated.
 
-    Args:
-        root: of the checkout.
-        lines: of its notes.
-        proposal: in its final form.
-        decision: how to write it.
-        writer: who approved it.
-        change: its change.
-        shown: digest of the expected effect; empty: any.
-        told: earlier events of the same change.
-
-    Raises:
-        UsageError: its target was changed so that it does not apply.
-        RefusedError: it may not be written.
-        StoreError: it cannot be written.
+    `proposal`: in its final form. `decision`: how to write it. `writer`: who approved it. `shown`: digest of the
+    expected effect; empty: any. Raises UsageError if its target was changed so that it does not apply; RefusedError if
+    it may not be written; StoreError if it cannot be written.
     """
     more: dict[str, Any] = {"change": change, "narrated": proposal.id}
     if proposal.evidence_ids:
@@ -116,15 +99,9 @@ def take_back(
 ) -> DecisionBack:
     """Undo what a decision wrote.
 
-    Args:
-        root: of the checkout.
-        decision: the decision.
-        events: all events of the same change that are still in the journal.
-        undone: returns the events that wrote lines of undone decisions, the newest first.
-
-    Raises:
-        UsageError: it cannot be undone.
-        CmError: a note or a file of entries cannot be read or written.
+    `events`: all events of the same change that are still in the journal; `undone`: returns the events that wrote lines
+    of undone decisions, the newest first. Raises UsageError if it cannot be undone; CmError if a note or a file of
+    entries cannot be read or written.
     """
     shown = decision.shown
     words = {} if shown is None else {"said": shown.text, "back": shown.old}

@@ -71,9 +71,7 @@ class Sign(NamedTuple):
 def sign_of(output: str, *, hidden: bool = False) -> Sign | None:
     """Return the line that explains why a command failed; None: no such line.
 
-    Args:
-        output: of the command, or its beginning.
-        hidden: the failure is not known otherwise: only certain errors count.
+    `output`: of the command, or its beginning; `hidden`: the failure is not known otherwise: only certain errors count.
     """
     if not output:
         return None

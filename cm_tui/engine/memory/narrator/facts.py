@@ -43,10 +43,8 @@ class Made:
 class Facts:
     """The facts of a project as proposals.
 
-    Args:
-        tables: the observations.
-        known: known facts.
-        missing: returns the first command in a text that the project no longer has; works without an index.
+    `tables`: the observations. `missing`: returns the first command in a text that the project no longer has; works
+    without an index.
     """
 
     def __init__(self, tables: NarratorTables, known: Known, missing: Callable[[str], str] = lambda _: "") -> None:
@@ -61,9 +59,7 @@ class Facts:
     def key(self, least: float, stamp: str) -> tuple[Any, ...]:
         """Return a change stamp of the selected and contradicted facts.
 
-        Args:
-            least: minimum confidence.
-            stamp: of the index with the results for names.
+        `least`: minimum confidence; `stamp`: of the index with the results for names.
         """
         # Confidence decays with time, and changes in the project's files leave no other trace.
         return self._tables.position(), least, int(time.time() / _FRESH_S), stamp
@@ -71,11 +67,8 @@ class Facts:
     def made(self, least: float, stamp: str, topics: Sequence[Topic], code: Callable[[], Code | None]) -> list[Made]:
         """Return the facts with sufficient confidence that the code does not contradict, as proposals.
 
-        Args:
-            least: minimum confidence.
-            stamp: of the index behind `code`.
-            topics: of the project and of its user.
-            code: makes the lookup of names; None: the code is unknown.
+        `least`: minimum confidence. `stamp`: of the index behind `code`. `topics`: of the project and of its user.
+        `code`: makes the lookup of names; None: the code is unknown.
         """
         key = self.key(least, stamp)
         if self._sure is None or self._sure[0] != key:

@@ -56,12 +56,7 @@ class Standing(NamedTuple):
 
 
 class Known:
-    """The content of notes and entries.
-
-    Args:
-        root: of the checkout.
-        tables: for storing it.
-    """
+    """The content of notes and entries."""
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
         self._tables = tables
@@ -72,11 +67,7 @@ class Known:
     def follow(self, seconds: float = -1) -> str:
         """Read changes; return a change stamp.
 
-        Args:
-            seconds: as for the lines.
-
-        Raises:
-            StoreError: a file of entries cannot be read, or the store not be written.
+        `seconds`: as for the lines. Raises StoreError if a file of entries cannot be read, or the store not be written.
         """
         sign = self._lines.follow(seconds)
         if sign != self._sign:

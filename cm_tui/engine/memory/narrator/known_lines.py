@@ -40,12 +40,7 @@ class Line(NamedTuple):
 
 
 class KnownLines:
-    """A project's notes and entries as sentences, in the tables.
-
-    Args:
-        root: of the checkout.
-        tables: for storing them.
-    """
+    """A project's notes and entries as sentences, in the tables. `tables`: for storing them."""
 
     def __init__(self, root: Path, tables: NarratorTables) -> None:
         self._root = root
@@ -54,12 +49,8 @@ class KnownLines:
     def follow(self, seconds: float = -1) -> str:
         """Update the tables from the files; return a change stamp of all of them.
 
-        Args:
-            seconds: how long to wait for another process that reads a long journal; negative: until it is done. After
-                that the earlier state is used.
-
-        Raises:
-            StoreError: the store cannot be written.
+        `seconds`: how long to wait for another process that reads a long journal; negative: until it is done. After
+        that the earlier state is used. Raises StoreError if the store cannot be written.
         """
         writer = self._tables.episodes.writer
         if not writer.acquire(timeout=seconds):

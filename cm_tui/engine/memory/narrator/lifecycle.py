@@ -50,10 +50,8 @@ _SHOWN = 60
 def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float | None = None) -> list[NarratedProposal]:
     """Return the current lifecycle proposals, without reading the journal or writing anything.
 
-    Args:
-        root: of the checkout.
-        waiting: proposed facts: those without a topic count for themes.
-        now: seconds since the epoch; None: the current time.
+    `waiting`: proposed facts: those without a topic count for themes. `now`: seconds since the epoch; None: the current
+    time.
     """
     moment = time.time() if now is None else now
     known = known_topics(Notes(root), now=moment)

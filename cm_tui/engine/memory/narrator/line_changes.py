@@ -149,9 +149,8 @@ class LineChanges:
     def placed(self, proposal: NarratedProposal, name: str) -> NarratedProposal:
         """Return a proposal for another note.
 
-        Raises:
-            UsageError: no note can have that name.
-            RefusedError: it lies outside the folders of notes, or is not for cm to write.
+        Raises UsageError if no note can have that name; RefusedError if it lies outside the folders of notes, or is not
+        for cm to write.
         """
         notes = Notes(self._root)
         try:
@@ -244,8 +243,7 @@ def _named(proposal: NarratedProposal, more: str) -> str:
 def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
     """Return the note as it would be.
 
-    Raises:
-        UsageError: the line that would go is not there any more, or the note would be too long.
+    Raises UsageError if the line that would go is not there any more, or the note would be too long.
     """
     if proposal.action == "add":
         text = note_lines.said_by(proposal.text)

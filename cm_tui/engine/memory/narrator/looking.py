@@ -68,13 +68,7 @@ class Seen:
 def look(folder: Path, items: Sequence[Item], miners: Iterable[Miner] | None = None) -> Seen:
     """Read episodes and run all miners on them.
 
-    Args:
-        folder: of the journal.
-        items: the episodes.
-        miners: None: all.
-
-    Raises:
-        StoreError: the journal cannot be read.
+    `folder`: of the journal; `miners`: None: all. Raises StoreError if the journal cannot be read.
     """
     chosen = tuple(_miners() if miners is None else miners)
     seen = Seen()

@@ -37,8 +37,7 @@ _NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."
 class Narrator:
     """Finds lessons of sessions, proposes them, and writes what the user approves.
 
-    Args:
-        parts: what it is based on.
+    `parts`: what it is based on.
     """
 
     def __init__(self, parts: Parts) -> None:

@@ -47,8 +47,7 @@ def clean(text: str) -> str:
 def said_by(text: str) -> str:
     """Return a text as it is written into a note: one line, without secrets.
 
-    Raises:
-        UsageError: nothing of it is left, or it is too long.
+    Raises UsageError if nothing of it is left, or it is too long.
     """
     if len(text) > 4 * LONGEST:
         raise _too_long(len(text))
@@ -71,12 +70,7 @@ def says(text: str, line: str) -> bool:
 def added(text: str, place: Found, heading: str, line: str, tags: Sequence[str] = ()) -> Changed:
     """Add a line at the end of the section of a heading; creates note and heading where missing.
 
-    Args:
-        text: of the note; empty: a new note.
-        place: of the note.
-        heading: of the section.
-        line: with its mark.
-        tags: of a new topic.
+    `text`: of the note; empty: a new note. `line`: with its mark. `tags`: of a new topic.
     """
     made = "" if text.strip() else "note"
     if made:
@@ -95,11 +89,7 @@ def added(text: str, place: Found, heading: str, line: str, tags: Sequence[str] 
 def replaced(text: str, heading: str, old: str, line: str) -> Changed | None:
     """Return a note with a line replaced; None: the old one no longer exists.
 
-    Args:
-        text: of the note.
-        heading: of the old line's section.
-        old: the old line, exactly and without the list mark.
-        line: with its mark.
+    `heading`: of the old line's section; `old`: the old line, exactly and without the list mark; `line`: with its mark.
     """
     row = _standing(text, heading, old)
     if row is None:

@@ -48,8 +48,7 @@ class PassCounts:
 def let_go(tables: NarratorTables, embed: Embed) -> None:
     """Remove episodes that are no longer visible from the evidence, before the next pass.
 
-    Raises:
-        StoreError: the store cannot be read or written.
+    Raises StoreError if the store cannot be read or written.
     """
     if not tables.one_at_a_time.acquire(blocking=False):
         # An episode missed by this pass is found by the next one.
@@ -68,11 +67,8 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
 class Pass:
     """Mines new episodes of a journal.
 
-    Args:
-        tables: for the observations.
-        folder: of the journal.
-        embed: returns vectors of texts; None: no model.
-        workers: mining processes; 0: one per core.
+    `tables`: for the observations. `embed`: returns vectors of texts; None: no model. `workers`: mining processes; 0:
+    one per core.
     """
 
     def __init__(self, tables: NarratorTables, folder: Path, embed: Embed, workers: int = 0) -> None:
@@ -85,10 +81,8 @@ class Pass:
     def run(self, cancel: Cancel, now: Callable[[], float] = time.time) -> Iterator[Progress]:
         """Mine new episodes, and weigh what they touch.
 
-        Raises:
-            CancelledError: the pass was cancelled; finished work is kept.
-            ReadAnewError: the journal was reread meanwhile.
-            StoreError: it cannot be read, or the store not be written.
+        Raises CancelledError if the pass was cancelled; finished work is kept. ReadAnewError if the journal was reread
+        meanwhile. StoreError if it cannot be read, or the store not be written.
         """
         while not self._tables.one_at_a_time.acquire(timeout=_WAIT_S):
             cancel.check()

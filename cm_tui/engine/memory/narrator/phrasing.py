@@ -31,11 +31,7 @@ _MOST_READ = 300
 
 
 class StoredAnswers(MutableMapping[str, str]):
-    """Responses of language models in the store: read once, each written in a separate transaction.
-
-    Args:
-        tables: of the narrator.
-    """
+    """Responses of language models in the store: read once, each written in a separate transaction."""
 
     def __init__(self, tables: NarratorTables) -> None:
         self._tables = tables
@@ -60,12 +56,7 @@ class StoredAnswers(MutableMapping[str, str]):
         return len(self._known)
 
     def drop(self, names: Sequence[str]) -> None:
-        """Remove answers.
-
-        Raises:
-            KeyError: one is not there.
-            StoreError: the store cannot be written.
-        """
+        """Remove answers. Raises KeyError if one is not there; StoreError if the store cannot be written."""
         with self._tables.writing():
             sql = "DELETE FROM narrator_phrasing WHERE digest IN (SELECT unnest(?::VARCHAR[]))"
             self._tables.cursor.execute(sql, [list(names)])
@@ -76,11 +67,9 @@ class StoredAnswers(MutableMapping[str, str]):
 class Phrasing:
     """The language model's part in the proposals of a project.
 
-    Args:
-        tables: of the narrator, with the responses.
-        config: returns the current settings.
-        evidence: returns the evidence of a proposal without any.
-        why_not: returns why nothing may be sent now, such as `recording is paused`; empty: it may.
+    `tables`: of the narrator, with the responses. `config`: returns the current settings. `evidence`: returns the
+    evidence of a proposal without any. `why_not`: returns why nothing may be sent now, such as `recording is paused`;
+    empty: it may.
     """
 
     def __init__(
@@ -104,11 +93,7 @@ class Phrasing:
         return f"{model.name} {kept[0]}"
 
     def estimate(self, proposals: Sequence[NarratedProposal]) -> ModelCost:
-        """Return what `run` would take at most; nothing is sent.
-
-        Args:
-            proposals: in the words of the miners.
-        """
+        """Return what `run` would take at most; nothing is sent. `proposals`: in the words of the miners."""
         model = self._config().narrator.model
         if not model.enabled:
             return ModelCost()
@@ -120,13 +105,9 @@ class Phrasing:
     def run(self, proposals: Sequence[NarratedProposal], cancel: Cancel) -> ModelCost:
         """Request what is missing; return the cost, and messages for the user.
 
-        Args:
-            proposals: the waiting ones in the miners' words, the surest first.
-            cancel: checked between requests; finished responses are kept.
-
-        Raises:
-            CancelledError: it was cancelled.
-            StoreError: the responses cannot be read.
+        `proposals`: the waiting ones in the miners' words, the surest first. `cancel`: checked between requests;
+        finished responses are kept. Raises CancelledError if it was cancelled; StoreError if the responses cannot be
+        read.
         """
         model = self._config().narrator.model
         if not model.enabled:
@@ -147,10 +128,8 @@ class Phrasing:
     def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
         """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
 
-        Ids are unchanged. The input of digests may change: compute them afterwards.
-
-        Args:
-            proposals: in the miners' words, the surest first.
+        Ids are unchanged. The input of digests may change: compute them afterwards. `proposals`: in the miners' words,
+        the surest first.
         """
         model = self._config().narrator.model
         if not model.enabled:

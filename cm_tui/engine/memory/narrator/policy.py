@@ -32,9 +32,7 @@ KINDS: frozenset[FactKind] = frozenset(get_args(FactKind)) - _NEVER
 def approves(proposal: NarratedProposal, config: NarratorConfig) -> str:
     """Return the name of the policy that approves a proposal; empty: the user decides.
 
-    Args:
-        proposal: as shown to the user.
-        config: the user's settings, never a repository's.
+    `proposal`: as shown to the user; `config`: the user's settings, never a repository's.
     """
     if config.policy == "by-hand" or not _may_be(proposal):
         return ""

@@ -25,9 +25,7 @@ _LOST = "episodes that could not be looked at"
 class Lookers(WorkerPool["_Worker"]):
     """Looks at episodes on several cores.
 
-    Args:
-        folder: of the journal.
-        workers: processes; 0: one per core, and none for little work.
+    `folder`: of the journal. `workers`: processes; 0: one per core, and none for little work.
     """
 
     def __init__(self, folder: Path, workers: int = 0) -> None:
@@ -37,8 +35,7 @@ class Lookers(WorkerPool["_Worker"]):
     def look(self, items: Iterable[Item]) -> Iterator[Seen]:
         """Yield the observations of episodes, a task at a time in order.
 
-        Raises:
-            StoreError: the journal cannot be read.
+        Raises StoreError if the journal cannot be read.
         """
         tasks = _tasks(items)
         first = next(tasks, None)

@@ -56,11 +56,7 @@ class ProjectCommands:
         return next((code.strip() for code in _SPAN.findall(text) if not self.there(code.strip())), "")
 
     def there(self, code: str) -> bool:
-        """Return whether the project has a command, or may have it.
-
-        Args:
-            code: as given to a shell.
-        """
+        """Return whether the project has a command, or may have it. `code`: as given to a shell."""
         try:
             commands = commands_of(code, str(self._root))
             if len(commands) == 1 and len(commands[0].words) == 1 and _PROGRAM.match(commands[0].words[0]) is None:

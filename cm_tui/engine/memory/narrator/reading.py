@@ -76,9 +76,7 @@ class Item(NamedTuple):
 class Due:
     """Episodes to mine, as arrays: there are many in a long journal.
 
-    Args:
-        columns: of the query.
-        gone: seqs of mined episodes that are no longer visible.
+    `columns`: of the query; `gone`: seqs of mined episodes that are no longer visible.
     """
 
     def __init__(self, columns: dict[str, Any], gone: Sequence[int]) -> None:
@@ -132,8 +130,7 @@ class Reader:
     def turn(self, item: Item) -> Turn | None:
         """Return an episode with the previous one in its session; None: not in the journal any more.
 
-        Raises:
-            StoreError: it cannot be read.
+        Raises StoreError if it cannot be read.
         """
         event = self._event(item.at)
         if event is None:
@@ -191,8 +188,7 @@ class Reader:
 def turns(folder: Path, items: Sequence[Item]) -> Iterator[tuple[Item, Turn | None]]:
     """Yield episodes, each with the one before it in its session.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     with closing(Reader(folder)) as reader:
         for item in items:

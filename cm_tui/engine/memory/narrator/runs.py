@@ -127,12 +127,7 @@ def _runs(line: str, root: str, number: int, output: str, *, failed: bool) -> It
 
 @lru_cache(maxsize=8_192)
 def commands_of(line: str, root: str) -> tuple[Command, ...]:
-    """Return the commands of a line, without those that only look around.
-
-    Args:
-        line: input of a shell.
-        root: of the checkout.
-    """
+    """Return the commands of a line, without those that only look around. `line`: input of a shell."""
     simples = simples_of(line)
     found: list[Command] = []
     last = len(simples) - 1

@@ -21,9 +21,7 @@ PLAIN = (
 def put_seen(tables: NarratorTables, reading: str, seen: Seen) -> None:
     """Replace the observations of episodes.
 
-    Raises:
-        ReadAnewError: the journal was reread meanwhile.
-        StoreError: the store cannot be written.
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     import numpy as np
 
@@ -62,9 +60,7 @@ def put_seen(tables: NarratorTables, reading: str, seen: Seen) -> None:
 def remove_gone(tables: NarratorTables, reading: str, seqs: Sequence[int]) -> None:
     """Remove the observations of episodes that are no longer visible.
 
-    Raises:
-        ReadAnewError: the journal was reread meanwhile.
-        StoreError: the store cannot be written.
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     with tables.writing():
         tables.check(reading)

@@ -35,15 +35,9 @@ class UnderWay(NamedTuple):
 def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
     """Return the newest turns of a session that the user names, the oldest first.
 
-    Args:
-        episodes: of the project.
-        root: of the checkout.
-        name: the session's id or a prefix of it, or an episode of it; `last` is the last used one, at any time.
-
-    Raises:
-        NotFoundError: nothing visible has that name.
-        UsageError: the name is ambiguous.
-        StoreError: the journal cannot be read.
+    `name`: the session's id or a prefix of it, or an episode of it; `last` is the last used one, at any time. Raises
+    NotFoundError if nothing visible has that name; UsageError if the name is ambiguous; StoreError if the journal
+    cannot be read.
     """
     open_turns = under_way(episodes.journal, root)
     session = _session_named(episodes, root, name, open_turns)
@@ -58,14 +52,9 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
 def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list[Turn]:
     """Return the newest turns of a continuing session, else of the last used one; empty: no session.
 
-    Args:
-        episodes: of the project.
-        root: of the checkout; its own sessions come before those of other checkouts.
-        session: a session whose context begins again; may be empty or unknown.
-        now: seconds since the epoch.
-
-    Raises:
-        StoreError: the journal cannot be read.
+    `root`: of the checkout; its own sessions come before those of other checkouts. `session`: a session whose context
+    begins again; may be empty or unknown. `now`: seconds since the epoch. Raises StoreError if the journal cannot be
+    read.
     """
     open_turns = under_way(episodes.journal, root)
     found = _turns(episodes, root, session, open_turns) if session else []
@@ -89,8 +78,7 @@ def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict
 def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
     """Return the current turns in a checkout by session; fast if the daemon follows the journal.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     kept = JournalCursor(journal.folder.name).read()
     at = kept.start if journal.holds(kept.past, kept.event) else START

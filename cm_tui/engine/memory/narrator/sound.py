@@ -30,8 +30,7 @@ def _weights() -> Any:
 def vectors_of(sentences: Sequence[str]) -> Any:
     """Return vectors of sentences by the bundled model, a row each.
 
-    Raises:
-        ModelError: a file of the model is missing or damaged.
+    Raises ModelError if a file of the model is missing or damaged.
     """
     return _provider().embed(sentences)
 

@@ -122,9 +122,7 @@ class _Line(NamedTuple):
 def proposals(root: Path, code: Code) -> list[NarratedProposal]:
     """Return the contradicted lines of notes, as proposals to replace or remove them.
 
-    Args:
-        root: of the checkout.
-        code: the lookup of names.
+    `code`: the lookup of names.
     """
     page = code.report.items(("gone", "renamed", "moved"), (NOTES,), _MOST_ITEMS)
     stale = {item.id: tuple(filter(_counts, item.mentions)) for item in page.rows}

@@ -51,9 +51,7 @@ def number_of(*parts: str) -> int:
 class NarratorTables:
     """The narrator's observations.
 
-    Args:
-        tables: of episodes, on the same cursors.
-        cursor: has copies of the tables; None: use the tables themselves.
+    `tables`: of episodes, on the same cursors. `cursor`: has copies of the tables; None: use the tables themselves.
     """
 
     def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:
@@ -95,9 +93,7 @@ class NarratorTables:
     def given(self, view: str, columns: Mapping[str, Any]) -> Iterator[None]:
         """Have queries of this block read rows under a name.
 
-        Args:
-            view: the name.
-            columns: arrays of numbers, or sequences of texts, by column name.
+        `columns`: arrays of numbers, or sequences of texts, by column name.
         """
         from arro3.core import Array, DataType, Table
 
@@ -115,8 +111,7 @@ class NarratorTables:
     def writing(self) -> Iterator[None]:
         """Write all of a block or nothing, while reading the journal into the tables is blocked.
 
-        Raises:
-            StoreError: the store cannot be written.
+        Raises StoreError if the store cannot be written.
         """
         with self.episodes.writer:
             self.cursor.execute("BEGIN")
@@ -150,8 +145,7 @@ class NarratorTables:
     def check(self, reading: str) -> None:
         """Make sure that it is still the same reading of the journal; the caller writes.
 
-        Raises:
-            ReadAnewError: it is not.
+        Raises ReadAnewError if it is not.
         """
         if self.position().reading != reading:
             raise ReadAnewError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")

@@ -63,11 +63,8 @@ def target_of(
 ) -> Target:
     """Return the target of a fact.
 
-    Args:
-        candidate: the fact.
-        keywords: of its evidence; those of the fact itself are added.
-        topics: of the project and of its user.
-        names: names of the project and its parts.
+    `keywords`: of its evidence; those of the fact itself are added. `topics`: of the project and of its user. `names`:
+    names of the project and its parts.
     """
     scope: Literal["user", "project"] = "user" if is_about_person(candidate, names) else "project"
     heading = HEADINGS.get(candidate.kind, "Rules")
@@ -82,9 +79,7 @@ def target_of(
 def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
     """Return the topic that matches keywords best; None: no match.
 
-    Args:
-        about: unique keywords of the evidence, as from `key_of`.
-        topics: that are not retired.
+    `about`: unique keywords of the evidence, as from `key_of`; `topics`: that are not retired.
     """
     wanted = set(about)
     found = [(len(wanted & tag_keys(one.tags)) / len(wanted), one) for one in topics if not one.retired and wanted]
@@ -95,9 +90,7 @@ def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
 def is_about_person(candidate: Candidate, names: Collection[str] = ()) -> bool:
     """Return whether a fact is about the user, in any project.
 
-    Args:
-        candidate: the fact.
-        names: names of the project and its parts.
+    `names`: names of the project and its parts.
     """
     if candidate.scope != "user" or candidate.kind not in _OF_PEOPLE or _HERE.search(candidate.text):
         return False

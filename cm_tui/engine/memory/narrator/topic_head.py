@@ -21,10 +21,8 @@ def new_head(title: str, tags: Sequence[str]) -> list[str]:
 def with_head(head: Sequence[str], *, tags: Sequence[str], also: Sequence[str] = ()) -> list[str]:
     """Return front matter with other tags.
 
-    Args:
-        head: its lines; empty: no front matter.
-        tags: all its tags.
-        also: another one, from which missing fields are added.
+    `head`: its lines; empty: no front matter. `tags`: all its tags. `also`: another one, from which missing fields are
+    added.
     """
     known = {name for name, _ in _keys(head)}
     found: list[str] = []

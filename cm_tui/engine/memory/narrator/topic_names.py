@@ -20,10 +20,8 @@ _SLUG_CHARACTERS, MOST_TITLE = 60, 200
 def topic_named(notes: Notes, name: str) -> Found:
     """Return the place of an existing topic by its id or name.
 
-    Raises:
-        NotFoundError: no topic has that name.
-        UsageError: the name is ambiguous, or it is another note.
-        RefusedError: it lies outside the folders of notes, or is a link.
+    Raises NotFoundError if no topic has that name; UsageError if the name is ambiguous, or it is another note;
+    RefusedError if it lies outside the folders of notes, or is a link.
     """
     # The system may not have reported another process's latest writes yet.
     for scan in (known_notes(notes.places).found, scan_folders(notes.places).found):
@@ -35,9 +33,7 @@ def topic_named(notes: Notes, name: str) -> Found:
 def retired_named(notes: Notes, name: str) -> Found:
     """Return the place of a retired topic by its id, its name, or its former id.
 
-    Raises:
-        NotFoundError: no retired topic has that name.
-        UsageError: the name is ambiguous.
+    Raises NotFoundError if no retired topic has that name; UsageError if the name is ambiguous.
     """
     found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
     if found is None:
@@ -50,15 +46,8 @@ def retired_named(notes: Notes, name: str) -> Found:
 def new_topic(notes: Notes, name: str, title: str = "", *, for_user: bool = False) -> Found:
     """Return the place of a new topic.
 
-    Args:
-        notes: the project's.
-        name: its name or id; empty: derived from the title.
-        title: of it.
-        for_user: it is the user's, whatever the name.
-
-    Raises:
-        UsageError: the name is invalid, or taken.
-        RefusedError: it is outside the folders of topics.
+    `name`: its name or id; empty: derived from the title. `for_user`: it is the user's, whatever the name. Raises
+    UsageError if the name is invalid, or taken; RefusedError if it is outside the folders of topics.
     """
     is_users = for_user or name.startswith(USER)
     bare = name.strip().removeprefix(USER).removeprefix(f"{notes.places.folders[0].path}/").removeprefix(_TOPICS)
@@ -86,11 +75,7 @@ def name_of(place: Found) -> str:
 
 
 def _fitting(places: list[Found], name: str) -> Found | None:
-    """Return the topic with a name.
-
-    Raises:
-        UsageError: the name is ambiguous.
-    """
+    """Return the topic with a name. Raises UsageError if the name is ambiguous."""
     wanted = name.strip().removeprefix("note/")
     topics = [one for one in places if one.kind == "topic"]
     for fits in (
@@ -118,11 +103,7 @@ def _inside(id_: str) -> str:
 
 
 def _none(notes: Notes, name: str) -> Found:
-    """Raise the error for an unknown topic.
-
-    Raises:
-        CmError: always.
-    """
+    """Raise the error for an unknown topic. Raises CmError always."""
     hint = "`cm topics list` lists them."
     try:
         # Reports a place elsewhere.

@@ -41,12 +41,7 @@ class Plan(NamedTuple):
 
 
 class TopicPlans:
-    """Works out changes of the topics of a project.
-
-    Args:
-        notes: the project's.
-        read: reads files.
-    """
+    """Works out changes of the topics of a project."""
 
     def __init__(self, notes: Notes, read: Read) -> None:
         self._notes = notes
@@ -55,9 +50,7 @@ class TopicPlans:
     def create(self, name: str, title: str, tags: Sequence[str]) -> Plan:
         """Create an empty topic.
 
-        Raises:
-            UsageError: it has no name, or the name is taken.
-            RefusedError: it is outside the folders of topics.
+        Raises UsageError if it has no name, or the name is taken; RefusedError if it is outside the folders of topics.
         """
         place = new_topic(self._notes, name, title)
         made = _new_text(title or name_of(place), _clean(tags), [])
@@ -66,8 +59,7 @@ class TopicPlans:
     def gather(self, source: str, bullets: Collection[str], title: str, tags: Sequence[str]) -> Plan:
         """Create a topic from bullets of another note, each below its heading there.
 
-        Raises:
-            UsageError: the name is taken, or the bullets no longer exist.
+        Raises UsageError if the name is taken, or the bullets no longer exist.
         """
         from_place = self._notes.places.place(source)
         place = new_topic(self._notes, "", title, for_user=from_place.scope == "user")
@@ -90,9 +82,8 @@ class TopicPlans:
     def merge(self, names: Sequence[str], tags: Sequence[str] = ()) -> Plan:
         """Merge topics into the first one.
 
-        Raises:
-            NotFoundError: there is no such topic.
-            UsageError: there are fewer than two names, a repeated one, or different scopes.
+        Raises NotFoundError if there is no such topic; UsageError if there are fewer than two names, a repeated one, or
+        different scopes.
         """
         places = [topic_named(self._notes, name) for name in names]
         if len({one.id for one in places}) < max(2, len(places)):
@@ -155,9 +146,8 @@ class TopicPlans:
     def retire(self, names: Sequence[str]) -> Plan:
         """Move topics outside of recall, where the user can still find them.
 
-        Raises:
-            NotFoundError: there is no such topic.
-            UsageError: a topic of that name was retired before, or no name is given.
+        Raises NotFoundError if there is no such topic; UsageError if a topic of that name was retired before, or no
+        name is given.
         """
         places = [topic_named(self._notes, name) for name in names]
         return self._moved(places, [archived(self._notes, one) for one in places], "retired")
@@ -165,9 +155,7 @@ class TopicPlans:
     def restore(self, names: Sequence[str]) -> Plan:
         """Restore retired topics.
 
-        Raises:
-            NotFoundError: there is no such topic.
-            UsageError: the name is taken now, or no name is given.
+        Raises NotFoundError if there is no such topic; UsageError if the name is taken now, or no name is given.
         """
         places = [retired_named(self._notes, name) for name in names]
         return self._moved(places, [restored(self._notes, one) for one in places], "restored")
@@ -175,9 +163,7 @@ class TopicPlans:
     def compress(self, name: str) -> Plan:
         """Merge equivalent bullets of a note; lines with possible secrets are unchanged.
 
-        Raises:
-            NotFoundError: there is no such note.
-            UsageError: it has no equivalent bullets.
+        Raises NotFoundError if there is no such note; UsageError if it has no equivalent bullets.
         """
         place = self._notes.named(name)
         data, text, _ = self._noted(place)

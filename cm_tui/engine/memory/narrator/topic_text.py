@@ -91,11 +91,8 @@ def parse(text: str) -> Parsed:
 def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
     """Merge two notes: sections with the same heading are merged, and common text is kept once.
 
-    Args:
-        stays: the text to add to.
-        goes: the text to add.
-        name: of the added note: its text without a heading comes below this one.
-        tags: of the result.
+    `stays`: the text to add to; `goes`: the text to add; `name`: of the added note: its text without a heading comes
+    below this one; `tags`: of the result.
     """
     one, two = parse(closed(stays)), parse(closed(goes))
     target, source = one.content, two.content
@@ -125,9 +122,7 @@ class Halves(NamedTuple):
 def split(text: str, names: Sequence[str]) -> Halves:
     """Return a note without some sections, and these.
 
-    Args:
-        text: of the note.
-        names: headings of the sections, each with its nested ones.
+    `names`: headings of the sections, each with its nested ones.
     """
     parsed = parse(text)
     wanted = {plain(name): name for name in names}
@@ -148,9 +143,7 @@ def split(text: str, names: Sequence[str]) -> Halves:
 def without_bullets(text: str, wanted: Collection[str]) -> tuple[str, list[str]]:
     """Return a note without some of its bullets, and their lines.
 
-    Args:
-        text: of the note.
-        wanted: exact bullets, without the list mark.
+    `wanted`: exact bullets, without the list mark.
     """
     parsed = parse(text)
     moved: list[str] = []
@@ -167,11 +160,7 @@ def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tup
     """Return a note with equivalent bullets merged, and their number; the last wording remains, with all marks.
 
     They are single lines in one section with the same words in the same order, except for endings and words such as
-    `the`.
-
-    Args:
-        text: of the note.
-        keep: returns whether a line must not change.
+    `the`. `keep`: returns whether a line must not change.
     """
     parsed = parse(text)
     gone = 0

@@ -59,10 +59,7 @@ Used = Callable[[Found], float | None]
 def map_of(root: Path, retired: bool = False, now: float | None = None) -> TopicMap:
     """Return the topics of a project and of its user, the last changed first.
 
-    Args:
-        root: of the checkout.
-        retired: include retired ones.
-        now: seconds since the epoch; None: the current time.
+    `retired`: include retired ones. `now`: seconds since the epoch; None: the current time.
     """
     known = known_topics(Notes(root), retired=retired, now=now)
     topics = tuple(one.topic for one in known if one.place.kind == "topic")
@@ -72,10 +69,7 @@ def map_of(root: Path, retired: bool = False, now: float | None = None) -> Topic
 def known_topics(notes: Notes, *, retired: bool = False, now: float | None = None) -> list[KnownTopic]:
     """Return the same with their places and lines, followed by the notes with a size cap.
 
-    Args:
-        notes: the project's.
-        retired: include retired ones.
-        now: seconds since the epoch; None: the current time.
+    `retired`: include retired ones. `now`: seconds since the epoch; None: the current time.
     """
     moment = time.time() if now is None else now
     came_along, used = origins_of(notes.root), last_use(notes.root)

@@ -20,8 +20,7 @@ _STATE = "SELECT segment, place, event, events FROM episode_position"
 class Upkeep:
     """Proposals for the upkeep of existing notes and topics; computed again only after changes.
 
-    Args:
-        parts: what the narrator is based on.
+    `parts`: what the narrator is based on.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -40,9 +39,7 @@ class Upkeep:
     def all(self, waiting: Sequence[NarratedProposal], sign: str) -> tuple[list[NarratedProposal], str]:
         """Return the proposals, and a message where some are missing.
 
-        Args:
-            waiting: proposed facts.
-            sign: change stamp of all notes and entries.
+        `waiting`: proposed facts; `sign`: change stamp of all notes and entries.
         """
         stale, note = self._of_code(sign)
         return [*stale, *self._of_topics(waiting, sign)], note

@@ -51,12 +51,8 @@ def is_due(tables: NarratorTables) -> bool:
 def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, now: float) -> bool:
     """Weigh changed facts again, in short transactions; after a crash, it goes on at the next one.
 
-    Returns:
-        Whether wordings were compared by their words alone, as the model is missing.
-
-    Raises:
-        ReadAnewError: the journal was reread meanwhile.
-        StoreError: the store cannot be written.
+    Returns whether wordings were compared by their words alone, as the model is missing. Raises ReadAnewError if the
+    journal was reread meanwhile; StoreError if the store cannot be written.
     """
     by_words = False
     if tables.rows("SELECT 1 FROM narrator_touched LIMIT 1"):

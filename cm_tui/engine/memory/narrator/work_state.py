@@ -32,10 +32,8 @@ _VERDICT = re.compile(r"`(?P<command>[^`]{1,300})` failed")
 def work_state(turns: Sequence[Turn], changed: Iterable[str] | None, written: Sequence[str] = ()) -> WorkState:
     """Return the state of a session's work.
 
-    Args:
-        turns: of one session, the oldest first; at least one.
-        changed: paths with uncommitted changes; None: no git.
-        written: memories saved in the session, the newest first.
+    `turns`: of one session, the oldest first; at least one. `changed`: paths with uncommitted changes; None: no git.
+    `written`: memories saved in the session, the newest first.
     """
     last = turns[-1].record
     command, error = _failure(turns[-_RECENT:])

@@ -16,11 +16,7 @@ TOPICS = "topics/"
 
 
 class ArchivedTopics(Places):
-    """The folders of retired topics of a project and of its user.
-
-    Args:
-        root: the project's root.
-    """
+    """The folders of retired topics of a project and of its user."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -42,9 +38,7 @@ def is_archived(id_: str) -> bool:
 def place_of(notes: Notes, id_: str) -> Found:
     """Return the place of a note or retired topic, existing or not.
 
-    Raises:
-        NotFoundError: the name is impossible.
-        RefusedError: it is outside the folders of notes.
+    Raises NotFoundError if the name is impossible; RefusedError if it is outside the folders of notes.
     """
     return ArchivedTopics(notes.root).place(id_) if is_archived(id_) else notes.places.place(id_)
 

@@ -62,10 +62,8 @@ def _hunk(opcodes: Sequence[_Opcode], number: int, before: Sequence[str], after:
 def taken_back(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool = False) -> list[str] | None:
     """Return a text without some changes; None: it has changed at one of them since.
 
-    Args:
-        lines: of the text now.
-        hunks: the changes, in order.
-        exact: the lines below each must be the same too, or the end of the text.
+    `lines`: of the text now; `hunks`: the changes, in order; `exact`: the lines below each must be the same too, or the
+    end of the text.
     """
     found = list(lines)
     # From the end: earlier lines keep their place.
@@ -104,13 +102,8 @@ def _is_before(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
 def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[str]) -> list[str]:
     """Return a changed text with unchanged lines as in the file, including their secrets.
 
-    Args:
-        shown: the redacted text before.
-        kept: the same lines from the file.
-        after: the new text, based on `shown`.
-
-    Raises:
-        UsageError: lines with equal redacted text have different secrets, and it is unclear which one was removed.
+    `shown`: the redacted text before; `kept`: the same lines from the file; `after`: the new text, based on `shown`.
+    Raises UsageError: lines with equal redacted text have different secrets, and it is unclear which one was removed.
     """
     hidden: dict[str, list[str]] = defaultdict(list)
     for as_shown, as_kept in zip(shown, kept, strict=True):

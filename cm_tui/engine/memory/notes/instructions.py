@@ -50,9 +50,7 @@ def agent_folders(environment: Mapping[str, str]) -> dict[str, Path]:
 def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instruction]:
     """Yield the instruction files of a project and its user, and an agent's own memory of the project.
 
-    Args:
-        root: the project's root.
-        agents: folders of agents, by their names.
+    `agents`: folders of agents, by their names.
     """
     for name in NAMES:
         yield name, root, name, "project"

@@ -98,10 +98,7 @@ def digest_of(said: str) -> str:
 def marked(text: str, name: str, digest: str = "") -> Marked | None:
     """Return the line with a proposal's mark; of several the one as written; None: no such line.
 
-    Args:
-        text: of the note.
-        name: of the proposal.
-        digest: of the written line.
+    `text`: of the note.
     """
     lines = text.split("\n")
     found = [_marked(lines, row) for row, line in enumerate(lines) if name in marks_in(line)]
@@ -111,14 +108,8 @@ def marked(text: str, name: str, digest: str = "") -> Marked | None:
 def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> TakenBack:
     """Undo the line that a proposal wrote, wherever it is now.
 
-    Args:
-        notes: the project's.
-        written: what was written.
-        dry_run: only report what would be undone.
-        theirs_too: undo it even if the line was changed since.
-
-    Raises:
-        CmError: the note cannot be read, or may not be written.
+    `written`: what was written; `dry_run`: only report what would be undone; `theirs_too`: undo it even if the line was
+    changed since. Raises CmError if the note cannot be read, or may not be written.
     """
     words = f"wrote a line to {written.note}"
     with writing():

@@ -42,10 +42,8 @@ class NoteChanges:
     def append(self, text: str, name: str, writer: Author) -> NoteChange:
         """Write a paragraph at the end of a note.
 
-        Raises:
-            UsageError: there is nothing to write, too much, or no such place.
-            RefusedError: it lies outside, or is not this writer's to write.
-            StoreError: it cannot be written.
+        Raises UsageError if there is nothing to write, too much, or no such place; RefusedError if it lies outside, or
+        is not this writer's to write; StoreError if it cannot be written.
         """
         clean = redact(_storable(text))
         said = clean.text.strip("\n")
@@ -86,10 +84,8 @@ class NoteChanges:
     def write(self, name: str, text: str, base: str | None, decision: Decision) -> NoteChange:
         """Write a note as the user edited it, merged with concurrent changes of the file.
 
-        Raises:
-            UsageError: it is too long, or the new note exists already.
-            RefusedError: it is outside the folders of notes, or may not be written.
-            StoreError: it cannot be written.
+        Raises UsageError if it is too long, or the new note exists already; RefusedError if it is outside the folders
+        of notes, or may not be written; StoreError if it cannot be written.
         """
         place = self._notes.places.new(name) if base is None else self._notes.named(name)
         _refuse(place, Author())
@@ -122,11 +118,8 @@ class NoteChanges:
     def move(self, name: str, target: str) -> NoteChange:
         """Rename a note.
 
-        Raises:
-            NotFoundError: there is no such note.
-            UsageError: the name is taken.
-            RefusedError: one of them is outside the folders of notes, or may not be written.
-            StoreError: it cannot be written.
+        Raises NotFoundError if there is no such note; UsageError if the name is taken; RefusedError if one of them is
+        outside the folders of notes, or may not be written; StoreError if it cannot be written.
         """
         place, to = self._notes.named(name), self._notes.places.new(target)
         for one in (place, to):
@@ -143,10 +136,8 @@ class NoteChanges:
     def delete(self, name: str) -> NoteChange:
         """Delete a note; its file stays with the user's data, so that it can be restored.
 
-        Raises:
-            NotFoundError: there is no such note.
-            RefusedError: it is outside the folders of notes, or may not be written.
-            StoreError: it cannot be deleted.
+        Raises NotFoundError if there is no such note; RefusedError if it is outside the folders of notes, or may not be
+        written; StoreError if it cannot be deleted.
         """
         place = self._notes.named(name)
         _refuse(place, Author())
@@ -158,8 +149,7 @@ class NoteChanges:
 def _refuse(place: Found, writer: Author) -> None:
     """Refuse to write what cm, or this author, may not write.
 
-    Raises:
-        RefusedError: it may not be written.
+    Raises RefusedError if it may not be written.
     """
     refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):

@@ -38,9 +38,7 @@ class NoteChunk(NamedTuple):
 def chunk_note(lines: Sequence[str], skipped: int = 0) -> Iterator[NoteChunk]:
     """Cut a note by sections; pieces of a long section overlap, so that nothing is cut apart.
 
-    Args:
-        lines: of the note.
-        skipped: lines of front matter.
+    `skipped`: lines of front matter.
     """
     found = [one for one in headings(lines) if one.row >= skipped]
     edges = [skipped, *(one.row for one in found), len(lines)]

@@ -37,8 +37,7 @@ _IGNORED = ("memory/", "kv/", "snapshots/")
 def writing() -> AbstractContextManager[None]:
     """Hold all notes: no other process or thread of cm changes one meanwhile.
 
-    Raises:
-        StoreError: another one holds the lock, or the folder cannot be used.
+    Raises StoreError if another one holds the lock, or the folder cannot be used.
     """
     return holding(paths.data_dir() / "note-changes" / "lock")
 
@@ -46,16 +45,9 @@ def writing() -> AbstractContextManager[None]:
 def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
     """Write a whole note; another program's changes since it was read are merged by line.
 
-    Where both changed the same lines, both versions stay.
-
-    Args:
-        place: of the note.
-        data: the new content.
-        before: the content that was read; None: no file.
-
-    Raises:
-        RefusedError: it is a link, is below one, or was removed or damaged since it was read.
-        StoreError: it cannot be written.
+    Where both changed the same lines, both versions stay. `data`: the new content. `before`: the content that was read;
+    None: no file. Raises RefusedError if it is a link, is below one, or was removed or damaged since it was read;
+    StoreError if it cannot be written.
     """
     for _ in range(_MOST_ATTEMPTS):
         if _write_unless_changed(place, data, before):
@@ -96,8 +88,7 @@ def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bo
 def refuse_locked(place: Found) -> None:
     """Refuse to change a file that is not for cm, or that may not be written.
 
-    Raises:
-        RefusedError: it may not be written.
+    Raises RefusedError if it may not be written.
     """
     if not place.writable:
         raise RefusedError(
@@ -109,8 +100,7 @@ def refuse_locked(place: Found) -> None:
 def refuse_read_only(place: Found) -> None:
     """Refuse to write a file that is read-only, or whose name is another file's on macOS and Windows.
 
-    Raises:
-        RefusedError: it may not be written.
+    Raises RefusedError if it may not be written.
     """
     try:
         mode = place.file.stat(follow_symlinks=False).st_mode
@@ -129,11 +119,7 @@ def refuse_read_only(place: Found) -> None:
 
 
 def refuse_conflict(place: Found, text: str) -> None:
-    """Refuse to add to a note in which git left a conflict.
-
-    Raises:
-        RefusedError: it has one.
-    """
+    """Refuse to add to a note in which git left a conflict. Raises RefusedError if it has one."""
     if (line := conflict_line(text)) is not None:
         raise RefusedError(
             f"{place.id} has a conflict of git at line {line}: nothing is written to it.",
@@ -144,9 +130,7 @@ def refuse_conflict(place: Found, text: str) -> None:
 def take_away(place: Found, kept: Path) -> None:
     """Move the file of a note to where it is kept.
 
-    Raises:
-        RefusedError: it is a link, or is below one.
-        StoreError: it cannot be moved.
+    Raises RefusedError if it is a link, or is below one; StoreError if it cannot be moved.
     """
     _refuse_links(place)
     refuse_read_only(place)
@@ -167,8 +151,7 @@ def kept_file(event: str) -> Path:
 def forget_kept(events: Iterable[str]) -> None:
     """Remove the saved files of notes deleted or moved by some changes.
 
-    Raises:
-        StoreError: one cannot be removed.
+    Raises StoreError if one cannot be removed.
     """
     gone = set(events)
     # For a change of several files, each has a number after the event's id.

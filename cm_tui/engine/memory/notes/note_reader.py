@@ -35,10 +35,8 @@ class ReadNote:
 def read_data(place: Found) -> bytes:
     """Return the content of a note's file.
 
-    Raises:
-        NotFoundError: the file does not exist.
-        RefusedError: it is a link, or is below one.
-        StoreError: it is too long, or cannot be read.
+    Raises NotFoundError if the file does not exist; RefusedError if it is a link, or is below one; StoreError if it is
+    too long, or cannot be read.
     """
     try:
         return read_below(place.base, place.path, MOST_BYTES)
@@ -63,12 +61,7 @@ def leads_away(place: Found) -> bool:
 
 
 def read_note(place: Found, stamp: Stamp) -> ReadNote:
-    """Read a note; problems are part of the result.
-
-    Args:
-        place: its place.
-        stamp: of its file.
-    """
+    """Read a note; problems are part of the result."""
     if stamp.size > MOST_BYTES:
         return _unread(place, stamp, f"it has {stamp.size:,} bytes, and at most {MOST_BYTES:,} are read")
     try:

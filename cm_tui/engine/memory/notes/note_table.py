@@ -60,12 +60,8 @@ def add(db: Database, read: Sequence[tuple[ReadNote, Stamp]]) -> None:
 def page(db: Database, words: Sequence[str], kind: str, scope: str, limit: int) -> tuple[list[Note], int]:
     """Return the matching notes, the last changed first, and their number.
 
-    Args:
-        db: the store.
-        words: in lower case; each must be in id, title or tags.
-        kind: only this kind; empty: any.
-        scope: likewise.
-        limit: the most to return.
+    `words`: in lower case; each must be in id, title or tags. `kind`: only this kind; empty: any. `scope`: likewise.
+    `limit`: the most to return.
     """
     where, values = ["(? IN ('', kind))", "(? IN ('', scope))"], [kind, scope]
     for word in words:

@@ -38,14 +38,9 @@ class TakenBack(NamedTuple):
 def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack:
     """Undo a change of a note; later changes of other lines stay.
 
-    Args:
-        notes: the project's.
-        event: one of kind `note.changed`.
-        dry_run: only report what would be undone.
-
-    Raises:
-        UsageError: the event is not a change of a note, or what it moved or deleted cannot be restored.
-        CmError: the note cannot be read or written.
+    `event`: one of kind `note.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
+    not a change of a note, or what it moved or deleted cannot be restored; CmError if the note cannot be read or
+    written.
     """
     id_, target = event.data.get("note"), event.data.get("target")
     if event.kind != CHANGED or not isinstance(id_, str):
@@ -58,9 +53,7 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack
 def text_before(shown: str, event: Event) -> str | None:
     """Return a note as it was before a change, to the letter; None: it has changed at these lines since.
 
-    Args:
-        shown: the note as it is.
-        event: one of kind `note.changed`.
+    `event`: one of kind `note.changed`.
     """
     found = hunks.read_hunks(event.data.get("hunks"))
     lines = hunks.taken_back(hunks.lines_of(shown), found, exact=True) if found else None
@@ -76,13 +69,8 @@ def joined(lines: Sequence[str], event: Event) -> str:
 def make_again(notes: Notes, event: Event) -> str:
     """Make a change of the lines of a note again that was undone; returns the id of its event.
 
-    Args:
-        notes: the project's.
-        event: one of kind `note.changed`.
-
-    Raises:
-        UsageError: the event has no such change, the note has changed in the same lines since, or a line had a secret.
-        CmError: the note cannot be read or written.
+    `event`: one of kind `note.changed`. Raises UsageError if the event has no such change, the note has changed in the
+    same lines since, or a line had a secret; CmError if the note cannot be read or written.
     """
     id_, found = event.data.get("note"), hunks.read_hunks(event.data.get("hunks"))
     if event.kind != CHANGED or not isinstance(id_, str) or not found:

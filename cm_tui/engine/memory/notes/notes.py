@@ -32,11 +32,7 @@ class NoteFile(NamedTuple):
 
 
 class Notes:
-    """The notes of a project and of its user.
-
-    Args:
-        root: the project's root.
-    """
+    """The notes of a project and of its user."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -45,10 +41,8 @@ class Notes:
     def named(self, name: str) -> Found:
         """Return the place of an existing note by its id or a unique ending of it.
 
-        Raises:
-            NotFoundError: no note has that name.
-            UsageError: the name is ambiguous.
-            RefusedError: it is outside the folders of notes.
+        Raises NotFoundError if no note has that name; UsageError if the name is ambiguous; RefusedError if it is
+        outside the folders of notes.
         """
         wanted = name.strip().removeprefix("note/")
         # The system may not have reported another process's latest writes yet.
@@ -72,8 +66,7 @@ class Notes:
     def _alike(self, wanted: str) -> Found | None:
         """Return the note with the same name on macOS and Windows.
 
-        Raises:
-            UsageError: the name is ambiguous.
+        Raises UsageError if the name is ambiguous.
         """
         found = known_notes(self.places).found
         keys = (name_key(wanted), name_key(f"{wanted}.md"))
@@ -88,10 +81,8 @@ class Notes:
     def read(self, place: Found) -> ReadNote:
         """Return a note with the current content of its file.
 
-        Raises:
-            NotFoundError: the file does not exist.
-            RefusedError: it is a link, or is below one.
-            StoreError: it is too long, or cannot be read.
+        Raises NotFoundError if the file does not exist; RefusedError if it is a link, or is below one; StoreError if it
+        is too long, or cannot be read.
         """
         data = read_data(place)
         stamp = stamp_of(place)
@@ -107,8 +98,7 @@ class Notes:
     def file(self, place: Found) -> NoteFile:
         """Return the content of a note's file for a change.
 
-        Raises:
-            UsageError: it is not text that could be written back.
+        Raises UsageError if it is not text that could be written back.
         """
         try:
             data = read_data(place)

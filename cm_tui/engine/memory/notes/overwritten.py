@@ -33,10 +33,7 @@ def count_below(root: Path) -> int:
 def export(root: Path) -> tuple[NoteConflict, ...]:
     """Write the lines of a project and of its user into files for the user, and return them, the oldest first.
 
-    Each is returned once: afterwards only its file holds it.
-
-    Raises:
-        StoreError: a file cannot be written.
+    Each is returned once: afterwards only its file holds it. Raises StoreError if a file cannot be written.
     """
     shown = []
     for file, found in sorted(_waiting(root), key=lambda one: one[0].stat().st_mtime):
@@ -58,8 +55,7 @@ def export(root: Path) -> tuple[NoteConflict, ...]:
 def remove_last_texts() -> None:
     """Remove the texts of notes and entries that an earlier version kept for an hour each.
 
-    Raises:
-        StoreError: they cannot be removed.
+    Raises StoreError if they cannot be removed.
     """
     folder = paths.state_dir() / "last-texts"
     shutil.rmtree(folder, ignore_errors=True)

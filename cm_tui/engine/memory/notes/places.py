@@ -94,10 +94,8 @@ class Folder:
 class Places:
     """The folders and files that may hold notes of a project.
 
-    Args:
-        root: the project's root.
-        extra: further folders from the user's settings: absolute, with `~`, or relative to the root.
-        agents: folders of agents' own memory, by their names.
+    `extra`: further folders from the user's settings: absolute, with `~`, or relative to the root; `agents`: folders of
+    agents' own memory, by their names.
     """
 
     def __init__(
@@ -122,9 +120,7 @@ class Places:
     def place(self, id_: str) -> Found:
         """Return the place of a note by id, existing or not.
 
-        Raises:
-            NotFoundError: the name is impossible.
-            RefusedError: it is outside the folders of notes.
+        Raises NotFoundError if the name is impossible; RefusedError if it is outside the folders of notes.
         """
         for one in self.single():
             if one.id == id_:
@@ -143,9 +139,7 @@ class Places:
     def new(self, id_: str) -> Found:
         """Return the place for writing a note, existing or not; a bare name is a topic of the project.
 
-        Raises:
-            UsageError: the name is invalid.
-            RefusedError: it is outside the folders of notes.
+        Raises UsageError if the name is invalid; RefusedError if it is outside the folders of notes.
         """
         name = id_.strip()
         if not name.rpartition("/")[2].removeprefix(USER):
@@ -169,8 +163,7 @@ class Places:
     def spelled(self, place: Found) -> Found:
         """Return a place by the name of the existing file, where the two are one name on macOS and Windows.
 
-        Raises:
-            UsageError: several files have that name, or the file is not read as a note.
+        Raises UsageError if several files have that name, or the file is not read as a note.
         """
         folder = next((one for one in self.folders if one.base == place.base and one.holds(place.path)), None)
         if folder is None:
@@ -250,11 +243,7 @@ def _is_plain(path: str) -> bool:
 
 
 def _check_parts(path: str, id_: str) -> None:
-    """Refuse a name that some system does not allow: notes are shared.
-
-    Raises:
-        UsageError: it is one.
-    """
+    """Refuse a name that some system does not allow: notes are shared. Raises UsageError if it is one."""
     parts = path.split("/")
     if len(parts) > DEEPEST:
         raise UsageError(f"{_shown(id_)} is too deep.", hint=f"A note is below at most {DEEPEST - 1} folders.")

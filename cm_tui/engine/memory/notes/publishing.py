@@ -18,8 +18,7 @@ from cm_tui.model.author import Author
 def place_of(notes: Notes, name: str) -> Found:
     """Return the instructions file with a name, existing or not.
 
-    Raises:
-        NotFoundError: agents do not read a file of that name.
+    Raises NotFoundError: agents do not read a file of that name.
     """
     known = {one.id: one for one in notes.places.single() if one.kind == "instructions"}
     if name not in known:
@@ -33,16 +32,9 @@ def place_of(notes: Notes, name: str) -> Found:
 def publish(notes: Notes, place: Found, rules: Sequence[Rule], left_out: int, *, dry_run: bool) -> RuleBlock:
     """Write exactly these Rules into the block of a file, or remove the block.
 
-    Args:
-        notes: the project's.
-        place: of the file.
-        rules: approved Rules; empty: remove the block.
-        left_out: how many wait for approval.
-        dry_run: only report what would change.
-
-    Raises:
-        UsageError: it is not text that could be written back.
-        CmError: it cannot be read or written.
+    `rules`: approved Rules; empty: remove the block. `left_out`: how many wait for approval. `dry_run`: only report
+    what would change. Raises UsageError if it is not text that could be written back; CmError if it cannot be read or
+    written.
     """
     with writing():
         file = notes.file(place)

@@ -34,9 +34,7 @@ class FolderScan:
     def with_changes(self, places: Places, files: Collection[str]) -> FolderScan | None:
         """Return the same with some files updated; None: more than files has changed.
 
-        Args:
-            places: the folders.
-            files: absolute paths.
+        `files`: absolute paths.
         """
         found, sign = dict(self.found), self.sign
         for file in files:

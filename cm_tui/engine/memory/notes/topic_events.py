@@ -82,13 +82,8 @@ def pool_of(files: Sequence[Now], kept: Sequence[str] = ()) -> Pool:
 def bytes_of(text: str | None, file: Now, pool: Pool) -> bytes | None:
     """Return a text of an event for a file, with the secrets of its redacted lines.
 
-    Args:
-        text: from the event; None: no file.
-        file: the file to write.
-        pool: lines for finding secrets.
-
-    Raises:
-        UsageError: a secret is not found.
+    `text`: from the event; None: no file. `file`: the file to write. `pool`: lines for finding secrets. Raises
+    UsageError if a secret is not found.
     """
     if text is None or not has_marks(text):
         return None if text is None else text.encode("utf-8")
@@ -103,11 +98,7 @@ def bytes_of(text: str | None, file: Now, pool: Pool) -> bytes | None:
 
 
 def as_text(place: Found, data: bytes | None) -> str | None:
-    """Return the exact text of a file; None: no file.
-
-    Raises:
-        UsageError: it is not text.
-    """
+    """Return the exact text of a file; None: no file. Raises UsageError if it is not text."""
     try:
         return None if data is None else data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -65,10 +65,8 @@ class TopicFiles:
     def read(self, place: Found) -> bytes | None:
         """Return the content of a file; None: it does not exist.
 
-        Raises:
-            UsageError: it is not text that could be written back.
-            RefusedError: it is a link, is below one, or has a git conflict.
-            StoreError: it cannot be read.
+        Raises UsageError if it is not text that could be written back; RefusedError if it is a link, is below one, or
+        has a git conflict; StoreError if it cannot be read.
         """
         if leads_away(place):
             raise RefusedError(
@@ -117,9 +115,7 @@ class TopicFiles:
     def tell(self, kind: str, data: Mapping[str, Any], writer: Author) -> str:
         """Write the event of a change; returns its id.
 
-        Raises:
-            UsageError: it is too much for one event.
-            StoreError: the journal cannot be written.
+        Raises UsageError if it is too much for one event; StoreError if the journal cannot be written.
         """
         said = {**data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
         try:
@@ -133,9 +129,7 @@ class TopicFiles:
     def write(self, event: str, files: Sequence[FileChange]) -> None:
         """Make the change of an event: first additions, then removals.
 
-        Raises:
-            RefusedError: a file may not be written.
-            StoreError: one cannot be written.
+        Raises RefusedError if a file may not be written; StoreError if one cannot be written.
         """
         for one in files:
             if one.after is not None and one.after != one.before:
@@ -147,11 +141,8 @@ class TopicFiles:
     def complete(self) -> str:
         """Complete a change whose process was killed; return its words; empty: none was left.
 
-        A file that was edited since is merged; if that is impossible, it is left, and so are the removals.
-
-        Raises:
-            RefusedError: a file may not be written.
-            StoreError: one cannot be read or written.
+        A file that was edited since is merged; if that is impossible, it is left, and so are the removals. Raises
+        RefusedError if a file may not be written; StoreError if one cannot be read or written.
         """
         event = self._last_unfinished()
         words = ""
@@ -173,10 +164,8 @@ class TopicFiles:
     def now_of(self, event: Event) -> list[Now]:
         """Return the current files of a change.
 
-        Raises:
-            UsageError: one is not text that could be written back.
-            RefusedError: one is a link, or is below one.
-            StoreError: one cannot be read.
+        Raises UsageError if one is not text that could be written back; RefusedError if one is a link, or is below one;
+        StoreError if one cannot be read.
         """
         told = files_of(event)
         places = [place_of(self._notes, one.note) for one in told]

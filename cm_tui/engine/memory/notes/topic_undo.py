@@ -55,14 +55,8 @@ class _Back(NamedTuple):
 def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack:
     """Undo a change of several notes; later changes of other lines stay.
 
-    Args:
-        notes: the project's.
-        event: one of kind `topic.changed`.
-        dry_run: only report what would be undone.
-
-    Raises:
-        UsageError: the event is not such a change, or it cannot be undone.
-        CmError: a note cannot be read or written.
+    `event`: one of kind `topic.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
+    not such a change, or it cannot be undone; CmError if a note cannot be read or written.
     """
     told = files_of(event)
     if event.kind != CHANGED or not told:
@@ -160,10 +154,7 @@ def _head(text: str) -> str:
 def merged_back(made: str, before: str, now: str) -> str | None:
     """Return a text without a change, but with later changes; None: they are in the same lines.
 
-    Args:
-        made: the text after the change.
-        before: the text before the change.
-        now: the current text.
+    `made`: the text after the change.
     """
     end = "\n" if (before if now.endswith("\n") == made.endswith("\n") else now).endswith("\n") else ""
     texts = made.removesuffix("\n"), before.removesuffix("\n"), now.removesuffix("\n")

@@ -121,9 +121,7 @@ def origin_of(event: Event) -> str:
 def read_episode(event: Event, *, patch: bool) -> Episode:
     """Return the episode of an event as recorded, not yet placed on the mainline.
 
-    Args:
-        event: one of kind `episode`.
-        patch: include its patch and its steps; the number of steps is always included.
+    `event`: one of kind `episode`. `patch`: include its patch and its steps; the number of steps is always included.
     """
     record, head = EpisodeRecord.from_event(event), _sha(event.head)
     return Episode(

@@ -30,11 +30,7 @@ _NOT_IN_A_PATH = re.compile(r"[^\w-]")
 
 
 class EpisodeSource:
-    """Passages of episodes; each new event of the journal is read once.
-
-    Args:
-        context: of the journal's project.
-    """
+    """Passages of episodes; each new event of the journal is read once."""
 
     name = EPISODES
 
@@ -84,8 +80,7 @@ class EpisodeSource:
 class _Reading:
     """The part of a journal after a position: visibility, and episodes in pieces.
 
-    Raises:
-        StoreError: it cannot be read.
+    Raises StoreError if it cannot be read.
     """
 
     def __init__(self, journal: Journal, start: Position, most: int) -> None:

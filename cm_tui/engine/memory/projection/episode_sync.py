@@ -33,11 +33,7 @@ PARTLY = "Only part of the memory is searchable so far: ask again, or run `cm in
 def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bool:
     """Update them from the journal, after any other writer; False where the whole index must be rebuilt.
 
-    Args:
-        db: the store.
-        root: the checkout whose journal it is.
-        read: reads a file of the project.
-        again: read all of them again, by the current rules.
+    `again`: read all of them again, by the current rules.
     """
     lock, sources = WriterLock.of(db), _sources(root, read)
     more = True
@@ -59,15 +55,8 @@ def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
 def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: float = 0.0) -> str:
     """Update them from the journal, unless another process writes for longer than a request can wait.
 
-    Args:
-        db: the store.
-        root: the checkout whose journal it is.
-        read: reads a file of the project.
-        wait: seconds. Readers of history release the store at once for a waiting request, so that it sees what was
-            remembered a moment ago; an index run that writes files does not.
-
-    Returns:
-        A message for the response.
+    `wait`: seconds. Readers of history release the store at once for a waiting request, so that it sees what was
+    remembered a moment ago; an index run that writes files does not. Returns a message for the response.
     """
     changed = [one for one in _sources(root, read) if one.has_changed(db)]
     if not changed or db.is_read_only:

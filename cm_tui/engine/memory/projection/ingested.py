@@ -37,9 +37,7 @@ def write_text(
 ) -> Event:
     """Write a text for semantic search.
 
-    Raises:
-        UsageError: it is too long.
-        StoreError: the journal cannot be written.
+    Raises UsageError if it is too long; StoreError if the journal cannot be written.
     """
     data = {"index": index, "text": text, "metadata": dict(metadata), "origin_events": list(origin), "item": item}
     return journal.append(VECTOR, data)
@@ -55,9 +53,7 @@ def write_graph(
 ) -> Event:
     """Write entities and relations.
 
-    Raises:
-        UsageError: there are too many.
-        StoreError: the journal cannot be written.
+    Raises UsageError if there are too many; StoreError if the journal cannot be written.
     """
     return journal.append(GRAPH, {
         "entities": [{"name": one.name, "type": one.type} for one in entities],
@@ -71,9 +67,7 @@ def write_log(
 ) -> Event:
     """Write an event of a pipeline's own type.
 
-    Raises:
-        UsageError: it is too long.
-        StoreError: the journal cannot be written.
+    Raises UsageError if it is too long; StoreError if the journal cannot be written.
     """
     return journal.append(LOG, {"type": type_, "fields": dict(fields), "origin_events": list(origin), "item": item})
 

@@ -25,11 +25,7 @@ _ROW = "SELECT id FROM passage WHERE source = ?"
 
 
 class IngestedSource:
-    """Passages of pipelines' output; each new event of the journal is read once.
-
-    Args:
-        context: of the journal's project.
-    """
+    """Passages of pipelines' output; each new event of the journal is read once."""
 
     name = INGESTED
 

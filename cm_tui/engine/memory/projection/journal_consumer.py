@@ -39,9 +39,8 @@ Detail = Callable[[EpisodeRecord], EpisodeRecord]
 class JournalConsumer:
     """Reads the journals of projects as they grow.
 
-    Args:
-        index: called once per checkout; the scheduler behind it collects further calls.
-        detail: called with each turn before it is recorded.
+    `index`: called once per checkout; the scheduler behind it collects further calls. `detail`: called with each turn
+    before it is recorded.
     """
 
     def __init__(self, index: Index, detail: Detail = lambda record: record) -> None:
@@ -54,8 +53,7 @@ class JournalConsumer:
     def on_nudge(self, root: Path) -> None:
         """Read a project's new events, and request index updates.
 
-        Raises:
-            CmError: the journal cannot be read.
+        Raises CmError if the journal cannot be read.
         """
         with self._lock:
             if self._closed:

@@ -31,11 +31,7 @@ class CursorPosition(NamedTuple):
 
 
 class JournalCursor:
-    """The file of one journal.
-
-    Args:
-        name: the journal's.
-    """
+    """The file of one journal."""
 
     def __init__(self, name: str) -> None:
         self._file = paths.state_dir() / "hook" / f"{name}.json"

@@ -22,27 +22,20 @@ _NAMES = re.compile(
 def is_agent_settings(path: str) -> bool:
     """Return whether a path is a coding agent's own settings file, which is not a turn's work.
 
-    Args:
-        path: below the project's root, with `/`.
+    `path`: below the project's root, with `/`.
     """
     return _SETTINGS.search(path) is not None
 
 
 def without_credentials(patch: str) -> str:
-    """Return a patch in which a line replaces the changes of credential files.
-
-    Args:
-        patch: from git.
-    """
+    """Return a patch in which a line replaces the changes of credential files. `patch`: from git."""
     return without_files(patch, _is_for_credentials)
 
 
 def without_files(patch: str, why: Callable[[str], str]) -> str:
     """Return a patch in which a line replaces the changes of some files.
 
-    Args:
-        patch: as git writes it.
-        why: returns why a path is excluded; empty: it is included.
+    `patch`: as git writes it. `why`: returns why a path is excluded; empty: it is included.
     """
     return "".join(_section(piece, why) for piece in _sections(patch))
 

@@ -41,11 +41,7 @@ LATE_SECONDS = 120.0
 def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRecord | None:
     """Make the record of a turn that ended; None when there is nothing to remember.
 
-    Args:
-        root: the project's root.
-        turn: what led to it.
-        stop: the event that ended it.
-        now: seconds since the epoch.
+    `turn`: what led to it; `now`: seconds since the epoch.
     """
     late = now - stop.time > LATE_SECONDS
     foreign = has_foreign_history(root)

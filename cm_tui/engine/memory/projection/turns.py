@@ -60,9 +60,7 @@ class Turns:
     """All turns of a journal, from its events in their order.
 
     A turn begins with a prompt or an edit, ends with a stop, and is recorded by the episode that names the stop.
-
-    Args:
-        patches: digests of the last patches, by session, as `patches` gave them before.
+    `patches`: digests of the last patches, by session, as `patches` gave them before.
     """
 
     def __init__(self, patches: Mapping[Session, str] | None = None) -> None:
@@ -96,12 +94,7 @@ class Turns:
         return self._under_way.get((root, session))
 
     def follow(self, event: Event, before: Position) -> Turn | None:
-        """Take in an event; returns the turn that it ended.
-
-        Args:
-            event: what happened.
-            before: the position of the event before it.
-        """
+        """Take in an event; returns the turn that it ended. `event`: what happened."""
         session = (str(event.data.get("root", "")), str(event.data.get("session", "")))
         if event.kind in {"hook.prompt", "hook.edit"}:
             # Put last again: a session that never stops is the first to be forgotten.

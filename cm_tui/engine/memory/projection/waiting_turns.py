@@ -15,8 +15,7 @@ _STOPS = 1_000
 class WaitingTurns:
     """Sessions with a prompt that has no stop yet, and stops that have no episode.
 
-    Args:
-        text: what `text` gave before.
+    `text`: what `text` gave before.
     """
 
     def __init__(self, text: str = "{}") -> None:

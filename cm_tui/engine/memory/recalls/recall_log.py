@@ -62,11 +62,7 @@ class RecallLog:
 
     @classmethod
     def of(cls, root: Path) -> Self:
-        """Return the log of the project at a root.
-
-        Raises:
-            RefusedError: git's data cannot be opened.
-        """
+        """Return the log of the project at a root. Raises RefusedError if git's data cannot be opened."""
         return cls.named(folder_of(root).name)
 
     @classmethod
@@ -77,9 +73,7 @@ class RecallLog:
     def note(self, found: Iterable[str], who: str) -> None:
         """Count items as recalled; written down a moment later.
 
-        Args:
-            found: paths of the items, each counted once.
-            who: `person`, or the name of an agent.
+        `found`: paths of the items, each counted once; `who`: `person`, or the name of an agent.
         """
         now, reader = time.time(), who[:_NAME_CHARACTERS]
         with self._lock:
@@ -94,11 +88,7 @@ class RecallLog:
     def counts(self, wanted: Collection[str] | None = None) -> dict[str, Recalls]:
         """Return the counts of recalled items by path.
 
-        Args:
-            wanted: only of these; None: all.
-
-        Raises:
-            StoreError: the file cannot be read.
+        `wanted`: only of these; None: all. Raises StoreError if the file cannot be read.
         """
         found = dict(self._written())
         with self._lock:
@@ -111,11 +101,7 @@ class RecallLog:
         return {path: _sum(path, each) for path, each in rows.items()}
 
     def totals(self) -> Mapping[str, int]:
-        """Return the written counts of items by path.
-
-        Raises:
-            StoreError: the file cannot be read.
-        """
+        """Return the written counts of items by path. Raises StoreError if the file cannot be read."""
         written = self._written()
         if self._summed is None or self._summed[0] is not written:
             sums = Counter[str]()
@@ -125,11 +111,7 @@ class RecallLog:
         return self._summed[1]
 
     def flush(self) -> None:
-        """Write the counts in memory.
-
-        Raises:
-            StoreError: they cannot be written, and are lost.
-        """
+        """Write the counts in memory. Raises StoreError if they cannot be written, and are lost."""
         with self._lock:
             pending, self._pending = self._pending, {}
             timer, self._timer = self._timer, None
@@ -141,8 +123,7 @@ class RecallLog:
     def forget(self, ids: Collection[str]) -> None:
         """Forget all counts of items, by their ids, wherever they are.
 
-        Raises:
-            StoreError: the file cannot be written.
+        Raises StoreError if the file cannot be written.
         """
         gone = set(ids)
         with self._lock:
@@ -154,11 +135,7 @@ class RecallLog:
                 self._write_anew(kept)
 
     def drop(self) -> None:
-        """Forget all that was counted.
-
-        Raises:
-            StoreError: the file cannot be removed.
-        """
+        """Forget all that was counted. Raises StoreError if the file cannot be removed."""
         with self._lock:
             self._pending = {}
         try:
@@ -169,8 +146,7 @@ class RecallLog:
     def take_over(self, other: RecallLog) -> None:
         """Add the counts of another log, which is removed.
 
-        Raises:
-            StoreError: one of them cannot be read or written.
+        Raises StoreError if one of them cannot be read or written.
         """
         found = other._written()
         if found:

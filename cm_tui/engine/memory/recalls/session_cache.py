@@ -39,14 +39,8 @@ class SessionCache:
     def put(self, key: str, value: str, now: float | None = None) -> None:
         """Cache a value for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
-        Args:
-            key: its name.
-            value: a text.
-            now: seconds since the epoch; None: the current time.
-
-        Raises:
-            UsageError: the name is missing, or name or value is too long.
-            StoreError: it cannot be written.
+        `value`: a text. `now`: seconds since the epoch; None: the current time. Raises UsageError if the name is
+        missing, or name or value is too long; StoreError if it cannot be written.
         """
         if not 0 < len(key) <= _NAME_CHARACTERS or len(value) > VALUE_CHARACTERS:
             raise UsageError(
@@ -64,9 +58,7 @@ class SessionCache:
     def get(self, key: str, now: float | None = None) -> str | None:
         """Return a value; None: missing or expired.
 
-        Args:
-            key: its name.
-            now: seconds since the epoch; None: the current time.
+        `now`: seconds since the epoch; None: the current time.
         """
         found = self._items(time.time() if now is None else now).get(key)
         return None if found is None else found.value

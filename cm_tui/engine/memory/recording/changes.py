@@ -59,8 +59,7 @@ class LeftBehind:
 def settle(root: Path, *, now: float | None = None) -> None:
     """Record the files changed in pauses that ended since the last call; fast if there are none.
 
-    Raises:
-        CmError: the data on pauses cannot be read or written.
+    Raises CmError if the data on pauses cannot be read or written.
     """
     now = time.time() if now is None else now
     if not pauses.folder().is_dir():
@@ -89,15 +88,9 @@ def may_be_left_out() -> bool:
 def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float, now: float) -> frozenset[str] | None:
     """Return the files that a patch excludes; None: unknown, and no patch is made.
 
-    Args:
-        root: of the checkout.
-        base: the commit that the patch starts from; None: before the first one.
-        files: those that differ from it.
-        began: start of the patch's turn.
-        now: seconds since the epoch.
-
-    Raises:
-        CmError: the data on pauses cannot be read.
+    `base`: the commit that the patch starts from; None: before the first one. `files`: those that differ from it.
+    `began`: start of the patch's turn. `now`: seconds since the epoch. Raises CmError if the data on pauses cannot be
+    read.
     """
     if not pauses.folder().is_dir():
         return frozenset()
@@ -122,8 +115,7 @@ def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float
 def held_back(root: Path, *, now: float | None = None) -> tuple[str, ...] | None:
     """Return the sorted changed files that a patch recorded now would exclude; None: too many.
 
-    Raises:
-        CmError: the data on pauses cannot be read.
+    Raises CmError if the data on pauses cannot be read.
     """
     if not pauses.folder().is_dir():
         return ()

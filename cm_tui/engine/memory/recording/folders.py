@@ -23,10 +23,7 @@ def patterns() -> tuple[str, ...]:
     """Return the patterns of `memory.never_record`: those of the environment, else of the user's file.
 
     Parsed here, as loading the whole configuration would take too long for a hook. An invalid value stops recording, as
-    it may have been meant to.
-
-    Raises:
-        ConfigError: the settings cannot be read.
+    it may have been meant to. Raises ConfigError if the settings cannot be read.
     """
     said = os.environ.get(_VARIABLE)
     if said is not None:
@@ -55,10 +52,8 @@ def patterns() -> tuple[str, ...]:
 def is_below(folder: str | Path, wanted: Sequence[str]) -> bool:
     """Return whether a folder or file is in a folder that patterns name, by its name or with links resolved.
 
-    Args:
-        folder: an absolute path.
-        wanted: patterns such as `~/private`, `/work/client-*`, `**/secret`; `*` stands for any name or a part of one,
-            `**` for any folders in between.
+    `folder`: an absolute path. `wanted`: patterns such as `~/private`, `/work/client-*`, `**/secret`; `*` stands for
+    any name or a part of one, `**` for any folders in between.
     """
     if not wanted:
         return False

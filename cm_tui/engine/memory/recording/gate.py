@@ -20,15 +20,9 @@ PAUSED = "recording is paused"
 def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
     """Return why a session may not be recorded now; empty: it may.
 
-    Args:
-        root: of the checkout that the session works in.
-        session: its id.
-        folder: where in the checkout it works; empty: at its root.
-
-    Raises:
-        StoreError: it is unknown whether recording is paused.
-        ConfigError: the list of folders that are never recorded cannot be read.
-        RefusedError: git's data cannot be opened.
+    `root`: of the checkout that the session works in. `folder`: where in the checkout it works; empty: at its root.
+    Raises StoreError if it is unknown whether recording is paused; ConfigError if the list of folders that are never
+    recorded cannot be read; RefusedError if git's data cannot be opened.
     """
     wanted = folders.patterns()
     if wanted and (folders.is_below(root, wanted) or (folder and folders.is_below(folder, wanted))):
@@ -42,13 +36,9 @@ def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
 class PastGate:
     """The same for earlier turns, for imports of many turns: the files are read once.
 
-    Args:
-        root: of the checkout that turns are imported for; None: unknown, and any pause counts.
-
-    Raises:
-        StoreError: it is unknown when recording was paused.
-        ConfigError: the list of folders that are never recorded cannot be read.
-        RefusedError: git's data cannot be opened.
+    `root`: of the checkout that turns are imported for; None: unknown, and any pause counts. Raises StoreError if it is
+    unknown when recording was paused; ConfigError if the list of folders that are never recorded cannot be read;
+    RefusedError if git's data cannot be opened.
     """
 
     def __init__(self, root: Path | None) -> None:
@@ -63,10 +53,7 @@ class PastGate:
     def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:
         """Return why a turn may not be recorded; empty: it may.
 
-        Args:
-            session: the id of its session.
-            times: its start and end, if known.
-            folder: its working folder; empty: at the root.
+        `times`: its start and end, if known. `folder`: its working folder; empty: at the root.
         """
         if self._is_never or (self._patterns and folder and folders.is_below(folder, self._patterns)):
             return NEVER
@@ -87,12 +74,7 @@ class PastGate:
 def without_never_recorded(root: Path, files: Iterable[str]) -> list[str]:
     """Return the files of a checkout outside the folders that are never recorded.
 
-    Args:
-        root: of the checkout.
-        files: relative to it, with `/`.
-
-    Raises:
-        ConfigError: the list of those folders cannot be read.
+    `files`: relative to it, with `/`. Raises ConfigError if the list of those folders cannot be read.
     """
     wanted = folders.patterns()
     if not wanted:

@@ -71,14 +71,7 @@ def file() -> Path:
 
 
 def read(*, past: bool = False) -> Pauses:
-    """Return the data on pauses.
-
-    Args:
-        past: include ended pauses.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Return the data on pauses. `past`: include ended pauses. Raises StoreError if it cannot be read."""
     kept = _json(file())
     over = _json(_past_file()) if past else {}
     try:
@@ -94,13 +87,8 @@ def read(*, past: bool = False) -> Pauses:
 def begin(project: str, until: float | None, *, now: float | None = None) -> Pause:
     """Begin a pause, or change the end of a current one; return it.
 
-    Args:
-        project: name of the project's journal, or `EVERYWHERE`.
-        until: when it ends; None: until resumed.
-        now: seconds since the epoch.
-
-    Raises:
-        StoreError: it cannot be written.
+    `project`: name of the project's journal, or `EVERYWHERE`. `until`: when it ends; None: until resumed. `now`:
+    seconds since the epoch. Raises StoreError if it cannot be written.
     """
     now = time.time() if now is None else now
     with _changing(now) as kept:
@@ -113,8 +101,7 @@ def begin(project: str, until: float | None, *, now: float | None = None) -> Pau
 def end(project: str, *, now: float | None = None) -> Pause | None:
     """End the pause of a project, or the one of all; return it, None: there was no pause.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     now = time.time() if now is None else now
     with _changing(now) as kept:
@@ -130,8 +117,7 @@ def end(project: str, *, now: float | None = None) -> Pause | None:
 def take_over(source: str, target: str) -> None:
     """Extend the pause of a project, if any, to the project that takes over its memory.
 
-    Raises:
-        StoreError: it cannot be read or written.
+    Raises StoreError if it cannot be read or written.
     """
     now = time.time()
     found = next((one for one in read().pauses if one.project == source), None)
@@ -144,8 +130,7 @@ def take_over(source: str, target: str) -> None:
 def begin_anew() -> None:
     """Set unreadable files aside, on request of a user who wants to resume recording.
 
-    Raises:
-        StoreError: one cannot be renamed.
+    Raises StoreError if one cannot be renamed.
     """
     for kept in (file(), _past_file()):
         try:
@@ -159,8 +144,7 @@ def begin_anew() -> None:
 def mark_session(session: str, *, never: bool) -> bool:
     """Exclude a session from recording, or include it again; return whether that is a change.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     with _changing(time.time()) as kept:
         others = tuple(one for one in kept.sessions if one != session)
@@ -172,11 +156,7 @@ def mark_session(session: str, *, never: bool) -> bool:
 
 
 def put_away_expired(now: float) -> None:
-    """Put the pauses away that ran out.
-
-    Raises:
-        StoreError: it cannot be written down.
-    """
+    """Put the pauses away that ran out. Raises StoreError if it cannot be written down."""
     if any(one.until is not None and one.until <= now for one in read().pauses):
         with _changing(now):
             pass

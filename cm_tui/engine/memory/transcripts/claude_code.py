@@ -65,11 +65,7 @@ _OVER_NOTES = frozenset({"turn_duration", "stop_hook_summary"})
 
 
 class ClaudeCode:
-    """The transcripts of Claude Code.
-
-    Args:
-        environment: locates them, if not in their usual place.
-    """
+    """The transcripts of Claude Code. `environment`: locates them, if not in their usual place."""
 
     agent = "claude-code"
     # A queued prompt is the user's: a file with nothing else is reported.
@@ -160,9 +156,7 @@ class _Open:
 class _Reading(LineReading):
     """Reads turns from the records of one file.
 
-    Args:
-        facts: about the file.
-        resume: the position to start from; updated at the end.
+    `facts`: about the file. `resume`: the position to start from; updated at the end.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:

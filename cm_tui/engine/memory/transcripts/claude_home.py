@@ -27,8 +27,7 @@ _LOST = "only the prompt is known: Claude Code deleted the transcript"
 def days_kept(home: Path) -> int:
     """Return after how many days without a change Claude Code deletes a transcript.
 
-    Args:
-        home: Claude Code's folder, with its settings.
+    `home`: Claude Code's folder, with its settings.
     """
     try:
         settings = json.loads(read_regular(home / "settings.json", SETTINGS_BYTES) or b"{}")
@@ -41,10 +40,7 @@ def days_kept(home: Path) -> int:
 def lost_prompts(agent: str, home: Path, present: set[str]) -> Iterator[Transcript]:
     """Yield the copies of prompts whose sessions have no transcript.
 
-    Args:
-        agent: Claude Code's name.
-        home: its folder.
-        present: sessions that have a transcript.
+    `agent`: Claude Code's name; `home`: its folder.
     """
     file = home / PROMPTS
     for original, found in copies_below(agent, file, depth=1):
@@ -67,11 +63,7 @@ def prompt_of(record: Mapping[str, Any]) -> str:
 
 
 def facts_of(transcript: Transcript) -> SessionFacts | None:
-    """Return whose the prompts of one session are.
-
-    Raises:
-        OSError: the copy cannot be read.
-    """
+    """Return whose the prompts of one session are. Raises OSError if the copy cannot be read."""
     with opened_text(transcript.file) as stream:
         for line in read_lines(stream):
             folder = as_text(line.record.get("project"))
@@ -82,11 +74,7 @@ def facts_of(transcript: Transcript) -> SessionFacts | None:
 
 
 def turns_of(transcript: Transcript, facts: SessionFacts) -> Iterator[Item]:
-    """Yield a turn for each prompt of one session.
-
-    Raises:
-        OSError: the copy cannot be read.
-    """
+    """Yield a turn for each prompt of one session. Raises OSError if the copy cannot be read."""
     with opened_text(transcript.file) as stream:
         for line in read_lines(stream):
             if prompt_of(line.record):

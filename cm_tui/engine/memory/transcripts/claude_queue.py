@@ -69,8 +69,7 @@ class PromptQueue:
     def turns(self, folder: str) -> Iterator[Turn]:
         """Yield waiting prompts of an agent that has ended, each as a turn without an answer, and remove them.
 
-        Args:
-            folder: the agent's working folder.
+        `folder`: the agent's working folder.
         """
         waiting = [*self._given, *self._waiting]
         self._given, self._waiting = [], []

@@ -57,11 +57,7 @@ _DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
 
 
 class Codex:
-    """The transcripts of Codex.
-
-    Args:
-        environment: locates them, if not in their usual place.
-    """
+    """The transcripts of Codex. `environment`: locates them, if not in their usual place."""
 
     agent = "codex"
     asides = frozenset[str]()
@@ -108,7 +104,6 @@ class Codex:
         yield from _Reading(facts, resume, repeated).items(transcript.file)
 
     def _forked_from(self, session: str) -> ForkedFrom | None:
-        """Return a session by its id, which its file is named by."""
         if not session or session in self._looked_for:
             return None
         for transcript in self.transcripts():
@@ -178,10 +173,8 @@ def _folder_in(record: Mapping[str, Any]) -> str:
 class _Reading(LineReading):
     """Reads turns from the records of one file.
 
-    Args:
-        facts: about the file.
-        resume: the position to start from; updated at the end.
-        repeated: returns which turns are from another session.
+    `facts`: about the file. `resume`: the position to start from; updated at the end. `repeated`: returns which turns
+    are from another session.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:

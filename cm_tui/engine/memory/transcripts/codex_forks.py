@@ -36,10 +36,8 @@ def answer_of(turn: Turn) -> str:
 class Repeated:
     """Finds the repeated turns at the beginning of a transcript.
 
-    Args:
-        facts: about the transcript.
-        marks: those of the transcript; one is added at its first own turn.
-        find: finds the origin of the fork.
+    `facts`: about the transcript. `marks`: those of the transcript; one is added at its first own turn. `find`: finds
+    the origin of the fork.
     """
 
     def __init__(self, facts: SessionFacts, marks: dict[str, Any], find: Find) -> None:

@@ -105,10 +105,7 @@ def all_copies(agent: str) -> Iterator[FoundFile]:
 def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHING) -> Iterator[Transcript]:
     """Yield the transcripts below an agent's folder, then the copies of missing ones.
 
-    Args:
-        format_: the agent's format.
-        place: the folder.
-        own: paths below it of the agent's own JSON files, which are not transcripts.
+    `own`: paths below it of the agent's own JSON files, which are not transcripts.
     """
     agent, prefix = format_.agent, format_.prefix
     for found in line_files(
@@ -137,9 +134,7 @@ def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
 def changing() -> Iterator[None]:
     """Make the copying of one transcript and an erasure mutually exclusive.
 
-    Raises:
-        StoreError: the other one takes too long.
-        OSError: the folder cannot be used.
+    Raises StoreError if the other one takes too long; OSError if the folder cannot be used.
     """
     paths.private_dir(folder())
     with locked(folder() / "one.lock", _WAIT_SECONDS):
@@ -150,9 +145,7 @@ def changing() -> Iterator[None]:
 def alone() -> Iterator[None]:
     """Block other rescues, and remove the partial copy of a killed one.
 
-    Raises:
-        StoreError: another rescue is running.
-        OSError: the folder cannot be used.
+    Raises StoreError if another rescue is running; OSError if the folder cannot be used.
     """
     paths.private_dir(folder())
     with locked(folder() / "lock", 1.0):
@@ -165,12 +158,8 @@ def alone() -> Iterator[None]:
 def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
     """Yield a compressing file, which replaces a copy when the block ends without an error.
 
-    Args:
-        copy: the copy.
-        changed: when the original was changed, in nanoseconds.
-
-    Raises:
-        OSError: it cannot be written; an existing copy is unchanged.
+    `changed`: when the original was changed, in nanoseconds. Raises OSError if it cannot be written; an existing copy
+    is unchanged.
     """
     paths.private_dir(copy.parent)
     with replacing(copy, durable=True) as temporary:
@@ -182,8 +171,7 @@ def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
 def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
     """Make a mark of a transcript, with the time of its last change.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises OSError if it cannot be written.
     """
     file = mark_of(mark, name)
     paths.private_dir(file.parent)
@@ -194,8 +182,7 @@ def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
 def note_erasure() -> None:
     """Record an erasure: a rescue's data on erased turns is outdated.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises OSError if it cannot be written.
     """
     write_atomically(folder() / _ERASURES, os.urandom(8).hex())
 

@@ -83,11 +83,7 @@ _STEPS = frozenset({"assistant.message", "assistant.reasoning", "tool.execution_
 
 
 class Copilot:
-    """The transcripts of Copilot CLI.
-
-    Args:
-        environment: where they are, if not in their usual place.
-    """
+    """The transcripts of Copilot CLI. `environment`: where they are, if not in their usual place."""
 
     agent = "copilot"
     asides = frozenset[str]()

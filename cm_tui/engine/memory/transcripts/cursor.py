@@ -60,11 +60,7 @@ _WRITERS = frozenset(
 
 
 class Cursor:
-    """The transcripts of Cursor's agents.
-
-    Args:
-        environment: where they are, if not in their usual place.
-    """
+    """The transcripts of Cursor's agents. `environment`: where they are, if not in their usual place."""
 
     agent = "cursor"
     asides = frozenset({"turn_ended"})

@@ -29,8 +29,7 @@ def is_document(file: Path) -> bool:
 def document_head(stream: BinaryIO, messages: int) -> Iterator[Mapping[str, Any]]:
     """Yield the fields before the messages, as one record, then the first messages.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises OSError if it cannot be read.
     """
     yield from (line.record for line in islice(document_lines(stream), messages))
 
@@ -38,10 +37,7 @@ def document_head(stream: BinaryIO, messages: int) -> Iterator[Mapping[str, Any]
 def document_lines(stream: BinaryIO) -> Iterator[Line]:
     """Yield the fields before the messages as one record, each message by its number, then the later fields.
 
-    Reading ends where the document is cut off or damaged.
-
-    Raises:
-        OSError: it cannot be read.
+    Reading ends where the document is cut off or damaged. Raises OSError if it cannot be read.
     """
     data = stream.read(DOCUMENT_BYTES)
     text = encoding_of(stream).decode(data).removeprefix("\ufeff")

@@ -37,8 +37,7 @@ class Encoding(NamedTuple):
     def readline(self, stream: BinaryIO, limit: int) -> bytes:
         """Return the next line with its end, at most about so many bytes of it.
 
-        Raises:
-            OSError: it cannot be read.
+        Raises OSError if it cannot be read.
         """
         data = stream.readline(limit)
         newline = self.newline
@@ -86,8 +85,7 @@ UTF_8 = Encoding("utf-8")
 def encoding_of(stream: BinaryIO) -> Encoding:
     """Return the encoding of an open file by its first bytes; its position is unchanged.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises OSError if it cannot be read.
     """
     at = stream.tell()
     stream.seek(0)

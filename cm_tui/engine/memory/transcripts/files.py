@@ -40,13 +40,9 @@ def found_files(
 ) -> Iterator[FoundFile]:
     """Yield the ordinary files below a folder; links to folders are not followed, unreadable ones are skipped.
 
-    Args:
-        folder: where to begin; may be missing.
-        suffix: endings of the names.
-        depth: most levels of folders.
-        prefix: beginning of the names.
-        left_out: called with the folder when it has more files than the limit.
-        links: include links to files.
+    `folder`: where to begin; may be missing. `suffix`: endings of the names. `depth`: most levels of folders. `prefix`:
+    beginning of the names. `left_out`: called with the folder when it has more files than the limit. `links`: include
+    links to files.
     """
     left = _MOST
     folders = [(folder, depth)]

@@ -56,11 +56,7 @@ _IDS = 50_000
 
 
 class Gemini:
-    """The transcripts of Gemini CLI.
-
-    Args:
-        environment: where they are, if not in their usual place.
-    """
+    """The transcripts of Gemini CLI. `environment`: where they are, if not in their usual place."""
 
     agent = "gemini"
     asides = frozenset({""})
@@ -138,10 +134,8 @@ class Gemini:
     def _folder(self, file: Path, digest: str, records: Iterator[Mapping[str, Any]]) -> str:
         """Return the folder of a session.
 
-        Args:
-            file: place of the session, existing or not.
-            digest: that of the folder, from the session.
-            records: the first ones of the session: paths in them may be in the folder.
+        `file`: place of the session, existing or not; `records`: the first ones of the session: paths in them may be in
+        the folder.
         """
         project = next((one.parent for one in file.parents if one.name == "chats"), file.parent)
         root = (read_regular(project / ".project_root", 10_000) or b"").decode("utf-8", "replace").strip()
@@ -182,8 +176,7 @@ class _Reading(OneTurnReading):
     def document(self, file: Path) -> Iterator[Item]:
         """Yield the turns of a session in one JSON document.
 
-        Raises:
-            OSError: it was removed, or cannot be read.
+        Raises OSError if it was removed, or cannot be read.
         """
         number = 0
         with opened_text(file) as stream:

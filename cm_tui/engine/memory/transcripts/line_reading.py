@@ -38,11 +38,7 @@ def is_spliced(text: str) -> bool:
 
 
 class LineReading(ABC):
-    """Reads turns from the records of one file.
-
-    Args:
-        resume: the position to start from; updated at the end.
-    """
+    """Reads turns from the records of one file. `resume`: the position to start from; updated at the end."""
 
     def __init__(self, resume: Resume) -> None:
         self._resume = resume
@@ -56,11 +52,7 @@ class LineReading(ABC):
         """Places of records by their digests."""
 
     def items(self, file: Path) -> Iterator[Item]:
-        """Yield turns, and skipped records.
-
-        Raises:
-            OSError: the file was removed, or cannot be read.
-        """
+        """Yield turns, and skipped records. Raises OSError if the file was removed, or cannot be read."""
         packed = is_packed(file)
         for item in self._items(file):
             # Of a packed file no place can be read from.

@@ -57,12 +57,7 @@ class Line(NamedTuple):
 def opened(file: Path, buffering: int = -1) -> Iterator[BinaryIO]:
     """Open an ordinary file, without waiting for a pipe or reading a device.
 
-    Args:
-        file: its path.
-        buffering: as of `open`.
-
-    Raises:
-        OSError: it was removed, cannot be read, or is not an ordinary file.
+    `buffering`: as of `open`. Raises OSError if it was removed, cannot be read, or is not an ordinary file.
     """
     descriptor = os.open(file, _FLAGS)
     with os.fdopen(descriptor, "rb", buffering) as stream:
@@ -80,8 +75,7 @@ def is_packed(file: Path) -> bool:
 def opened_text(file: Path) -> Iterator[BinaryIO]:
     """Open an ordinary file as `opened`, and decompress it if necessary.
 
-    Raises:
-        OSError: it was removed, cannot be read, is not an ordinary file, or is damaged.
+    Raises OSError if it was removed, cannot be read, is not an ordinary file, or is damaged.
     """
     with opened(file) as stream:
         if not is_packed(file):
@@ -103,14 +97,7 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
     """Yield the records of an open file from a position on; later additions are left for the next time.
 
     A line may hold several records, also after a torn one. A last line without an end is left for the next time from
-    its first incomplete record on.
-
-    Args:
-        stream: the file.
-        start: between two records.
-
-    Raises:
-        OSError: it cannot be read.
+    its first incomplete record on. `start`: between two records. Raises OSError if it cannot be read.
     """
     size = _size_of(stream)
     encoding = encoding_of(stream)

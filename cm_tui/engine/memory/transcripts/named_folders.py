@@ -38,8 +38,7 @@ def dashed(path: str) -> str:
 def folders_called(name: str) -> list[str]:
     """Return the folders on this machine whose dashed path is a name; links are not followed.
 
-    Args:
-        name: as `dashed` returns it.
+    `name`: as `dashed` returns it.
     """
     found: list[str] = []
     left = _MOST

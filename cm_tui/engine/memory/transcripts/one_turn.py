@@ -13,9 +13,7 @@ from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 class OneTurnReading(LineReading):
     """Reads turns from the records of one file; an unanswered prompt is joined with the next one.
 
-    Args:
-        facts: of the file's session.
-        resume: the position to start from; updated at the end.
+    `resume`: the position to start from; updated at the end.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
@@ -41,12 +39,8 @@ class OneTurnReading(LineReading):
     def _ask(self, text: str, line: Line, at: float | None, key: str, *, for_agent: bool = True) -> Iterator[Item]:
         """Take a prompt, and yield the turn that it ends.
 
-        Args:
-            text: the prompt; nothing happens where it is empty.
-            line: its record.
-            at: when it was written.
-            key: names the turn that it begins.
-            for_agent: False for a command that the agent's program runs itself.
+        `text`: the prompt; nothing happens where it is empty. `line`: its record. `at`: when it was written. `key`:
+        names the turn that it begins. `for_agent`: False for a command that the agent's program runs itself.
         """
         if not text.strip():
             return
@@ -61,9 +55,7 @@ class OneTurnReading(LineReading):
     def _step(self, line: Line, key: str) -> Generator[Item, None, Turn | None]:
         """Return the turn of an agent's action; a new one if its prompt is unreadable.
 
-        Args:
-            line: the record of the action.
-            key: of a turn that begins with this record.
+        `line`: the record of the action; `key`: of a turn that begins with this record.
         """
         turn, damaged = self._turn, self._unreadable
         if damaged and (turn is None or self._hides_prompt(turn)):

@@ -31,11 +31,7 @@ _PARTS = frozenset({"text", "reasoning", "tool", "file", "step-start", "step-fin
 
 
 class OpenCode:
-    """The sessions of OpenCode.
-
-    Args:
-        environment: locates them, if not in their usual place.
-    """
+    """The sessions of OpenCode. `environment`: locates them, if not in their usual place."""
 
     agent = "opencode"
     asides = frozenset[str]()
@@ -105,10 +101,8 @@ class _Open(NamedTuple):
 class _Reading:
     """Reads turns from the messages of one session.
 
-    Args:
-        facts: about the session.
-        resume: receives the number of messages.
-        revert: id of the first message that the user undid; empty: none.
+    `facts`: about the session. `resume`: receives the number of messages. `revert`: id of the first message that the
+    user undid; empty: none.
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume, revert: str) -> None:

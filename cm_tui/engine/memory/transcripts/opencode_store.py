@@ -64,26 +64,14 @@ class Store(Protocol):
         """Yield the sessions; unreadable ones are skipped."""
 
     def session(self, name: str) -> Mapping[str, Any]:
-        """Return the record of a session.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Return the record of a session. Raises OSError if it cannot be read."""
 
     def messages(self, name: str) -> Iterator[Message | Skipped]:
-        """Yield its messages in order.
-
-        Raises:
-            OSError: they cannot be read.
-        """
+        """Yield its messages in order. Raises OSError if they cannot be read."""
 
 
 def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
-    """Yield the existing places.
-
-    Args:
-        environment: locates them, if not in their usual place.
-    """
+    """Yield the existing places. `environment`: locates them, if not in their usual place."""
     base = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "opencode"
     named = environment.get("OPENCODE_DB", "")
     databases = [base / named] if named and named != ":memory:" else sorted(base.glob("opencode*.db"))
@@ -98,11 +86,7 @@ def store_of(file: Path) -> Store:
 
 
 class Database:
-    """The database of newer versions, opened for reading alone.
-
-    Args:
-        file: where it lies.
-    """
+    """The database of newer versions, opened for reading alone. `file`: where it lies."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -148,11 +132,7 @@ class Database:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Open it without creating any files.
-
-        Raises:
-            OSError: it is not a database, or cannot be read.
-        """
+        """Open it without creating any files. Raises OSError if it is not a database, or cannot be read."""
         address = self.file.absolute().as_uri()
         try:
             with closing(sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=2.0)) as db:
@@ -164,11 +144,7 @@ class Database:
 
 
 class Folder:
-    """The files of older versions, a folder for each kind of record.
-
-    Args:
-        file: the folder `storage`.
-    """
+    """The files of older versions, a folder for each kind of record. `file`: the folder `storage`."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

@@ -30,11 +30,8 @@ class ParentsFirst(Generic[_T]):
     def add(self, item: _T, id_: str, parent: str, size: int = 0) -> Iterator[_T]:
         """Yield the records that are due with the next one.
 
-        Args:
-            item: the record.
-            id_: its id; empty: none.
-            parent: the id of the record that it follows; empty: none.
-            size: bytes that it takes while it waits.
+        `id_`: its id; empty: none. `parent`: the id of the record that it follows; empty: none. `size`: bytes that it
+        takes while it waits.
         """
         new = _Waiting(item, id_, parent, size)
         if parent and parent not in self._ids:

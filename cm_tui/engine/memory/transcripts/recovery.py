@@ -78,11 +78,7 @@ def _next_record(text: str, start: int, effort: list[int]) -> int:
 
 
 class Shortener:
-    """Shortens the texts of a JSON line while reading it.
-
-    Args:
-        limit: most bytes to keep of the line.
-    """
+    """Shortens the texts of a JSON line while reading it. `limit`: most bytes to keep of the line."""
 
     def __init__(self, limit: int) -> None:
         self.kept = bytearray()
@@ -157,9 +153,7 @@ def _backslashes(data: bytes, begin: int, end: int) -> int:
 def shortened(pieces: Iterator[bytes], limit: int) -> Shortener:
     """Return a line with its long texts cut, if that makes it short enough.
 
-    Args:
-        pieces: the line; all pieces are read.
-        limit: most bytes of the result.
+    `pieces`: the line; all pieces are read. `limit`: most bytes of the result.
     """
     line = Shortener(limit)
     for piece in pieces:

@@ -119,15 +119,13 @@ class Format(Protocol):
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return the facts from its first records; None: not there.
 
-        Raises:
-            OSError: it was removed, or cannot be read.
+        Raises OSError if it was removed, or cannot be read.
         """
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns from a position on; at the end `resume` is the position after the last one.
 
-        Raises:
-            OSError: it was removed, or cannot be read.
+        Raises OSError if it was removed, or cannot be read.
         """
 
 
@@ -184,9 +182,7 @@ def texts_of(content: object) -> str:
 def plan_of(items: object, text: str) -> str:
     """Return a to-do list as text.
 
-    Args:
-        items: records with a text and a status.
-        text: name of the field with the text.
+    `items`: records with a text and a status; `text`: name of the field with the text.
     """
     marks = {"completed": "x", "in_progress": "~"}
     rows = [as_record(item) for item in as_list(items)[:100]]

@@ -162,12 +162,7 @@ class Turn:
             self.ended = time if self.ended is None else max(self.ended, time)
 
     def ask(self, text: str, *, for_agent: bool = True) -> None:
-        """Add a prompt.
-
-        Args:
-            text: the prompt.
-            for_agent: False for a command that the agent's program runs itself.
-        """
+        """Add a prompt. `for_agent`: False for a command that the agent's program runs itself."""
         if not text.strip():
             return
         self.is_asked = self.is_asked or for_agent
@@ -222,11 +217,7 @@ class Turn:
     def use(self, call: str, tool: str, given: str, path: str = "") -> None:
         """Add a tool call.
 
-        Args:
-            call: its id, as used by its result.
-            tool: name of the tool.
-            given: input as text.
-            path: the related file.
+        `call`: its id, as used by its result; `given`: input as text; `path`: the related file.
         """
         self._settle_answer()
         name = tool[:_NAME]

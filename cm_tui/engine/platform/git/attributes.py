@@ -54,9 +54,7 @@ PLAIN = Conversion()
 class Attributes:
     """Reads attributes; git's slow library is called only for paths that may have one.
 
-    Args:
-        repository: the checkout's, or the private one of a folder without git.
-        root: top folder of the checkout.
+    `repository`: the checkout's, or the private one of a folder without git; `root`: top folder of the checkout.
     """
 
     def __init__(self, repository: pygit2.Repository, root: Path) -> None:
@@ -67,11 +65,7 @@ class Attributes:
         self._candidates[""] = _compiled("|".join(self._globs([*_outer_files(repository), root / _FILE])))
 
     def of(self, path: str) -> Conversion:
-        """Return how a file is converted.
-
-        Args:
-            path: relative to the root, with `/`.
-        """
+        """Return how a file is converted. `path`: relative to the root, with `/`."""
         folder, _, name = path.rpartition("/")
         if not self._candidates_in(folder).match(name):
             return PLAIN

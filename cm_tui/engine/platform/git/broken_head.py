@@ -20,11 +20,7 @@ _HEADS = "refs/heads/"
 def refuse_broken_head(repository: Path) -> None:
     """Raise if a checkout's HEAD is damaged: neither git nor its library can then read anything.
 
-    Args:
-        repository: git's folder of the checkout.
-
-    Raises:
-        RefusedError: HEAD is empty, garbage, or a folder.
+    `repository`: git's folder of the checkout. Raises RefusedError: HEAD is empty, garbage, or a folder.
     """
     folders = folders_at(repository)
     head = folders.own / "HEAD"

@@ -60,8 +60,7 @@ def main_folder(owner: str) -> str:
 def owners(project: str) -> frozenset[str] | None:
     """Return who shares the memory of a project; None while it has none.
 
-    Args:
-        project: name of the project's folder among the stores and among the journals.
+    `project`: name of the project's folder among the stores and among the journals.
     """
     return _owners(_read(), project)
 
@@ -96,8 +95,7 @@ def called(identity: str) -> Memory | None:
 def earlier(root: Path) -> dict[str, bool]:
     """Return earlier memories of a checkout's path, or of the checkout before it was moved, that it does not use.
 
-    Returns:
-        Names of projects, and whether another repository at the same path made it.
+    Returns names of projects, and whether another repository at the same path made it.
     """
     known, root = _read(), Path(os.path.realpath(root))
     names, checkouts, mark = _names(root), _checkouts(known), FolderMark.of(owner_of(root))
@@ -118,14 +116,8 @@ def earlier(root: Path) -> dict[str, bool]:
 def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
     """Record that a checkout has a memory, as the first owner of a new one or as an existing owner.
 
-    Args:
-        identity: of the project.
-        name: of the project, for the user.
-        root: of the checkout.
-        claims: the project that git names now.
-
-    Raises:
-        StoreError: it cannot be written.
+    `name`: of the project, for the user; `claims`: the project that git names now. Raises StoreError if it cannot be
+    written.
     """
     root = Path(os.path.realpath(root))
 
@@ -153,8 +145,7 @@ def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
 def link(identity: str, name: str, root: Path) -> None:
     """Let a checkout share a project's memory, as the user decided; missing checkouts are dropped.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     root = Path(os.path.realpath(root))
 
@@ -174,11 +165,7 @@ def link(identity: str, name: str, root: Path) -> None:
 
 
 def unlink(project: str, root: Path) -> None:
-    """Part a checkout from a project's memory.
-
-    Raises:
-        StoreError: it cannot be written down.
-    """
+    """Part a checkout from a project's memory. Raises StoreError if it cannot be written down."""
     root = Path(os.path.realpath(root))
 
     def parted(known: dict[str, Any]) -> None:
@@ -194,8 +181,7 @@ def unlink(project: str, root: Path) -> None:
 def forget_earlier(project: str, root: Path) -> bool:
     """Record that a checkout took over an earlier memory; return whether no other checkout has that memory.
 
-    Raises:
-        StoreError: it cannot be written.
+    Raises StoreError if it cannot be written.
     """
     root = Path(os.path.realpath(root))
     left: list[str] = []

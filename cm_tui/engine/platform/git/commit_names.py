@@ -18,10 +18,7 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 class CommitNames:
     """Finds commits by name.
 
-    Args:
-        repository: the repository.
-        commits: reads commits, even those that git's library cannot read.
-        loose: finds truncated objects.
+    `commits`: reads commits, even those that git's library cannot read; `loose`: finds truncated objects.
     """
 
     def __init__(self, repository: pygit2.Repository, commits: Commits, loose: LooseObjects) -> None:

@@ -18,11 +18,7 @@ _PARENT = re.compile(rb"parent ([0-9a-f]{40})$")
 
 
 class MissingError(Exception):
-    """An object that is not in this clone, or damaged.
-
-    Args:
-        oid: which one.
-    """
+    """An object that is not in this clone, or damaged. `oid`: which one."""
 
     def __init__(self, oid: str) -> None:
         super().__init__(oid)
@@ -48,11 +44,7 @@ class Commit(NamedTuple):
 
 
 class Commits:
-    """Reads commits in any condition.
-
-    Args:
-        repository: the repository.
-    """
+    """Reads commits in any condition."""
 
     def __init__(self, repository: pygit2.Repository) -> None:
         self._repository = repository
@@ -77,11 +69,7 @@ class Commits:
         return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
 
     def require(self, sha: str) -> Commit:
-        """Return a commit.
-
-        Raises:
-            MissingError: it is not in this clone, or damaged.
-        """
+        """Return a commit. Raises MissingError if it is not in this clone, or damaged."""
         found = self.get(sha)
         if found is None:
             raise MissingError(sha)

@@ -25,11 +25,7 @@ class Change(NamedTuple):
 
 
 class Trees:
-    """Compares trees; equal parts are never looked into.
-
-    Args:
-        repository: where the trees are.
-    """
+    """Compares trees; equal parts are never looked into."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -38,8 +34,7 @@ class Trees:
     def changes(self, before: bytes | None, after: bytes | None) -> Iterator[Change]:
         """Paths at which two trees differ; None is the empty tree.
 
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
+        Raises MissingError if a tree is not in this clone, or damaged.
         """
         waiting = [(before, after, b"")]
         while waiting:
@@ -55,11 +50,7 @@ class Trees:
                     yield Change((prefix + name).decode("utf-8", "surrogateescape"), *files)
 
     def files(self, tree: bytes) -> Iterator[tuple[str, TreeEntry]]:
-        """Every file of a tree.
-
-        Raises:
-            MissingError: a tree is not in this clone, or damaged.
-        """
+        """Every file of a tree. Raises MissingError if a tree is not in this clone, or damaged."""
         for path, _, entry in self.changes(None, tree):
             assert entry is not None
             yield path, entry
@@ -67,8 +58,7 @@ class Trees:
     def folder(self, tree: bytes, path: str) -> bytes | None:
         """Object id of the folder at a path; None: no such folder.
 
-        Raises:
-            MissingError: a tree on the way is not in this clone, or damaged.
+        Raises MissingError if a tree on the way is not in this clone, or damaged.
         """
         for name in path.encode("utf-8", "surrogateescape").split(b"/"):
             found = _folder(self._entries(tree).get(name))
@@ -80,8 +70,7 @@ class Trees:
     def names(self, tree: bytes) -> set[str]:
         """Names of the direct entries of a tree.
 
-        Raises:
-            MissingError: it is not in this clone, or damaged.
+        Raises MissingError if it is not in this clone, or damaged.
         """
         return {name.decode("utf-8", "surrogateescape") for name in self._entries(tree)}
 

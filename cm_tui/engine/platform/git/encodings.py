@@ -110,8 +110,7 @@ def wide_text(data: bytes, encoding: str = "") -> str | None:
 def to_utf8(data: bytes, encoding: str) -> bytes | None:
     """Convert a file of the working tree to UTF-8, as git does for the attribute `working-tree-encoding`.
 
-    Returns:
-        None when it is not in that encoding, or the encoding is unknown.
+    Returns None when it is not in that encoding, or the encoding is unknown.
     """
     text = _strict(data, _wide_codec(data, encoding) or codec_of(encoding))
     return None if text is None else text.removeprefix("\ufeff").encode()

@@ -20,8 +20,7 @@ _DISK = {"D": FileStatus.WT_DELETED, "T": FileStatus.WT_TYPECHANGE, " ": FileSta
 def status(root: Path) -> dict[str, FileStatus]:
     """Return `git status` with the flags of libgit2; files outside a sparse checkout count as deleted on disk.
 
-    Raises:
-        CmError: git is missing, or fails.
+    Raises CmError if git is missing, or fails.
     """
     found = dict.fromkeys(not_checked_out(root), FileStatus.WT_DELETED)
     for line in _lines(root, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"):
@@ -36,11 +35,7 @@ def status(root: Path) -> dict[str, FileStatus]:
 
 
 def not_checked_out(root: Path) -> list[str]:
-    """Return the files that a sparse checkout leaves out.
-
-    Raises:
-        CmError: git is not there, or fails.
-    """
+    """Return the files that a sparse checkout leaves out. Raises CmError if git is not there, or fails."""
     lines = _lines(root, "ls-files", "-t", "-z")
     return [line[2:] for line in lines if line.startswith("S ") and not (root / line[2:]).exists()]
 

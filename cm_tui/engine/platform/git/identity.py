@@ -82,8 +82,7 @@ def manifest_root(store: Path) -> Path | None:
 def refuse_other(identity: Identity) -> None:
     """Raise if the folder of a project's store is another project's: its name has only a short digest.
 
-    Raises:
-        RefusedError: it is another project's.
+    Raises RefusedError if it is another project's.
     """
     other = _manifest(identity.folder).get("identity")
     if isinstance(other, str) and other != identity.text and _digest_of(other) == _digest_in(identity.folder):
@@ -133,11 +132,7 @@ def claimed_memory(root: Path) -> Identity:
 
 
 def claim(root: Path) -> None:
-    """Record the memory of a checkout permanently.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """Record the memory of a checkout permanently. Raises StoreError if it cannot be written."""
     mine, found = identify(root), claimed(root)
     checkout_links.claim(mine.text, mine.name, root, "" if found.text.startswith("path:") else found.text)
 
@@ -260,10 +255,8 @@ def _remote_urls(repository: pygit2.Repository) -> list[str]:
 def normalise_remote(url: str) -> str | None:
     """Normalise all notations of a remote to `host/path`.
 
-    Scheme, user, password, port, `.git`, query and slashes at the ends are dropped; the host is in lower case.
-
-    Returns:
-        None for a remote that is a local folder, and for an invalid address.
+    Scheme, user, password, port, `.git`, query and slashes at the ends are dropped; the host is in lower case. Returns
+    None for a remote that is a local folder, and for an invalid address.
     """
     try:
         return _normalised(url.strip())

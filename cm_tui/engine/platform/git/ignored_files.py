@@ -18,9 +18,7 @@ thousand levels took it 10 s."""
 def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, FileStatus]]:
     """Yield every readable file of a folder without git that is not ignored.
 
-    Args:
-        root: the folder.
-        repository: the private one for comparing it.
+    `repository`: the private one for comparing it.
     """
     folders = [""]
     while folders:

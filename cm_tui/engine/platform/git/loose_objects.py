@@ -15,11 +15,7 @@ _PIECE = 1 << 16
 
 
 class LooseObjects:
-    """Loose objects of a repository and of those that it borrows from.
-
-    Args:
-        own: the repository's folder.
-    """
+    """Loose objects of a repository and of those that it borrows from. `own`: the repository's folder."""
 
     def __init__(self, own: Path) -> None:
         objects = folders_at(own).common / "objects"

@@ -23,8 +23,7 @@ from cm_tui.errors import RefusedError
 def repository_around(folder: Path) -> pygit2.Repository | None:
     """Return the git repository around a folder; None: none, or in a format that git's library cannot read.
 
-    Raises:
-        RefusedError: it belongs to another user, contains a pipe or a device, or its HEAD is damaged.
+    Raises RefusedError if it belongs to another user, contains a pipe or a device, or its HEAD is damaged.
     """
     found = open_around(folder)
     return found if isinstance(found, pygit2.Repository) else None
@@ -33,8 +32,7 @@ def repository_around(folder: Path) -> pygit2.Repository | None:
 def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
     """Return the git repository around a folder, or why git's library cannot read it.
 
-    Raises:
-        RefusedError: as for `repository_around`.
+    Raises RefusedError as for `repository_around`.
     """
     refuse_special(folder)
     found = pygit2.discover_repository(str(folder))
@@ -73,8 +71,7 @@ def _is_about_format(error: str) -> bool:
 def _refuse_unfound(folder: Path) -> None:
     """Raise if git's library finds nothing only because of a damaged HEAD.
 
-    Raises:
-        RefusedError: the HEAD of a repository there is damaged.
+    Raises RefusedError if the HEAD of a repository there is damaged.
     """
     for one in (folder, *folder.parents):
         found = git_folders(one)

@@ -22,13 +22,9 @@ FOREIGN = (
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
     """Return whether folders cover a checkout: it is in one of them, or is a worktree of a repository in one.
 
-    Args:
-        root: the checkout.
-        folders: the given folders; links in them and in the root are followed.
-
-    Returns:
-        `foreign git` for a covered folder whose `.git` takes HEAD, references, index or objects from elsewhere: from a
-        repository without a reference back that is not covered.
+    `folders`: the given folders; links in them and in the root are followed. Returns `foreign git` for a covered folder
+    whose `.git` takes HEAD, references, index or objects from elsewhere: from a repository without a reference back
+    that is not covered.
     """
     real, given = _real(root), [_real(folder) for folder in folders]
     shared = verified_git_dir(real)
@@ -57,7 +53,6 @@ def has_foreign_history(root: Path) -> bool:
 
 
 def _keeps(folder: Path, shared: Path) -> bool:
-    """Whether a repository is in a folder, or the folder is its checkout."""
     return shared.is_relative_to(folder) or verified_git_dir(folder) == shared
 
 

@@ -16,10 +16,7 @@ _MOST_FILES = 1_000
 def renames_between(repository: pygit2.Repository, before: str, after: str) -> dict[str, str]:
     """Return the new path of each file renamed by a commit, by its old one; empty if objects are missing.
 
-    Args:
-        repository: an open pygit2 repository.
-        before: sha of the older commit.
-        after: sha of the newer one.
+    `repository`: an open pygit2 repository; `before`: sha of the older commit; `after`: sha of the newer one.
     """
     try:
         diff = repository.diff(before, after)

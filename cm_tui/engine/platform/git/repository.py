@@ -39,12 +39,7 @@ class Repository:
     repository in the store's folder, with that folder as its working tree: so `.gitignore` files and change detection
     work the same, and nothing is written into the user's folder.
 
-    Args:
-        root: the project's root.
-        shadow: folder for that private repository.
-
-    Raises:
-        RefusedError: git's data cannot be opened.
+    Raises RefusedError if git's data cannot be opened.
     """
 
     def __init__(self, root: Path, shadow: Path) -> None:
@@ -88,11 +83,7 @@ class Repository:
         return Path(self._repository.path) if self.git else None
 
     def head(self) -> Head:
-        """Return the state of HEAD.
-
-        Raises:
-            CmError: git's library cannot read it, or its target.
-        """
+        """Return the state of HEAD. Raises CmError if git's library cannot read it, or its target."""
         if not self.git:
             return Head(None, None)
         try:
@@ -106,8 +97,7 @@ class Repository:
     def tree(self, sha: str | None) -> dict[str, TreeEntry]:
         """Return every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates.
 
-        Raises:
-            CmError: the commit or a tree of it is not in this clone, or damaged.
+        Raises CmError if the commit or a tree of it is not in this clone, or damaged.
         """
         if sha is None:
             return {}
@@ -122,10 +112,8 @@ class Repository:
     def status(self) -> Mapping[str, FileStatus]:
         """Return the paths that differ between HEAD, git's index and the disk, without ignored ones.
 
-        A path that ends in `/` is a nested repository, which git does not search.
-
-        Raises:
-            CmError: git's index cannot be read, or there is a pipe or a device instead of an ignore file.
+        A path that ends in `/` is a nested repository, which git does not search. Raises CmError if git's index cannot
+        be read, or there is a pipe or a device instead of an ignore file.
         """
         self.unreadable()
         try:
@@ -153,8 +141,7 @@ class Repository:
     def unreadable(self) -> Mapping[str, str]:
         """Return unreadable parts of the checkout, with the reason; folders end in `/`.
 
-        Raises:
-            RefusedError: there is a pipe or a device instead of an ignore file.
+        Raises RefusedError if there is a pipe or a device instead of an ignore file.
         """
         if self._unreadable is None:
             self._unreadable = refuse_special_below(self.root, partial(is_passed, self._opened))
@@ -163,8 +150,7 @@ class Repository:
     def ignored(self, path: str) -> bool:
         """True when a `.gitignore` excludes a path.
 
-        Raises:
-            RefusedError: one on the way to it is a pipe or a device.
+        Raises RefusedError if one on the way to it is a pipe or a device.
         """
         refuse_special_ignores(self.root, path)
         return bool(self._repository.path_is_ignored(path))
@@ -176,8 +162,7 @@ class Repository:
     def is_tracked(self, path: str) -> bool:
         """Return whether git tracks a file; False without git.
 
-        Raises:
-            CmError: git's index cannot be read.
+        Raises CmError if git's index cannot be read.
         """
         try:
             return self.git and path in self._repository.index
@@ -207,9 +192,8 @@ class Repository:
     def resolve(self, ref: str) -> str:
         """Return the commit of a name.
 
-        Raises:
-            NotFoundError: there is no such commit.
-            UsageError: the project has no git, or the name is ambiguous or malformed.
+        Raises NotFoundError if there is no such commit; UsageError if the project has no git, or the name is ambiguous
+        or malformed.
         """
         if not self.git:
             raise UsageError(f"{self.root} is no git repository: there is no commit {ref!r}.")
@@ -235,8 +219,7 @@ class Repository:
     def commit(self, sha: str) -> CommitInfo:
         """Return when a commit was made, by whom and what.
 
-        Raises:
-            MissingError: the commit is not in this clone, or damaged.
+        Raises MissingError if the commit is not in this clone, or damaged.
         """
         return self._current().require(sha).info
 
@@ -250,9 +233,7 @@ class Repository:
     ) -> Iterator[CommitInfo]:
         """Yield a commit, its first parent, that one's, and so on, as far as this clone has them.
 
-        Args:
-            sha: where to begin.
-            known: commits with their first parents that need not be read.
+        `sha`: where to begin; `known`: commits with their first parents that need not be read.
         """
         commits = self._current()
         following: str | None = sha
@@ -299,16 +280,14 @@ class Repository:
     def tree_of(self, sha: str) -> bytes:
         """Return the object id of a commit's tree.
 
-        Raises:
-            MissingError: the commit is not in this clone, or damaged.
+        Raises MissingError if the commit is not in this clone, or damaged.
         """
         return bytes(self._current().require(sha).tree.raw)
 
     def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
         """Return the direct entries of a tree: mode in octal digits and object id, by name.
 
-        Raises:
-            MissingError: the tree is not in this clone, or damaged.
+        Raises MissingError if the tree is not in this clone, or damaged.
         """
         return entries_of(self._repository, self._loose, tree)
 

@@ -61,12 +61,7 @@ def find(repository: pygit2.Repository) -> RootCommit | None:
 def find_without_library(root: Path, common: Path) -> RootCommit | None:
     """Find the first commit where git's library cannot read the repository: in the cache, else by the git program.
 
-    Args:
-        root: the checkout.
-        common: git's folder shared by its worktrees.
-
-    Returns:
-        None if neither has it.
+    `common`: git's folder shared by its worktrees. Returns None if neither has it.
     """
     cached = _cached(common)
     if cached is not None:
@@ -82,12 +77,7 @@ def find_without_library(root: Path, common: Path) -> RootCommit | None:
 
 
 def keep(common: Path, origin: RootCommit) -> None:
-    """Store it in the cache.
-
-    Args:
-        common: git's folder shared by its worktrees.
-        origin: the result.
-    """
+    """Store it in the cache. `common`: git's folder shared by its worktrees; `origin`: the result."""
     put(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
 
 

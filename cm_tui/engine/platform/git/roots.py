@@ -64,8 +64,7 @@ def find_root(start: Path | str | None = None, *, force: bool = False, around: b
 def refuse_unsafe(root: Path) -> None:
     """Raise before a system folder, the home folder or the whole disk is indexed.
 
-    Raises:
-        RefusedError: the folder is one of those.
+    Raises RefusedError if the folder is one of those.
     """
     what = _unsafe(root)
     if what:

@@ -83,14 +83,9 @@ class _Setting(NamedTuple):
 def run(root: Path, *words: str, most: int = -1, seconds: float = _SECONDS) -> Output:
     """Run git in a checkout and return its output.
 
-    Args:
-        root: the checkout's top folder, whatever its settings say.
-        words: the command and its arguments.
-        most: bytes after which it is stopped; -1: no limit.
-        seconds: time limit.
-
-    Raises:
-        CmError: git is missing, or would run programs that the repository names.
+    `root`: the checkout's top folder, whatever its settings say. `words`: the command and its arguments. `most`: bytes
+    after which it is stopped; -1: no limit. `seconds`: time limit. Raises CmError if git is missing, or would run
+    programs that the repository names.
     """
     command, *arguments = words
     options = [word for key, value in _NEVER.items() for word in ("-c", f"{key}={value}")]
@@ -101,8 +96,7 @@ def run(root: Path, *words: str, most: int = -1, seconds: float = _SECONDS) -> O
 def setting(root: Path, key: str, kind: str = "path") -> str:
     """Return git's setting for a checkout, including the repository's own; empty: not set.
 
-    Raises:
-        CmError: git is missing, or cannot read its settings.
+    Raises CmError if git is missing, or cannot read its settings.
     """
     found = _output(root, ["config", "--null", f"--type={kind}", "--get", key], {})
     if found.code > 1 or found.code < 0:
@@ -113,8 +107,7 @@ def setting(root: Path, key: str, kind: str = "path") -> str:
 def _without_drivers(root: Path) -> Mapping[str, str]:
     """Settings that undo the repository's drivers, but keep the user's.
 
-    Raises:
-        CmError: this git does not support them.
+    Raises CmError if this git does not support them.
     """
     settings = _drivers(root, {})
     names_programs = any(one.key.startswith(_LARGE_FILES) and not one.is_the_persons for one in settings)

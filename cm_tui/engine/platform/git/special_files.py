@@ -32,8 +32,7 @@ _join = os.path.join
 def refuse_special(folder: Path) -> None:
     """Raise before git's library looks for a repository and opens it, where it could block.
 
-    Raises:
-        RefusedError: there is a pipe, a socket or a device in its place, or settings are too large.
+    Raises RefusedError if there is a pipe, a socket or a device in its place, or settings are too large.
     """
     _refuse(*(folder / name for name in _CHECKOUT))
     for one in (folder, *folder.parents):
@@ -53,8 +52,7 @@ def refuse_special(folder: Path) -> None:
 def refuse_special_ignores(root: Path, path: str) -> None:
     """Raise before git's library reads the ignore files for a path, where it could block.
 
-    Raises:
-        RefusedError: there is a pipe, a socket or a device in their place.
+    Raises RefusedError if there is a pipe, a socket or a device in their place.
     """
     folder = root
     for part in path.rstrip("/").split("/"):
@@ -65,15 +63,9 @@ def refuse_special_ignores(root: Path, path: str) -> None:
 def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[str, str]:
     """Raise before git's library compares a checkout: it reads all ignore files and nested repositories.
 
-    Args:
-        root: the checkout.
-        is_passed: returns whether the library skips a folder, relative and with `/` at its end.
-
-    Returns:
-        Unreadable paths with the reason: folders (with `/` at their end) and files whose path is too long.
-
-    Raises:
-        RefusedError: there is a pipe, a socket or a device in their place.
+    `is_passed`: returns whether the library skips a folder, relative and with `/` at its end. Returns unreadable paths
+    with the reason: folders (with `/` at their end) and files whose path is too long. Raises RefusedError if there is a
+    pipe, a socket or a device in their place.
     """
     unreadable: dict[str, str] = {}
     waiting = [""]

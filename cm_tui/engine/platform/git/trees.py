@@ -56,8 +56,7 @@ def _objects(repository: pygit2.Repository, loose: LooseObjects, tree: pygit2.Oi
 def entries_of(repository: pygit2.Repository, loose: LooseObjects, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
     """Return the direct entries of a tree: mode in octal digits and object id, by name.
 
-    Raises:
-        MissingError: the tree is not in this clone, or damaged.
+    Raises MissingError if the tree is not in this clone, or damaged.
     """
     try:
         loose.refuse_truncated(tree.hex())

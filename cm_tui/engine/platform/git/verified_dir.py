@@ -24,13 +24,8 @@ def verified_git_dir(root: Path) -> Path | None:
     """Return the git folder of a checkout's repository, as its real path; all its worktrees share it.
 
     Accepted are a checkout's own folder `.git`, a linked worktree, and a submodule or a folder elsewhere that names the
-    checkout in `core.worktree`.
-
-    Args:
-        root: the top folder of the checkout.
-
-    Returns:
-        None: no `.git`, not valid for git, or the repository has no reference to this checkout.
+    checkout in `core.worktree`. `root`: the top folder of the checkout. Returns None: no `.git`, not valid for git, or
+    the repository has no reference to this checkout.
     """
     dot = _join(root, ".git")
     try:

@@ -11,15 +11,8 @@ from pathlib import Path
 def append_whole(file: Path, line: bytes) -> int:
     """Append a line, and wait until it is on disk; a torn line before it is ended first.
 
-    Args:
-        file: created if missing.
-        line: with its end; several lines are allowed.
-
-    Returns:
-        The size of the file afterwards.
-
-    Raises:
-        OSError: the disk is full or read-only.
+    `file`: created if missing. `line`: with its end; several lines are allowed. Returns the size of the file
+    afterwards. Raises OSError if the disk is full or read-only.
     """
     new = not file.exists()
     fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)

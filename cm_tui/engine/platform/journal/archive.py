@@ -43,22 +43,14 @@ class Extent(NamedTuple):
 
 
 class Archive:
-    """The archive of one journal.
-
-    Args:
-        journal: the journal next to it.
-    """
+    """The archive of one journal. `journal`: the journal next to it."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.folder = journal.folder / FOLDER
 
     def files(self) -> list[int]:
-        """Return the numbers of its files, in order.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
+        """Return the numbers of its files, in order. Raises StoreError if the folder cannot be read."""
         try:
             names = [file.name for file in self.folder.iterdir()]
         except FileNotFoundError:
@@ -78,8 +70,7 @@ class Archive:
     def extent(self, event: Event) -> Extent | None:
         """Return the position of an event's line in the journal; None: no line ends there.
 
-        Raises:
-            OSError: the file cannot be read.
+        Raises OSError if the file cannot be read.
         """
         at = event.position
         with self.journal.file(at.segment).open("rb") as file:
@@ -94,8 +85,7 @@ class Archive:
     def read(self, number: int) -> Iterator[tuple[int, Event]]:
         """Yield the episodes of a file, with their places in it; a deleted one has no line.
 
-        Raises:
-            StoreError: it cannot be read, or is damaged.
+        Raises StoreError if it cannot be read, or is damaged.
         """
         for place, line in enumerate(self._lines(number)):
             event = _event(line, Position(number, place))
@@ -105,8 +95,7 @@ class Archive:
     def whole(self, number: int) -> Iterator[tuple[Event, list[Event]]]:
         """Yield the episodes of a file, each with the events of its turn.
 
-        Raises:
-            StoreError: it cannot be read, or is damaged.
+        Raises StoreError if it cannot be read, or is damaged.
         """
         for place, line in enumerate(self._lines(number)):
             event = _event(line, Position(number, place))
@@ -117,8 +106,7 @@ class Archive:
     def one(self, number: int, place: int) -> Event | None:
         """Return the episode at a place; None: none there.
 
-        Raises:
-            StoreError: the file cannot be read, or is damaged.
+        Raises StoreError if the file cannot be read, or is damaged.
         """
         line = next(islice(self._lines(number), place, None), b"")
         return _event(line, Position(number, place)) if line else None
@@ -126,11 +114,7 @@ class Archive:
     def write(self, episodes: Iterable[tuple[Extent, Sequence[Extent]]]) -> int:
         """Write a new file of episodes, each with the lines of its turn, and wait until it is on disk.
 
-        Returns:
-            Its number.
-
-        Raises:
-            OSError: it cannot be written.
+        Returns its number. Raises OSError if it cannot be written.
         """
         return self.add((one.id, self._text(one), [self._text(said) for said in turn]) for one, turn in episodes)
 
@@ -145,9 +129,7 @@ class Archive:
     def keep(self, ids: Collection[str]) -> None:
         """Delete all episodes but these, and overwrite the others' remains on disk.
 
-        Raises:
-            OSError: a file cannot be written.
-            StoreError: a file cannot be read.
+        Raises OSError if a file cannot be written; StoreError if a file cannot be read.
         """
         for number in self.files():
             lines = list(self._lines(number))
@@ -217,18 +199,13 @@ def _id(line: bytes) -> str:
 def note(journal: Journal, ids: Sequence[str]) -> None:
     """Record on disk what is moving to the archive, until `forget_note`.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises OSError if it cannot be written.
     """
     write_atomically(journal.folder / _UNFINISHED, json.dumps(list(ids)), durable=True)
 
 
 def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return what a killed process was moving.
-
-    Raises:
-        StoreError: the record of it cannot be read.
-    """
+    """Return what a killed process was moving. Raises StoreError if the record of it cannot be read."""
     try:
         return tuple(str(one) for one in json.loads((journal.folder / _UNFINISHED).read_bytes()))
     except FileNotFoundError:
@@ -246,8 +223,7 @@ def forget_note(journal: Journal) -> None:
 def live_bytes(journal: Journal) -> int:
     """Return the size of a journal without erased and archived events.
 
-    Raises:
-        OSError: a file cannot be read.
+    Raises OSError if a file cannot be read.
     """
     total = 0
     for segment in journal.segments():
@@ -260,8 +236,7 @@ def live_bytes(journal: Journal) -> int:
 def hollow(journal: Journal, lines: Iterable[Extent]) -> None:
     """Reduce lines to their ids and times, and a hole; the caller holds the journal.
 
-    Raises:
-        OSError: the disk is full or read-only.
+    Raises OSError if the disk is full or read-only.
     """
     for segment, found in groupby(sorted(lines), key=lambda line: line.segment):
         file = journal.file(segment)

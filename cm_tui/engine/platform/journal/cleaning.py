@@ -36,8 +36,7 @@ class Raw(NamedTuple):
 class Cleaner(WorkerPool["_Worker"]):
     """Takes secrets out of events; a context manager that ends its processes.
 
-    Args:
-        workers: processes at most; 0: one a core.
+    `workers`: processes at most; 0: one a core.
     """
 
     def __init__(self, workers: int = 0) -> None:
@@ -84,9 +83,7 @@ class _Worker(Worker):
     def lines(self, batch: Sequence[Raw]) -> Sequence[bytes]:
         """Return the lines of a batch.
 
-        Raises:
-            OSError: no process is available, or it was killed.
-            ValueError: it was killed while writing.
+        Raises OSError if no process is available, or it was killed; ValueError if it was killed while writing.
         """
         process = self._running()
         assert process.stdin is not None

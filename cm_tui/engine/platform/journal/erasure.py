@@ -46,14 +46,8 @@ class Line(NamedTuple):
 def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -> None:
     """Record the erasure of events, and erase their lines; the caller holds the journal.
 
-    Args:
-        journal: the journal, held.
-        lines: the erased lines, in order.
-        names: ids of the erased events, for readers that have them.
-
-    Raises:
-        StoreError: the disk is full or read-only.
-        OSError: the same, for a file.
+    `journal`: the journal, held; `lines`: the erased lines, in order; `names`: ids of the erased events, for readers
+    that have them. Raises StoreError if the disk is full or read-only; OSError: the same, for a file.
     """
     for first in range(0, len(names), _NAMES):
         journal.append_held(ERASURE, {"ids": list(names[first : first + _NAMES])})
@@ -66,11 +60,7 @@ def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -
 
 
 def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return the request of an interrupted erasure.
-
-    Raises:
-        StoreError: the record of it cannot be read.
-    """
+    """Return the request of an interrupted erasure. Raises StoreError if the record of it cannot be read."""
     try:
         names = json.loads((journal.folder / _UNFINISHED).read_bytes())["names"]
         return tuple(str(name) for name in names)
@@ -86,8 +76,7 @@ def unfinished(journal: Journal) -> tuple[str, ...]:
 def alone(journal: Journal) -> Iterator[None]:
     """Block other erasures of the same journal; appending is not blocked.
 
-    Raises:
-        StoreError: another erasure is running.
+    Raises StoreError if another erasure is running.
     """
     with journal.held():
         # Create the journal if it is missing.
@@ -99,8 +88,7 @@ def alone(journal: Journal) -> Iterator[None]:
 def note(journal: Journal, names: Iterable[str]) -> None:
     """Record on disk what will be erased, until `forget_note`; `unfinished` returns it.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises OSError if it cannot be written.
     """
     remove_left_overs(journal.folder / _UNFINISHED)
     write_atomically(journal.folder / _UNFINISHED, json.dumps({"names": list(names)}), durable=True)

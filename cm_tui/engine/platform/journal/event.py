@@ -41,11 +41,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Parse a position.
-
-        Raises:
-            UsageError: it is invalid.
-        """
+        """Parse a position. Raises UsageError if it is invalid."""
         segment, colon, offset = text.partition(":")
         if not (colon and segment.isdecimal() and offset.isdecimal()):
             raise UsageError(f"{text!r} is no position in a journal.", hint="It looks like `1:2048`.")
@@ -86,8 +82,7 @@ class Problem(NamedTuple):
 def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict[str, Any], bytes]:
     """Return a new event and its line, with recognised secrets redacted.
 
-    Raises:
-        UsageError: the data cannot be written as JSON, or is too much.
+    Raises UsageError if the data cannot be written as JSON, or is too much.
     """
     now = time.time_ns()
     data = without_secrets(data)
@@ -153,8 +148,7 @@ def as_event(fields: Mapping[str, Any], position: Position) -> Event:
 def clean_line(fields: Mapping[str, Any]) -> bytes:
     """Return the line of a foreign event, redacted by the current rules.
 
-    Args:
-        fields: its id, time, kind, head and data.
+    `fields`: its id, time, kind, head and data.
     """
     return line_of({**fields, "data": without_secrets(fields["data"])})
 

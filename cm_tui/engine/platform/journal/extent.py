@@ -7,11 +7,7 @@ from cm_tui.engine.platform.journal.journal import START, Journal
 
 
 def bytes_behind(journal: Journal, position: Position = START) -> int:
-    """Return how many bytes are behind a place.
-
-    Raises:
-        StoreError: the journal cannot be read.
-    """
+    """Return how many bytes are behind a place. Raises StoreError if the journal cannot be read."""
     sizes = _sizes(journal)
     return sum(size for segment, size in sizes if segment >= position.segment) - (
         position.offset if any(segment == position.segment for segment, _ in sizes) else 0
@@ -21,8 +17,7 @@ def bytes_behind(journal: Journal, position: Position = START) -> int:
 def near_end(journal: Journal, size: int) -> Position:
     """Return a place between two lines with at most so many bytes after it, or slightly more.
 
-    Raises:
-        StoreError: the journal cannot be read.
+    Raises StoreError if the journal cannot be read.
     """
     left = size
     for segment, there in reversed(_sizes(journal)):
@@ -33,7 +28,6 @@ def near_end(journal: Journal, size: int) -> Position:
 
 
 def _line_end(journal: Journal, segment: int, offset: int) -> int:
-    """Return where the line ends that an offset is in."""
     try:
         with journal.file(segment).open("rb") as file:
             file.seek(offset)

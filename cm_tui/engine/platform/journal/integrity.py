@@ -53,9 +53,8 @@ _lock = threading.Lock()
 def check(root: Path) -> JournalCheck:
     """Check the journal of the project at a root.
 
-    Raises:
-        RefusedError: git's data cannot be opened.
-        StoreError: a file cannot be read, or another process holds the journal.
+    Raises RefusedError if git's data cannot be opened; StoreError if a file cannot be read, or another process holds
+    the journal.
     """
     journal = Journal.of(root)
     with _lock:

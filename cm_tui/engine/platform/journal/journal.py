@@ -39,12 +39,9 @@ class Journal:
     """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once.
 
     Only an erasure changes a line, which keeps its length. An event that `append` returned is on disk. A crash in the
-    middle of a write leaves a torn line: the next append and every reader skip it, and `problems` reports it.
-
-    Args:
-        folder: of the files; created with the first event.
-        segment_bytes: size from which a new file is begun.
-        root: of the checkout that writes, which owns a journal that it begins.
+    middle of a write leaves a torn line: the next append and every reader skip it, and `problems` reports it. `folder`:
+    of the files; created with the first event. `segment_bytes`: size from which a new file is begun. `root`: of the
+    checkout that writes, which owns a journal that it begins.
     """
 
     def __init__(self, folder: Path, *, segment_bytes: int = SEGMENT_BYTES, root: Path | None = None) -> None:
@@ -56,24 +53,17 @@ class Journal:
     def of(cls, root: Path) -> Self:
         """The journal of the project at a root; all its clones and worktrees share it.
 
-        Raises:
-            RefusedError: git's data cannot be opened.
+        Raises RefusedError if git's data cannot be opened.
         """
         return cls(folder_of(root), root=root)
 
     def append(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
         """Write an event and wait until it is on disk.
 
-        Possible secrets are redacted in every text: branch and file names, arguments, ids.
-
-        Args:
-            kind: kind of event, such as `hook.git`.
-            data: a mapping of JSON values.
-            head: the commit that is checked out.
-
-        Raises:
-            StoreError: the disk is full or read-only, or another process holds the journal.
-            UsageError: the data cannot be written as JSON, or is too much.
+        Possible secrets are redacted in every text: branch and file names, arguments, ids. `kind`: kind of event, such
+        as `hook.git`; `data`: a mapping of JSON values; `head`: the commit that is checked out. Raises StoreError if
+        the disk is full or read-only, or another process holds the journal; UsageError if the data cannot be written as
+        JSON, or is too much.
         """
         fields, line = new_line(kind, data, head)
         return as_event(fields, self.append_line(line))
@@ -81,8 +71,7 @@ class Journal:
     def append_line(self, line: bytes) -> Position:
         """Write the line of an event and wait until it is on disk; return the start of the next one.
 
-        Raises:
-            StoreError: as for `append`.
+        Raises StoreError as for `append`.
         """
         with self.held():
             return self._write(line)
@@ -90,13 +79,8 @@ class Journal:
     def append_all(self, kind: str, records: Sequence[tuple[Mapping[str, Any], str | None]]) -> list[Event]:
         """Write several events and wait once until they are on disk; readers see them one by one, as after `append`.
 
-        Args:
-            kind: kind of event.
-            records: the data of each, and the commit that was checked out.
-
-        Raises:
-            StoreError: as `append`; none of them counts as written.
-            UsageError: as `append`; none of them is written.
+        `records`: the data of each, and the commit that was checked out. Raises StoreError as `append`; none of them
+        counts as written. UsageError as `append`; none of them is written.
         """
         made = [new_line(kind, data, head) for data, head in records]
         if not made:
@@ -112,9 +96,7 @@ class Journal:
     ) -> Event | None:
         """Write an event derived from another one; None: that one was erased meanwhile.
 
-        Raises:
-            StoreError: as `append`.
-            UsageError: as `append`.
+        Raises StoreError as `append`; UsageError as `append`.
         """
         with self.held():
             if not self.holds(cause.position, cause.id) or self._kind_at(cause.position) == ERASED:
@@ -125,8 +107,7 @@ class Journal:
     def held(self) -> Iterator[None]:
         """Hold the journal, which blocks writes by other processes; it is created if missing.
 
-        Raises:
-            StoreError: its folder cannot be used, or another process holds it.
+        Raises StoreError if its folder cannot be used, or another process holds it.
         """
         if self._root is not None and not self.folder.exists():
             claim(self.folder.name, self._root)
@@ -143,13 +124,8 @@ class Journal:
     def read(self, after: Position | None = None) -> Iterator[Event]:
         """Events in the order in which they were written; invalid lines are skipped.
 
-        An event that is being written is left for the next time.
-
-        Args:
-            after: an event's position, to read on behind it; None: from the beginning.
-
-        Raises:
-            StoreError: a file cannot be read.
+        An event that is being written is left for the next time. `after`: an event's position, to read on behind it;
+        None: from the beginning. Raises StoreError if a file cannot be read.
         """
         for found in self.scan(after or START):
             if isinstance(found, Event):
@@ -158,17 +134,12 @@ class Journal:
     def problems(self) -> tuple[Problem, ...]:
         """Torn and unreadable lines, with where they are.
 
-        Raises:
-            StoreError: a file cannot be read, or another process holds the journal.
+        Raises StoreError if a file cannot be read, or another process holds the journal.
         """
         return self.torn(START)
 
     def torn(self, start: Position) -> tuple[Problem, ...]:
-        """The same from a position on.
-
-        Raises:
-            StoreError: as `problems`.
-        """
+        """The same from a position on. Raises StoreError as `problems`."""
         if not (self.folder / _LOCK).exists():
             return ()
         # Under the lock a line without an end is torn, not unfinished.
@@ -178,8 +149,7 @@ class Journal:
     def locate(self, problem: Problem) -> str:
         """Return place and kind of a problem, for a user who opens the file.
 
-        Raises:
-            StoreError: the file cannot be read.
+        Raises StoreError if the file cannot be read.
         """
         file = self.file(problem.position.segment)
         with self._reported(), file.open("rb") as stream:
@@ -200,12 +170,8 @@ class Journal:
     def holds(self, position: Position, event_id: str) -> bool:
         """Return whether an event ends at a position: otherwise this is another journal than the one read.
 
-        Args:
-            position: end of the event that was read last; `START` is valid in every journal.
-            event_id: of that event; empty: unknown, accept any line.
-
-        Raises:
-            StoreError: a file cannot be read.
+        `position`: end of the event that was read last; `START` is valid in every journal. `event_id`: of that event;
+        empty: unknown, accept any line. Raises StoreError if a file cannot be read.
         """
         if position == START:
             return True
@@ -240,12 +206,8 @@ class Journal:
     def scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
         """Events and invalid lines from a position on.
 
-        Args:
-            start: between two lines.
-            torn: a last line without an end is a problem, and not one that is being written.
-
-        Raises:
-            StoreError: a file cannot be read.
+        `start`: between two lines; `torn`: a last line without an end is a problem, and not one that is being written.
+        Raises StoreError if a file cannot be read.
         """
         at = start
         while True:
@@ -271,11 +233,7 @@ class Journal:
                     yield found
 
     def segments(self) -> list[int]:
-        """Return the numbers of the files, in order.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
+        """Return the numbers of the files, in order. Raises StoreError if the folder cannot be read."""
         try:
             names = [path.name for path in self.folder.iterdir()]
         except FileNotFoundError:

@@ -26,9 +26,7 @@ def folder_of(root: Path) -> Path:
     """Return the journal's folder of the project at a root; not created here.
 
     A cached identity is valid as long as git's folder, its configuration, the branch and the links are unchanged.
-
-    Raises:
-        RefusedError: git's data cannot be opened.
+    Raises RefusedError if git's data cannot be opened.
     """
     folder = os.path.realpath(root)
     sign = _sign(Path(folder))
@@ -51,12 +49,7 @@ def folder_of(root: Path) -> Path:
 def claim(name: str, root: Path) -> None:
     """Make a checkout the owner of the journal that it is about to begin.
 
-    Args:
-        name: of the journal's folder, as `folder_of` gave it.
-        root: of the checkout.
-
-    Raises:
-        StoreError: it cannot be written down.
+    `name`: of the journal's folder, as `folder_of` gave it. Raises StoreError if it cannot be written down.
     """
     from cm_tui.engine.platform.git import checkout_links
 

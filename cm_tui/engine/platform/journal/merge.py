@@ -13,10 +13,8 @@ _OF_AN_ARCHIVE = frozenset({MOVED, ARCHIVED})
 def take_over(source: Journal, target: Journal) -> int:
     """Copy the events of a journal that another one lacks, unchanged; return how many.
 
-    After a crash, run it again: copied events are recognised by their ids.
-
-    Raises:
-        StoreError: one of them cannot be read or written.
+    After a crash, run it again: copied events are recognised by their ids. Raises StoreError if one of them cannot be
+    read or written.
     """
     known = {event.id for event in target.read(START)}
     copied = 0

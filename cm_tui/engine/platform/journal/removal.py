@@ -18,8 +18,7 @@ EPISODE = "episode"
 def count_episodes(journal: Journal) -> int:
     """Return the number of episodes in a journal, including hidden and archived ones.
 
-    Raises:
-        StoreError: it cannot be read.
+    Raises StoreError if it cannot be read.
     """
     archive = Archive(journal)
     archived = sum(1 for number in archive.files() for _ in archive.read(number))
@@ -29,10 +28,8 @@ def count_episodes(journal: Journal) -> int:
 def remove(journal: Journal) -> None:
     """Remove every event of a journal; concurrent writers begin a new one after it.
 
-    Its folder and lock stay: another process may be waiting for them. After a crash, it can be run again.
-
-    Raises:
-        StoreError: a file cannot be removed, or another process holds the journal.
+    Its folder and lock stay: another process may be waiting for them. After a crash, it can be run again. Raises
+    StoreError if a file cannot be removed, or another process holds the journal.
     """
     if not journal.folder.is_dir():
         return

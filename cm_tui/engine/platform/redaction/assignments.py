@@ -99,9 +99,7 @@ class _Name(NamedTuple):
 def find_assigned(text: str, lowered: str) -> Iterator[Found]:
     """Yield values assigned to names of secrets, in code, configuration and connection strings.
 
-    Args:
-        text: the text to search.
-        lowered: the text in lower case, with the same positions.
+    `text`: the text to search; `lowered`: the text in lower case, with the same positions.
     """
     done = 0
     for word in compiled(_WORD).finditer(lowered):

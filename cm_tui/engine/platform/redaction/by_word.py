@@ -18,11 +18,7 @@ R = TypeVar("R", bound=Rule)
 
 
 class ByWord(Generic[R]):
-    """Rules of one table.
-
-    Args:
-        rules: in the order in which they are tried.
-    """
+    """Rules of one table. `rules`: in the order in which they are tried."""
 
     def __init__(self, rules: Iterable[R]) -> None:
         self._rules = tuple(rules)

@@ -20,9 +20,7 @@ _UNPRINTABLE = bytes(range(9)) + bytes(range(14, 32)) + bytes(range(127, 256))
 def find_encoded(text: str, find: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
     """Yield runs of base64 that contain a secret, each as a whole.
 
-    Args:
-        text: the text to search.
-        find: finds secrets in decoded content.
+    `text`: the text to search; `find`: finds secrets in decoded content.
     """
     for run in _RUN.finditer(text):
         if not all(signs.search(run[0]) for signs in _KINDS_OF_SIGNS):

@@ -25,11 +25,8 @@ _DEPTH = 2
 def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
     """Yield possible secrets in the order of the text, without overlaps.
 
-    Marks of `redact` are skipped, so that nothing is found in a redacted text.
-
-    Args:
-        text: the text to search.
-        known: kinds of secrets from elsewhere, by value.
+    Marks of `redact` are skipped, so that nothing is found in a redacted text. `text`: the text to search; `known`:
+    kinds of secrets from elsewhere, by value.
     """
     read = [
         Found(*view.original(span.start, span.end), span.kind)
@@ -46,9 +43,7 @@ def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
 def _with_marked(text: str, known: Collection[int] = ()) -> list[Found]:
     """Return findings in a text, and in the text without the signs before its lines.
 
-    Args:
-        text: the text to search.
-        known: starts of earlier findings.
+    `text`: the text to search; `known`: starts of earlier findings.
     """
     spans = _all(text, known)
     bare = unmarked(text)
@@ -96,10 +91,7 @@ def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
     """Yield findings that need joined lines.
 
     The text after a break has to look like a continuation, or complete a shape, as a line may also just end there.
-
-    Args:
-        joined: the lines.
-        known: starts of earlier findings without joining.
+    `known`: starts of earlier findings without joining.
     """
     for found in find_shaped(joined.text):
         start, _ = joined.original(found.start, found.end)

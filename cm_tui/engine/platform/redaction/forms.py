@@ -69,9 +69,7 @@ _NEAR = 4_000
 def find_forms(text: str, lowered: str) -> Iterator[Found]:
     """Yield secrets in notations with names.
 
-    Args:
-        text: the text to search.
-        lowered: the text in lower case.
+    `text`: the text to search; `lowered`: the text in lower case.
     """
     yield from find_in(_FORMS, text, lowered)
     yield from _on_one_line(text)

@@ -14,11 +14,7 @@ def compiled(source: str) -> re.Pattern[str]:
 
 
 class Pattern:
-    """A regular expression, compiled with its first use.
-
-    Args:
-        source: as `re.compile` takes it.
-    """
+    """A regular expression, compiled with its first use. `source`: as `re.compile` takes it."""
 
     __slots__ = ("_source",)
 
@@ -28,11 +24,7 @@ class Pattern:
     def from_signs(self, signs: Pattern, text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
         """Return the same matches as `finditer`, faster: it is tried only at the characters that matches begin with.
 
-        Args:
-            signs: a set of characters.
-            text: the text to search.
-            start: where to begin.
-            end: where to stop.
+        `signs`: a set of characters; `text`: the text to search; `end`: where to stop.
         """
         stop = len(text) if end is None else end
         search, match = compiled(signs._source).search, compiled(self._source).match

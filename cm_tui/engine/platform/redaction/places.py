@@ -109,9 +109,7 @@ _MARK = Pattern(r"[!@#$%^&*?~+=]")
 def find_places(text: str, lowered: str) -> Iterator[Found]:
     """Yield values in the places of secrets.
 
-    Args:
-        text: the text to search.
-        lowered: the text in lower case.
+    `text`: the text to search; `lowered`: the text in lower case.
     """
     yield from find_in(_PLACES, text, lowered)
     if "kind" in lowered and "secret" in lowered:
@@ -120,13 +118,7 @@ def find_places(text: str, lowered: str) -> Iterator[Found]:
 
 
 def find_in(places: ByWord[Place], text: str, lowered: str) -> Iterator[Found]:
-    """Yield values in some places.
-
-    Args:
-        places: the places.
-        text: the text to search.
-        lowered: the text in lower case.
-    """
+    """Yield values in some places. `text`: the text to search; `lowered`: the text in lower case."""
     for place in places.wanted(lowered):
         if any(word in lowered for word in place.also):
             for found in compiled(place.pattern).finditer(text):

@@ -23,9 +23,7 @@ _NEAR = 100
 def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tuple[dict[str, Any], int]:
     """Return a record with secrets redacted in its texts and field names, and their number.
 
-    Args:
-        record: a JSON value.
-        exact: fields of the record itself that are unchanged.
+    `record`: a JSON value; `exact`: fields of the record itself that are unchanged.
     """
     record, split = without_split_keys(record, exact)
     texts = list(texts_of({key: value for key, value in record.items() if key not in exact}))

@@ -29,10 +29,8 @@ class Redacted(NamedTuple):
 def redact(text: str, limit: int | None = None, known: Mapping[str, str] | None = None) -> Redacted:
     """Replace possible secrets by `[redacted: KIND]`; the number of lines is unchanged.
 
-    Args:
-        text: the text to search.
-        limit: characters to keep; the text after that helps to find a secret at the cut.
-        known: kinds of secrets from elsewhere, by value.
+    `text`: the text to search. `limit`: characters to keep; the text after that helps to find a secret at the cut.
+    `known`: kinds of secrets from elsewhere, by value.
     """
     clean = _once(text, len(text) if limit is None else limit, known)
     secrets = clean.secrets

@@ -27,10 +27,7 @@ def values_in(text: str, spans: Iterable[Found]) -> dict[str, str]:
 def find_again(text: str, values: Mapping[str, str], begins: Collection[int]) -> Iterator[Found]:
     """Yield occurrences of values as separate words.
 
-    Args:
-        text: the text to search.
-        values: kinds by value.
-        begins: starts of earlier findings.
+    `text`: the text to search; `values`: kinds by value; `begins`: starts of earlier findings.
     """
     for value, kind in values.items():
         at = text.find(value)

@@ -18,11 +18,7 @@ _SHORT = ByWord[Detector | Shape](one for one in _ALL if one.is_short)
 
 
 def find_shaped(text: str) -> Iterator[Found]:
-    """Yield values with the shape of a secret.
-
-    Args:
-        text: the text to search.
-    """
+    """Yield values with the shape of a secret. `text`: the text to search."""
     for rule in _SHORT.wanted(text):
         for pattern in _patterns(rule):
             yield from _matches(rule.kind, pattern, text)

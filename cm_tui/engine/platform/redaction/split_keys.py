@@ -55,9 +55,7 @@ class SplitKeys:
 def without_split_keys(record: Mapping[str, Any], exact: Collection[str] = ()) -> tuple[Mapping[str, Any], int]:
     """Return a record without the lines of keys that continue in later texts, and their number.
 
-    Args:
-        record: a JSON value.
-        exact: fields of the record itself that are unchanged.
+    `record`: a JSON value; `exact`: fields of the record itself that are unchanged.
     """
     if not _has_sign(value for name, value in record.items() if name not in exact):
         return record, 0

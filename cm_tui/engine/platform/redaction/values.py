@@ -29,10 +29,7 @@ def texts_of(value: Any) -> Iterator[str]:
 def with_texts(value: Any, change: Callable[[str], str], *, names: bool = False) -> Any:
     """Return the value with every text changed.
 
-    Args:
-        value: a JSON value.
-        change: maps each text to its new one.
-        names: include the names of fields.
+    `value`: a JSON value; `change`: maps each text to its new one; `names`: include the names of fields.
     """
     if isinstance(value, str):
         return change(value)

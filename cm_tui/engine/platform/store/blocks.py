@@ -50,12 +50,8 @@ class Layout:
 def read_layout(file: Path, read_at: ReadAt) -> Layout | None:
     """Read the headers.
 
-    Returns:
-        None: an unknown form, which only DuckDB can check.
-
-    Raises:
-        OSError: the file cannot be read.
-        StoreDamagedError: it is too short for its headers, no database, or a header has a wrong checksum.
+    Returns None: an unknown form, which only DuckDB can check. Raises OSError if the file cannot be read;
+    StoreDamagedError if it is too short for its headers, no database, or a header has a wrong checksum.
     """
     raw = read_at(0, HEADERS * HEADER)
     if not raw:
@@ -78,13 +74,7 @@ def read_layout(file: Path, read_at: ReadAt) -> Layout | None:
 def bad_blocks(read_at: ReadAt, layout: Layout, chosen: Iterable[int]) -> list[tuple[int, Harm]]:
     """Return the blocks with wrong checksums, in order, each with the kind of damage.
 
-    Args:
-        read_at: reads the file.
-        layout: of that file.
-        chosen: numbers of blocks, from 0.
-
-    Raises:
-        OSError: the file cannot be read.
+    `chosen`: numbers of blocks, from 0. Raises OSError if the file cannot be read.
     """
     wanted = sorted(set(chosen))
     bad: list[tuple[int, Harm]] = []
@@ -107,11 +97,7 @@ def bad_blocks(read_at: ReadAt, layout: Layout, chosen: Iterable[int]) -> list[t
 def used_blocks(rows: Rows) -> set[int]:
     """Return the numbers of the blocks with rows and their metadata, by DuckDB's current state.
 
-    Args:
-        rows: queries the open store.
-
-    Raises:
-        StoreDamagedError: the metadata cannot be read.
+    `rows`: queries the open store. Raises StoreDamagedError if the metadata cannot be read.
     """
     used = {int(row[0]) for row in rows("SELECT block_id FROM pragma_metadata_info()") if row[0] is not None}
     tables = rows("SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database()")
@@ -126,17 +112,8 @@ def used_blocks(rows: Rows) -> set[int]:
 def examine(file: Path, read_at: ReadAt, rows: Rows) -> StoreDamagedError | None:
     """Verify the file on disk.
 
-    Args:
-        file: the store's.
-        read_at: reads that file.
-        rows: queries the open store.
-
-    Returns:
-        The damage, or None.
-
-    Raises:
-        OSError: the file cannot be read.
-        StoreDamagedError: DuckDB itself finds damage.
+    `rows`: queries the open store. Returns the damage, or None. Raises OSError if the file cannot be read;
+    StoreDamagedError: DuckDB itself finds damage.
     """
     found = None
     for _ in range(2):

@@ -34,10 +34,8 @@ def can_only_be_read(file: Path) -> bool:
 def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnection:
     """Open a store's file, made when missing unless it is only to be read.
 
-    Raises:
-        StoreBusyError: another process has it.
-        StoreDamagedError: it is truncated, or no database.
-        StoreError: its folder cannot be made.
+    Raises StoreBusyError if another process has it; StoreDamagedError if it is truncated, or no database; StoreError if
+    its folder cannot be made.
     """
     try:
         private_dir(file.parent)

@@ -15,11 +15,7 @@ class Cursor:
     """A cursor of DuckDB.
 
     A damaged block is detected when it is read, which may be in any of these calls: each of them raises it as a store
-    error.
-
-    Args:
-        raw: DuckDB's own.
-        explained: turns DuckDB's errors into store errors.
+    error. `raw`: DuckDB's own; `explained`: turns DuckDB's errors into store errors.
     """
 
     def __init__(self, raw: duckdb.DuckDBPyConnection, explained: Explained) -> None:

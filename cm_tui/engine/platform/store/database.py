@@ -100,9 +100,7 @@ class Database:
     def shared(self, name: str, make: Callable[[Database], T]) -> T:
         """Return the object of that name that all users of this store share; it is released with the store.
 
-        Args:
-            name: of the object.
-            make: called when it is first needed.
+        `make`: called when it is first needed.
         """
         with self._sharing:
             if name not in self._shared:
@@ -125,8 +123,7 @@ class Database:
     def reading(self) -> Iterator[int]:
         """Make all queries of this thread read one generation, and yield its number; nested calls join the outer one.
 
-        Raises:
-            StoreError: the store cannot be read.
+        Raises StoreError if the store cannot be read.
         """
         with self.generations.reading() as number:
             yield number
@@ -151,9 +148,8 @@ class Database:
     def transaction(self) -> Iterator[Cursor]:
         """Hold a transaction, all or nothing; nested calls join the outer one.
 
-        Raises:
-            StoreReadOnlyError: it can only be read here.
-            StoreError: the disk is full or the store cannot be written.
+        Raises StoreReadOnlyError if it can only be read here; StoreError if the disk is full or the store cannot be
+        written.
         """
         if self.is_read_only:
             raise read_only(self.file)
@@ -211,10 +207,7 @@ class Database:
     def insert(self, table: str, columns: dict[str, Sequence[Any]], types: dict[str, Any]) -> None:
         """Insert many rows, column by column, through one Arrow table.
 
-        Args:
-            table: name of the table.
-            columns: values by column name, all of one length.
-            types: `arro3.core.DataType` by column name.
+        `columns`: values by column name, all of one length; `types`: `arro3.core.DataType` by column name.
         """
         if not columns or not len(next(iter(columns.values()))):
             return
@@ -273,10 +266,7 @@ class Database:
         """Return bytes of the file as it is on disk; fewer at its end.
 
         The file stays open as long as the store: closing any descriptor of a file ends all locks of the process on it
-        (POSIX), and DuckDB's lock is what keeps other processes out.
-
-        Raises:
-            OSError: it cannot be read.
+        (POSIX), and DuckDB's lock is what keeps other processes out. Raises OSError if it cannot be read.
         """
         with self._sharing:
             if self._bytes is None:
@@ -296,11 +286,7 @@ class Database:
         self._shared.clear()
 
     def number(self, key: str, default: int = 0) -> int:
-        """Return a numeric fact.
-
-        Raises:
-            StoreDamagedError: it is not a number.
-        """
+        """Return a numeric fact. Raises StoreDamagedError if it is not a number."""
         text = self.get_meta(key)
         try:
             return default if text is None else int(text)

@@ -25,13 +25,7 @@ _FIRST_BLOCK = 12_288
 
 
 def damaged(file: Path, finding: str, what: str) -> StoreDamagedError:
-    """Return the error of a damaged store.
-
-    Args:
-        file: the damaged file.
-        finding: name of the damage.
-        what: the damage, as the rest of a sentence.
-    """
+    """Return the error of a damaged store. `what`: the damage, as the rest of a sentence."""
     return StoreDamagedError(f"{file} is damaged: {what}. {CONSEQUENCE}", hint=REBUILD, finding=finding)
 
 

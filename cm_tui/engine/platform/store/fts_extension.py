@@ -23,11 +23,8 @@ def extension_file() -> Path | None:
 def load_fts(connection: duckdb.DuckDBPyConnection) -> str:
     """Load the extension: the bundled one, else one that DuckDB has installed before.
 
-    Returns:
-        Its origin.
-
-    Raises:
-        StoreError: neither exists. Keyword search does not need it; `match_bm25` in the user's own SQL does.
+    Returns its origin. Raises StoreError if neither exists. Keyword search does not need it; `match_bm25` in the user's
+    own SQL does.
     """
     file = extension_file()
     try:

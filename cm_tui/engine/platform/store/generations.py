@@ -104,8 +104,7 @@ class Generations:
     def on_change(self, prepare: Callable[[int], None]) -> None:
         """Prepare each new generation in the writer, before requests are served from it.
 
-        Args:
-            prepare: gets the number; its thread reads that generation meanwhile.
+        `prepare`: gets the number; its thread reads that generation meanwhile.
         """
         self._preparers.append(prepare)
 

@@ -22,11 +22,7 @@ class InUse:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Hold it open for a block; nested ones join the outer one.
-
-        Raises:
-            StoreError: it was closed.
-        """
+        """Hold it open for a block; nested ones join the outer one. Raises StoreError if it was closed."""
         depth = getattr(self._own, "depth", 0)
         counted = False
         try:

@@ -18,9 +18,8 @@ from cm_tui.files import PRIVATE, remove_left_overs, replacing
 def write_anew(folder: Path) -> None:
     """Copy a closed store into a new file in its place, without deleted data.
 
-    Raises:
-        StoreBusyError: another process has it.
-        StoreError: it cannot be read, or there is no space for a second one.
+    Raises StoreBusyError if another process has it; StoreError if it cannot be read, or there is no space for a second
+    one.
     """
     file = folder / FILE
     refuse_busy(folder)
@@ -49,8 +48,7 @@ def write_anew(folder: Path) -> None:
 def refuse_busy(folder: Path) -> None:
     """Raise when another process has the store of a folder open; a damaged store has no owner.
 
-    Raises:
-        StoreBusyError: the message names the process.
+    Raises StoreBusyError: the message names the process.
     """
     file = folder / FILE
     if not file.exists():

@@ -35,11 +35,8 @@ def migrations() -> tuple[tuple[int, str], ...]:
 def number_of(rows: Rows) -> int:
     """Return the number of a store's schema; 0: new.
 
-    Args:
-        rows: queries the store.
-
-    Raises:
-        UnreadableSchemaError: no valid number; the text is the rest of a sentence about the store.
+    `rows`: queries the store. Raises UnreadableSchemaError: no valid number; the text is the rest of a sentence about
+    the store.
     """
     try:
         found = [row[0] for row in rows(f"SELECT value FROM meta WHERE key = '{_KEY}'")]  # noqa: S608 - constant
@@ -71,8 +68,7 @@ def expected_columns() -> frozenset[tuple[str, str, str, str]]:
 def lacks(rows: Rows) -> list[str]:
     """Return the missing parts of the newest schema in a store, as TABLE or TABLE.COLUMN.
 
-    Args:
-        rows: queries the store.
+    `rows`: queries the store.
     """
     there = set(rows(_COLUMNS))
     tables = {row[:2] for row in there}

@@ -41,8 +41,7 @@ class WriterLock:
     def index_run(self) -> Iterator[None]:
         """Hold the lock for an index run: waits for a batch, but never for another run.
 
-        Raises:
-            CmError: another run is under way.
+        Raises CmError if another run is under way.
         """
         with self._changed:
             if self._runs:
@@ -101,13 +100,8 @@ class WriterLock:
     def batch(self, cancel: Cancel, *, of_run: bool = False) -> Iterator[None]:
         """Hold the lock for a short change, after its current holder and waiting requests.
 
-        Args:
-            cancel: checked while it waits.
-            of_run: it allots no numbers, and may belong to the current run: it waits only while that run allots
-                numbers.
-
-        Raises:
-            CancelledError: it was cancelled while it waited.
+        `cancel`: checked while it waits; `of_run`: it allots no numbers, and may belong to the current run: it waits
+        only while that run allots numbers. Raises CancelledError if it was cancelled while it waited.
         """
         with self._changed:
             while self._taken or (self._runs and not of_run) or self._questions:

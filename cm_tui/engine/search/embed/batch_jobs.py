@@ -50,16 +50,13 @@ class BatchJobs(Protocol):
     def submit(self, texts: Sequence[str]) -> str:
         """Hand texts over, which are in a form that may be sent; returns the job's id.
 
-        Raises:
-            ModelError: the endpoint does not take them.
+        Raises ModelError if the endpoint does not take them.
         """
 
     def report(self, job: str) -> JobReport:
         """Return the state of a job.
 
-        Raises:
-            NotOfferedError: the endpoint does not know it.
-            ModelError: the request failed.
+        Raises NotOfferedError if the endpoint does not know it; ModelError: the request failed.
         """
 
     def tidy(self, report: JobReport) -> None:

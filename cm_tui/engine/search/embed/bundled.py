@@ -54,8 +54,7 @@ _loading = threading.Lock()
 class BundledProvider:
     """code-static-256: loaded with the first text, verified against its checksums each time.
 
-    Args:
-        folder: of the model's files.
+    `folder`: of the model's files.
     """
 
     dimensions = DIMENSIONS
@@ -70,8 +69,7 @@ class BundledProvider:
     def check(self) -> None:
         """Compare the model's files with their checksums.
 
-        Raises:
-            ModelError: one of them is missing or damaged.
+        Raises ModelError if one of them is missing or damaged.
         """
         for name in _FILES:
             verified.check(self._folder, name, self._folder, _REINSTALL)
@@ -92,8 +90,7 @@ class BundledProvider:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 256).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         if self._worker is None:
             return self._embed(texts)
@@ -114,8 +111,7 @@ class BundledProvider:
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (256,).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         vector: Matrix = self.embed([text])[0]
         return vector

@@ -18,13 +18,9 @@ def provider_for(
 ) -> Provider:
     """Return the configured provider.
 
-    Nothing is loaded or contacted yet: that happens with the first text, and raises errors there.
-
-    Args:
-        config: the `embedding` section.
-        say: called with a message before anything slow or remote, such as a download.
-        is_allowed: called before each request to an endpoint; False: the settings no longer name it, and nothing is
-            sent.
+    Nothing is loaded or contacted yet: that happens with the first text, and raises errors there. `config`: the
+    `embedding` section. `say`: called with a message before anything slow or remote, such as a download. `is_allowed`:
+    called before each request to an endpoint; False: the settings no longer name it, and nothing is sent.
     """
     if config.provider == "none":
         return NoProvider()
@@ -47,9 +43,7 @@ def fallback_provider_for(
 ) -> tuple[Provider, EmbeddingConfig] | None:
     """The configured fallback provider and its settings; None: no fallback.
 
-    Args:
-        config: the `embedding` section.
-        is_allowed: as for `provider_for`.
+    `config`: the `embedding` section; `is_allowed`: as for `provider_for`.
     """
     settings = fallback_of(config)
     return None if settings is None else (provider_for(settings, is_allowed=is_allowed), settings)
@@ -58,12 +52,7 @@ def fallback_provider_for(
 def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
     """Request one vector from a model, to test it.
 
-    Args:
-        provider: the model.
-        patiently: retry where an endpoint is busy, as for a query.
-
-    Raises:
-        ModelError: the model returned no vector.
+    `patiently`: retry where an endpoint is busy, as for a query. Raises ModelError: the model returned no vector.
     """
     remote = sys.modules.get("cm_tui.engine.search.embed.remote")
     if not patiently and remote is not None and isinstance(provider, remote.RemoteProvider):
@@ -100,8 +89,7 @@ def passages_provider_for(prose: Provider) -> Provider:
 def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
     """Embed any number of texts: unit rows.
 
-    Raises:
-        ModelError: a file of the model is missing or damaged.
+    Raises ModelError if a file of the model is missing or damaged.
     """
     from cm_tui.engine.search.embed.prose import ProseProvider
 

@@ -78,17 +78,12 @@ class EndpointClient:
     def post(self, path: str, body: Any, *, attempts: int = ATTEMPTS) -> Any:
         """Send JSON and return the JSON response.
 
-        Raises:
-            ModelError: the endpoint cannot be reached, refuses, or returns invalid JSON.
+        Raises ModelError if the endpoint cannot be reached, refuses, or returns invalid JSON.
         """
         return self._json(self.ask("POST", path, attempts=attempts, json=body))
 
     def get(self, path: str) -> Any:
-        """Return the JSON at a path.
-
-        Raises:
-            ModelError: as for `post`.
-        """
+        """Return the JSON at a path. Raises ModelError as for `post`."""
         return self._json(self.ask("GET", path))
 
     def ask(self, method: str, path: str, *, attempts: int = ATTEMPTS, **content: Any) -> bytes:

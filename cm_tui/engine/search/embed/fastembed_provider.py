@@ -28,10 +28,8 @@ _downloading = threading.Lock()
 class FastembedProvider:
     """A fastembed model, imported and loaded with the first text.
 
-    Args:
-        config: `model` is a name known to fastembed; or `path` is a folder with tokenizer files and the ONNX model
-            `model_file`, whose token vectors are pooled by `pooling`.
-        say: called before a download starts.
+    `config`: `model` is a name known to fastembed; or `path` is a folder with tokenizer files and the ONNX model
+    `model_file`, whose token vectors are pooled by `pooling`. `say`: called before a download starts.
     """
 
     def __init__(self, config: EmbeddingConfig, say: Callable[[str], None]) -> None:
@@ -51,8 +49,7 @@ class FastembedProvider:
     def check(self) -> None:
         """Check the model file of a local folder; a named model is found with the first text.
 
-        Raises:
-            ModelError: it is missing.
+        Raises ModelError if it is missing.
         """
         if self._folder is not None and not (self._folder / self._file).is_file():
             raise ModelError(f"There is no model {self._folder / self._file}.", hint=_HINT)
@@ -60,16 +57,14 @@ class FastembedProvider:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).
 
-        Raises:
-            ModelError: the model is unknown, damaged, or its hub cannot be reached.
+        Raises ModelError if the model is unknown, damaged, or its hub cannot be reached.
         """
         return self._run("embed", [encodable(text) for text in texts])
 
     def embed_query(self, text: str) -> Matrix:
         """Embed a query, with the prefix that some models need for queries.
 
-        Raises:
-            ModelError: the model is unknown, damaged, or its hub cannot be reached.
+        Raises ModelError if the model is unknown, damaged, or its hub cannot be reached.
         """
         vector: Matrix = self._run("query_embed", [encodable(text)])[0]
         return vector

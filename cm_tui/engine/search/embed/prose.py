@@ -52,8 +52,7 @@ class ProseProvider:
     def check(self) -> None:
         """Compare the model's files with their checksums.
 
-        Raises:
-            ModelError: one of them is missing or damaged.
+        Raises ModelError if one of them is missing or damaged.
         """
         for folder, name in self._files():
             verified.check(folder, name, _folder(), _REINSTALL)
@@ -61,8 +60,7 @@ class ProseProvider:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 384).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         tokenizer, session = self._load()
         encodings = tokenizer.encode_batch([encodable(text[:MAX_CHARACTERS]) for text in texts])
@@ -79,8 +77,7 @@ class ProseProvider:
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (384,).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         vector: Matrix = self.embed([text])[0]
         return vector

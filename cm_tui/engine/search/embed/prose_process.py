@@ -26,11 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class ProseBeside:
-    """The model of prose for passages: another process embeds large batches, this one small ones.
-
-    Args:
-        own: embeds in this process.
-    """
+    """The model of prose for passages: another process embeds large batches, this one small ones."""
 
     dimensions = DIMENSIONS
     batch = ProseProvider.batch
@@ -47,16 +43,14 @@ class ProseBeside:
     def check(self) -> None:
         """Compare the model's files with their checksums.
 
-        Raises:
-            ModelError: one of them is missing or damaged.
+        Raises ModelError if one of them is missing or damaged.
         """
         self._own.check()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 384).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         with self._lock:
             if self._process is None and self.left < MANY:
@@ -78,8 +72,7 @@ class ProseBeside:
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (384,).
 
-        Raises:
-            ModelError: a file of the model is missing or damaged.
+        Raises ModelError if a file of the model is missing or damaged.
         """
         return self._own.embed_query(text)
 
@@ -109,12 +102,8 @@ def beside(own: ProseProvider) -> ProseBeside:
 def embed_many(own: ProseProvider, texts: Sequence[str]) -> Matrix:
     """Embed a large number of texts, with a process per core for the duration of the call: unit rows (n, 384).
 
-    Args:
-        own: embeds small batches in this process, and those of a lost process.
-        texts: the texts.
-
-    Raises:
-        ModelError: a file of the model is missing or damaged.
+    `own`: embeds small batches in this process, and those of a lost process. Raises ModelError if a file of the model
+    is missing or damaged.
     """
     if len(texts) < MANY:
         return own.embed(texts)

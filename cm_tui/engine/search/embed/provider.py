@@ -46,25 +46,20 @@ class Provider(Protocol):
     def check(self) -> None:
         """Check whether the model is usable, without loading or contacting it.
 
-        Raises:
-            ModelError: it is missing or damaged.
+        Raises ModelError if it is missing or damaged.
         """
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages.
 
-        Returns:
-            Unit rows (n, dimensions); zeros for a text without any known token.
-
-        Raises:
-            ModelError: the model is missing, damaged or cannot be reached.
+        Returns unit rows (n, dimensions); zeros for a text without any known token. Raises ModelError if the model is
+        missing, damaged or cannot be reached.
         """
 
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (dimensions,).
 
-        Raises:
-            ModelError: the model is missing, damaged or cannot be reached.
+        Raises ModelError if the model is missing, damaged or cannot be reached.
         """
 
 
@@ -79,19 +74,11 @@ class NoProvider:
     batch = 1
 
     def check(self) -> None:
-        """There is no model.
-
-        Raises:
-            ModelError: always.
-        """
+        """There is no model. Raises ModelError always."""
         self.embed([])
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """There is no model.
-
-        Raises:
-            ModelError: always.
-        """
+        """There is no model. Raises ModelError always."""
         _ = texts
         raise ModelError(
             SWITCHED_OFF,
@@ -99,11 +86,7 @@ class NoProvider:
         )
 
     def embed_query(self, text: str) -> Matrix:
-        """There is no model.
-
-        Raises:
-            ModelError: always.
-        """
+        """There is no model. Raises ModelError always."""
         return self.embed([text])
 
 

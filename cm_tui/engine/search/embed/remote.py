@@ -32,11 +32,8 @@ _REST_SECONDS = 30.0
 class RemoteProvider:
     """A remote provider.
 
-    Args:
-        config: `batch_size`, `concurrency` and `timeout_seconds`.
-        endpoint: address and key.
-        sleep: waits between attempts.
-        is_allowed: called before each request; False: nothing is sent any more.
+    `config`: `batch_size`, `concurrency` and `timeout_seconds`. `endpoint`: address and key. `sleep`: waits between
+    attempts. `is_allowed`: called before each request; False: nothing is sent any more.
     """
 
     def __init__(
@@ -66,8 +63,7 @@ class RemoteProvider:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages with secrets redacted: unit rows (n, dimensions).
 
-        Raises:
-            ModelError: the endpoint cannot be reached, refuses, or returns no valid vectors.
+        Raises ModelError if the endpoint cannot be reached, refuses, or returns no valid vectors.
         """
         batches = list(self._batches([self.sendable(text) for text in texts]))
         if not batches:
@@ -82,9 +78,8 @@ class RemoteProvider:
     def embed_query(self, text: str) -> Matrix:
         """Embed a query: one unit vector (dimensions,).
 
-        Raises:
-            ModelError: the endpoint cannot be reached, refuses, or returns no valid vectors; raised at once for half a
-                minute after that.
+        Raises ModelError if the endpoint cannot be reached, refuses, or returns no valid vectors; raised at once for
+        half a minute after that.
         """
         with self._lock:
             if self._failure is not None and time.monotonic() - self._failure[0] < _REST_SECONDS:
@@ -92,11 +87,7 @@ class RemoteProvider:
         return self._question(text, ATTEMPTS)
 
     def ask_once(self) -> Matrix:
-        """Request one vector, with one attempt.
-
-        Raises:
-            ModelError: the model returned no vector.
-        """
+        """Request one vector, with one attempt. Raises ModelError: the model returned no vector."""
         return self._question("parse the configuration file", 1)
 
     def sendable(self, text: str) -> str:
@@ -107,11 +98,7 @@ class RemoteProvider:
         return encodable(mark_key_lines(text)[:most]) or " "
 
     def unit(self, rows: Sequence[Any], expected: int) -> Matrix:
-        """Return an endpoint's vectors as unit rows.
-
-        Raises:
-            ModelError: they are invalid.
-        """
+        """Return an endpoint's vectors as unit rows. Raises ModelError if they are invalid."""
         try:
             matrix = np.asarray(rows, dtype=np.float32)
         except (ValueError, TypeError) as error:

@@ -43,11 +43,7 @@ class StaticTable:
 
 
 def read_table(data: bytes) -> StaticTable:
-    """Return the tables of a model's file.
-
-    Raises:
-        ValueError: it is no such file.
-    """
+    """Return the tables of a model's file. Raises ValueError if it is no such file."""
     try:
         graph = next(value for number, value in _fields(memoryview(data)) if number == _GRAPH)
         tensors = {}

@@ -26,14 +26,8 @@ def check(folder: Path, name: str, listing: Path, hint: str) -> None:
 def read_verified(folder: Path, name: str, listing: Path, hint: str) -> bytes:
     """Return the bytes of a file whose SHA-256 is the one recorded.
 
-    Args:
-        folder: where it is.
-        name: of the file.
-        listing: folder whose file `checksums` records it.
-        hint: what to do where it is missing or damaged.
-
-    Raises:
-        ModelError: it is.
+    `listing`: folder whose file `checksums` records it; `hint`: what to do where it is missing or damaged. Raises
+    ModelError if it is.
     """
     file = folder / name
     stamp = _stamp_of(file)

@@ -36,12 +36,7 @@ class Counts(NamedTuple):
 
 
 class Pieces:
-    """Counts pieces of texts.
-
-    Args:
-        tokenizer: of the model, without truncation.
-        longest: pieces of a text that count.
-    """
+    """Counts pieces of texts. `tokenizer`: of the model, without truncation."""
 
     def __init__(self, tokenizer: Tokenizer, longest: int) -> None:
         self._tokenizer = tokenizer

@@ -19,10 +19,7 @@ _Row = tuple[Future[Matrix], int]
 class EmbeddingProcess:
     """Vectors in progress, by text; a text is handed out once.
 
-    It is optional: vectors missing because of a lost process are computed elsewhere.
-
-    Args:
-        program: code of the process.
+    It is optional: vectors missing because of a lost process are computed elsewhere. `program`: code of the process.
     """
 
     def __init__(self, program: str = _START) -> None:
@@ -47,11 +44,7 @@ class EmbeddingProcess:
             self._work.put((part, future))
 
     def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
-        """Fill in the prepared rows, waiting for them if needed.
-
-        Returns:
-            Positions of the missing texts.
-        """
+        """Fill in the prepared rows, waiting for them if needed. Returns positions of the missing texts."""
         missing: list[int] = []
         for position, text in enumerate(texts):
             future, row = self._rows.pop(text, (None, 0))

@@ -46,11 +46,7 @@ class MarkContent:
 
 
 class MarkFile:
-    """A project's marks.
-
-    Args:
-        root: the project's root.
-    """
+    """A project's marks."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -59,9 +55,7 @@ class MarkFile:
     def read(self) -> MarkContent:
         """Read the file.
 
-        Raises:
-            RefusedError: it is a link, or is below one.
-            StoreError: it is too long, or cannot be read.
+        Raises RefusedError if it is a link, or is below one; StoreError if it is too long, or cannot be read.
         """
         try:
             data = read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", _MOST_BYTES)
@@ -88,10 +82,8 @@ class MarkFile:
     def put(self, mark: Mark) -> str:
         """Write a mark, replacing an earlier one of that result; return messages for the user.
 
-        Raises:
-            UsageError: the mark is invalid, or there are too many.
-            RefusedError: the query may contain a secret, or the file is a link.
-            StoreError: the file cannot be written.
+        Raises UsageError if the mark is invalid, or there are too many; RefusedError if the query may contain a secret,
+        or the file is a link; StoreError if the file cannot be written.
         """
         wanted = _checked(mark)
 
@@ -108,9 +100,7 @@ class MarkFile:
     def remove(self, mark: Mark) -> str:
         """Remove a mark, if it exists; return messages for the user.
 
-        Raises:
-            RefusedError: the file is a link.
-            StoreError: the file cannot be written.
+        Raises RefusedError if the file is a link; StoreError if the file cannot be written.
         """
         return self._change(lambda marks: [one for one in marks if not is_same(one, mark)])
 
@@ -157,9 +147,7 @@ def _writing() -> AbstractContextManager[None]:
 def _checked(mark: Mark) -> Mark:
     """Return a mark in its written form.
 
-    Raises:
-        UsageError: a value is invalid.
-        RefusedError: the query may contain a secret.
+    Raises UsageError if a value is invalid; RefusedError if the query may contain a secret.
     """
     wanted = _mark(_plain(mark))
     if wanted is None:

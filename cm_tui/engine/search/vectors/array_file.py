@@ -28,8 +28,7 @@ class UnusableFileError(Exception):
 def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a magic line, a JSON header with a CRC-32 of the rest, then the arrays one after another.
 
-    Raises:
-        OSError: the disk is full or the folder cannot be written; an older file is then unchanged.
+    Raises OSError if the disk is full or the folder cannot be written; an older file is then unchanged.
     """
     checksum = 0
     layout = []
@@ -48,10 +47,7 @@ def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) 
 def attempt_to_save(what: str, save: Callable[[], None], note: Callable[[str], None]) -> bool:
     """Save rebuildable data; a failure is only noted.
 
-    Args:
-        what: name for the user.
-        save: writes it.
-        note: called with the reason of a failure.
+    `what`: name for the user; `save`: writes it; `note`: called with the reason of a failure.
     """
     try:
         save()
@@ -64,9 +60,8 @@ def attempt_to_save(what: str, save: Callable[[], None], note: Callable[[str], N
 def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:
     """Read a file of `save_arrays`.
 
-    Raises:
-        FileNotFoundError: no file.
-        UnusableFileError: it is truncated, damaged or something else; the text contains the reason.
+    Raises FileNotFoundError: no file. UnusableFileError if it is truncated, damaged or something else; the text
+    contains the reason.
     """
     try:
         with file.open("rb") as stream:

@@ -28,15 +28,7 @@ _SLICE_SECONDS = 0.2
 
 
 class BatchFill:
-    """The batch jobs of one model for one project.
-
-    Args:
-        db: the project's store.
-        folder: of the file with pending jobs.
-        index: the vectors to fill.
-        provider: the model.
-        jobs: its batch jobs.
-    """
+    """The batch jobs of one model for one project. `folder`: of the file with pending jobs."""
 
     def __init__(
         self, db: Database, folder: Path, index: VectorIndex, provider: RemoteProvider, jobs: BatchJobs
@@ -68,13 +60,9 @@ class BatchFill:
     def run(self, cancel: Cancel) -> Iterator[tuple[int, int]]:
         """Fetch results of jobs, submit more, and wait for them if configured.
 
-        Yields:
-            (done, total) passages with a vector; first the initial state.
-
-        Raises:
-            CancelledError: `cancel` was set; a later run fetches submitted jobs.
-            ModelError: vectors do not fit the stored ones, or the settings name another model now.
-            StoreError: pending jobs cannot be recorded.
+        Yields (done, total) passages with a vector; first the initial state. Raises CancelledError if `cancel` was set;
+        a later run fetches submitted jobs. ModelError: vectors do not fit the stored ones, or the settings name another
+        model now. StoreError: pending jobs cannot be recorded.
         """
         settings = self._provider.settings.batch
         until = time.monotonic() + 60 * settings.timeout_minutes

@@ -82,11 +82,7 @@ def read(folder: Path) -> BatchState:
 
 
 def write(folder: Path, state: BatchState) -> None:
-    """Note it.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Note it. Raises OSError if it cannot be written."""
     if state == BatchState():
         (folder / FILE).unlink(missing_ok=True)
     else:

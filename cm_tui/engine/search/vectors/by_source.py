@@ -31,12 +31,8 @@ ASK_AGAIN_SECONDS = 60.0
 class ProjectVectors:
     """The vector indexes of a project, each with its model: updated, filled and checked together.
 
-    Args:
-        db: the project's store.
-        folder: of their files.
-        provider: the configured model.
-        embedding: its settings.
-        fallback: the configured fallback, and its settings.
+    `folder`: of their files; `provider`: the configured model; `embedding`: its settings; `fallback`: the configured
+    fallback, and its settings.
     """
 
     def __init__(
@@ -229,11 +225,7 @@ class ProjectVectors:
     def _answers(self, *, patiently: bool) -> bool:
         """Request a vector from the first choice, if there is a fallback and that is due; return whether it was done.
 
-        Args:
-            patiently: with repetitions, as for a query.
-
-        Raises:
-            ModelError: no response.
+        `patiently`: with repetitions, as for a query. Raises ModelError: no response.
         """
         if self._fallback is None or time.monotonic() - self._asked < ASK_AGAIN_SECONDS:
             return False
@@ -288,11 +280,8 @@ class ProjectVectors:
     def fill_prose(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Embed prose without vectors, newest first; an unusable model is reported in the notes.
 
-        Yields:
-            (done, total) passages with a vector; first the initial state.
-
-        Raises:
-            CancelledError: `cancel` was set; the batches so far are kept and searchable.
+        Yields (done, total) passages with a vector; first the initial state. Raises CancelledError if `cancel` was set;
+        the batches so far are kept and searchable.
         """
         if self.prose is None:
             return
@@ -303,11 +292,7 @@ class ProjectVectors:
             self._problem = f"Conversations and notes are searched by keyword only: {error.message}"
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
-        """Build and save the graphs of large indexes.
-
-        Raises:
-            CancelledError: `cancel` was set.
-        """
+        """Build and save the graphs of large indexes. Raises CancelledError if `cancel` was set."""
         for index in self._each:
             yield from index.build_graph(cancel)
 

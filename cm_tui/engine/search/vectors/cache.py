@@ -129,8 +129,7 @@ def _registered(db: Database, view: str, column: str, values: list[Any], kind: D
 def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
     """Store vectors that a passage needs; existing ones are unchanged.
 
-    Raises:
-        ModelError: their length differs from the stored ones'.
+    Raises ModelError: their length differs from the stored ones'.
     """
     length = len(next(iter(vectors.values())))
     with db.transaction():
@@ -156,13 +155,8 @@ def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
 def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
     """Mark unneeded vectors with the time, and drop the longest unused ones beyond `entries`.
 
-    Args:
-        db: the store.
-        fingerprints: of all current models of passages.
-        entries: number of unneeded vectors to keep.
-
-    Returns:
-        How many were dropped.
+    `fingerprints`: of all current models of passages; `entries`: number of unneeded vectors to keep. Returns how many
+    were dropped.
     """
     paths = sorted({path_hash(row[0]) for row in db.rows("SELECT DISTINCT path FROM passage")})
     live = "list_contains(?, fingerprint) AND (hash IN (SELECT hash FROM passage) OR hash IN (SELECT hash FROM live_paths))"

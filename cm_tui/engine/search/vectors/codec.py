@@ -32,9 +32,7 @@ def pack(vectors: Matrix) -> Codes:
 def unpack(codes: Codes, into: Matrix | None = None) -> Matrix:
     """Unit rows of packed vectors; zeros stay zeros.
 
-    Args:
-        codes: (n, dimensions).
-        into: the target, instead of a new matrix.
+    `codes`: (n, dimensions); `into`: the target, instead of a new matrix.
     """
     rows = np.empty(codes.shape, dtype=np.float32) if into is None else into
     rows[...] = codes

@@ -15,10 +15,7 @@ from cm_tui.engine.search.vectors.codec import Codes, mix, pack
 class Embedder:
     """Vectors of passages: of their texts and of their paths' words, each embedded once, then mixed.
 
-    Args:
-        db: the project's store.
-        provider: the model.
-        weight: share of the path's words; 0: they are not embedded.
+    `provider`: the model. `weight`: share of the path's words; 0: they are not embedded.
     """
 
     def __init__(self, db: Database, provider: Provider, weight: float) -> None:
@@ -43,8 +40,7 @@ class Embedder:
     def embed(self, passages: Needed) -> None:
         """Embed the missing texts and paths of these passages, and store them in one transaction.
 
-        Raises:
-            ModelError: the model cannot be used.
+        Raises ModelError if the model cannot be used.
         """
         work = self.unstored(passages)
         if not work:

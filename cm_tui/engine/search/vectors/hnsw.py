@@ -61,9 +61,7 @@ class HnswIndex:
     def load(cls, folder: Path, mark: str, dimensions: int) -> HnswIndex:
         """Read a graph.
 
-        Raises:
-            FileNotFoundError: no file.
-            UnusableFileError: it is damaged, or of other vectors.
+        Raises FileNotFoundError: no file; UnusableFileError if it is damaged, or of other vectors.
         """
         import hnswlib
 
@@ -84,8 +82,7 @@ class HnswIndex:
     def save(self, folder: Path, mark: str) -> None:
         """Write the graph and, last, the rows that it covers.
 
-        Raises:
-            OSError: the disk is full or the folder cannot be written.
+        Raises OSError if the disk is full or the folder cannot be written.
         """
         remove_left_overs(folder / GRAPH)
         with replacing(folder / GRAPH, durable=True) as temporary:

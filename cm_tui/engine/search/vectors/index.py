@@ -44,17 +44,10 @@ class VectorIndex:
     """Vectors of one project's passages.
 
     The store's table `embedding` is permanent; the matrix in memory, its file and the graph are derived from it and
-    repaired from it if they do not match. Searches run in any thread, also while `fill` runs in another.
-
-    Args:
-        db: the project's store.
-        folder: of the file and the graph.
-        provider: the model; its fingerprint selects the stored vectors.
-        entries: number of cached vectors without a passage.
-        path_weight: share of the path's words.
-        graph_rows: number of rows from which a graph is used.
-        scope: whose passages get vectors.
-        beside: fingerprints of other models, for other passages of the store.
+    repaired from it if they do not match. Searches run in any thread, also while `fill` runs in another. `provider`:
+    the model; its fingerprint selects the stored vectors. `entries`: number of cached vectors without a passage.
+    `path_weight`: share of the path's words. `graph_rows`: number of rows from which a graph is used. `scope`: whose
+    passages get vectors. `beside`: fingerprints of other models, for other passages of the store.
     """
 
     def __init__(
@@ -113,12 +106,8 @@ class VectorIndex:
     def search(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
         """Return the k passages nearest to a unit vector, best first, equal ones by id.
 
-        Args:
-            vector: (dimensions,), such as from the provider's `embed_query`.
-            k: the most to return.
-
-        Returns:
-            ids (m,) and cosines (m,), m ≤ k; empty for a zero vector.
+        `vector`: (dimensions,), such as from the provider's `embed_query`; `k`: the most to return. Returns ids (m,)
+        and cosines (m,), m ≤ k; empty for a zero vector.
         """
         return self.frozen().search(vector, k)
 
@@ -135,8 +124,7 @@ class VectorIndex:
     def refresh(self) -> int:
         """Update the rows from the store: drop removed passages, add those whose vector is stored.
 
-        Returns:
-            How many passages still have to be embedded.
+        Returns how many passages still have to be embedded.
         """
         return self._refresh(0)[2]
 
@@ -148,9 +136,7 @@ class VectorIndex:
     def unstored(self, waiting: frozenset[str], most: int) -> dict[str, str]:
         """Return texts whose vectors are not stored, by name.
 
-        Args:
-            waiting: names of texts that are being embedded already.
-            most: at most so many.
+        `waiting`: names of texts that are being embedded already; `most`: at most so many.
         """
         missing = self._refresh()[1].outside(waiting)[:most]
         return dict(islice(self._embedder.unstored(missing).items(), most))
@@ -227,18 +213,14 @@ class VectorIndex:
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Build and save the graph if the index is large enough and has no valid one; 7 s for 100,000 rows.
 
-        For background use: searches are exact meanwhile.
-
-        Raises:
-            CancelledError: `cancel` was set.
+        For background use: searches are exact meanwhile. Raises CancelledError if `cancel` was set.
         """
         yield from self._graph.build(self._rows, cancel or Cancel())
 
     def verify(self) -> tuple[str, ...]:
         """Compare every row completely with the store, and repair differences.
 
-        Returns:
-            A description of the problems; empty: none.
+        Returns a description of the problems; empty: none.
         """
         with self._lock:
             problems = differences(self._db, self._embedder, self._rows.compact())
@@ -252,8 +234,7 @@ class VectorIndex:
     def _refresh(self, most: int | None = None) -> tuple[bool, Needed, int]:
         """Return whether anything changed, passages to embed, and the total number of those.
 
-        Args:
-            most: the most passages to return, the newest first.
+        `most`: the most passages to return, the newest first.
         """
         with self._lock:
             ids, keys = cache.live_keys(self._db, self._scope)

@@ -19,11 +19,8 @@ _WORTH_LOADING = 2
 class LazyGraph:
     """At most one graph, over the searched rows.
 
-    Args:
-        folder: of its files.
-        mark: identifies the model.
-        min_rows: number of rows from which a graph is used.
-        note: called with messages on damaged or unsaved data.
+    `mark`: identifies the model; `min_rows`: number of rows from which a graph is used; `note`: called with messages on
+    damaged or unsaved data.
     """
 
     def __init__(self, folder: Path, mark: str, min_rows: int, note: Callable[[str], None]) -> None:
@@ -61,11 +58,7 @@ class LazyGraph:
     def build(self, rows: Rows, cancel: Cancel) -> Iterator[tuple[int, int]]:
         """Build and save the graph where there are rows enough and none that fits.
 
-        Yields:
-            (done, total) rows.
-
-        Raises:
-            CancelledError: `cancel` was set.
+        Yields (done, total) rows. Raises CancelledError if `cancel` was set.
         """
         if len(rows) < self._min_rows:
             return

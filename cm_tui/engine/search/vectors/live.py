@@ -129,13 +129,8 @@ class Rows:
     def nearest(self, vector: Matrix, k: int, only: NDArray[np.int64] | None = None) -> tuple[Ids, Matrix]:
         """The k live rows with the largest cosine, best first, by exact comparison with every row.
 
-        Args:
-            vector: a unit vector.
-            k: the most to return.
-            only: positions to compare, instead of all.
-
-        Returns:
-            ids (m,) and cosines (m,), m ≤ k; equal cosines in order of id.
+        `vector`: a unit vector; `k`: the most to return; `only`: positions to compare, instead of all. Returns ids (m,)
+        and cosines (m,), m ≤ k; equal cosines in order of id.
         """
         matrix, ids = (self.matrix, self.ids) if only is None else (self.matrix[only], self.ids[only])
         cosines = matrix @ vector

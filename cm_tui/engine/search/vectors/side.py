@@ -31,12 +31,7 @@ class Side:
 def open_side(db: Database, folder: Path, prose_folder: Path, choice: Choice, fingerprints: Sequence[str]) -> Side:
     """Open the vectors of a model.
 
-    Args:
-        db: the project's store.
-        folder: of its files.
-        prose_folder: of the files of prose.
-        choice: the model of code.
-        fingerprints: of all models of code whose vectors are kept.
+    `choice`: the model of code; `fingerprints`: of all models of code whose vectors are kept.
     """
     provider, settings = choice
     prose = prose_provider_for(settings)

@@ -50,8 +50,7 @@ def read_rows(folder: Path, mark: str) -> Saved:
 def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> None:
     """Write live rows.
 
-    Raises:
-        OSError: the disk is full or the folder cannot be written; an older file is then still there.
+    Raises OSError if the disk is full or the folder cannot be written; an older file is then still there.
     """
     private_dir(folder)
     arrays: Arrays = {"ids": rows.ids, "keys": rows.keys, "codes": rows.codes}
@@ -61,8 +60,7 @@ def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> N
 def remove_files(folder: Path) -> None:
     """Remove the file of live vectors and the graph; both are rebuilt from the store.
 
-    Raises:
-        OSError: one cannot be removed.
+    Raises OSError if one cannot be removed.
     """
     for place in (folder / name for name in FOLDERS):
         for name in (FILE, hnsw.ROWS, hnsw.GRAPH):

@@ -23,12 +23,7 @@ Task = Literal["phrase", "merge", "contradict"]
 
 
 class Kept:
-    """The answers of one model.
-
-    Args:
-        model: its name.
-        answers: of all models.
-    """
+    """The answers of one model. `answers`: of all models."""
 
     def __init__(self, model: str, answers: Answers) -> None:
         self._model = model
@@ -60,10 +55,7 @@ class Kept:
     def keep_text(self, one: NarratedProposal, text: str, episodes: Sequence[str]) -> None:
         """Store the words for a fact.
 
-        Args:
-            one: the fact.
-            text: its words; empty: none were accepted.
-            episodes: ids of the quoted ones.
+        `text`: its words; empty: none were accepted. `episodes`: ids of the quoted ones.
         """
         self._keep("phrase", one, {"text": text, "episodes": list(episodes) if text else []})
 

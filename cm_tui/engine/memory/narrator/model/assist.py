@@ -50,12 +50,9 @@ def assist(
 ) -> Assistance:
     """Request wordings, duplicates and contradictions; failures are skipped.
 
-    Args:
-        proposals: with their evidence; the surest first.
-        config: the settings; if they switch the model off, nothing is sent.
-        answers: earlier and new responses.
-        cancel: checked between requests.
-        is_allowed: called before each request; False: nothing is sent any more.
+    `proposals`: with their evidence; the surest first. `config`: the settings; if they switch the model off, nothing is
+    sent. `answers`: earlier and new responses. `cancel`: checked between requests. `is_allowed`: called before each
+    request; False: nothing is sent any more.
     """
     if not config.enabled or not proposals:
         return Assistance()
@@ -90,11 +87,7 @@ def taken(
 ) -> Assistance:
     """Return a model's additions to proposals from earlier responses; sends nothing.
 
-    Args:
-        proposals: the surest first; their evidence is not needed.
-        model: its name.
-        answers: earlier responses.
-        cost: of them.
+    `proposals`: the surest first; their evidence is not needed. `cost`: of them.
     """
     kept = Kept(model, answers)
     worded = [one for one in proposals if one.kind in WORDED]

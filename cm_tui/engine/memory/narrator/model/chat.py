@@ -34,14 +34,9 @@ class Answer(NamedTuple):
 class Chat:
     """Sends requests to one model.
 
-    Args:
-        config: the settings.
-        is_allowed: called before each request; False: nothing is sent any more.
-        sleep: waits between attempts.
-        section: of the settings that name it.
-
-    Raises:
-        ConfigError: the address or the model is missing.
+    `config`: the settings. `is_allowed`: called before each request; False: nothing is sent any more. `sleep`: waits
+    between attempts. `section`: of the settings that name it. Raises ConfigError if the address or the model is
+    missing.
     """
 
     def __init__(
@@ -69,13 +64,8 @@ class Chat:
     def ask(self, system: str, user: str, most_tokens: int) -> Answer:
         """Send one request with a deterministic response.
 
-        Args:
-            system: the instruction.
-            user: the input.
-            most_tokens: of the response.
-
-        Raises:
-            ModelError: the endpoint cannot be reached, refuses, or returns an invalid response.
+        `system`: the instruction; `user`: the input. Raises ModelError if the endpoint cannot be reached, refuses, or
+        returns an invalid response.
         """
         body = {
             "model": self.name,

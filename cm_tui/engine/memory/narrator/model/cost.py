@@ -15,13 +15,7 @@ def tokens_of(text: str) -> int:
 
 
 class Budget:
-    """Tokens of one pass.
-
-    Args:
-        model: its name.
-        ceiling: most tokens.
-        estimated: the estimate for the pass.
-    """
+    """Tokens of one pass. `ceiling`: most tokens."""
 
     def __init__(self, model: str, ceiling: int, estimated: int = 0) -> None:
         self._model = model

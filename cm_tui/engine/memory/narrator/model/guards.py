@@ -45,10 +45,7 @@ def object_in(text: str) -> dict[str, Any]:
 def problem_of(text: object, fact: str, said: Iterable[str]) -> str:
     """Return why a wording is invalid for a fact; empty: it is valid.
 
-    Args:
-        text: the model's wording.
-        fact: the given wording.
-        said: the given evidence.
+    `text`: the model's wording; `said`: the given evidence.
     """
     if not isinstance(text, str) or not text.strip():
         return "nothing"

@@ -65,9 +65,7 @@ class Request:
 def requests(facts: Sequence[NarratedProposal], kept: Kept) -> Iterator[Request]:
     """Yield the requests for facts without a response.
 
-    Args:
-        facts: with their evidence; those without a quote are not phrased.
-        kept: earlier responses.
+    `facts`: with their evidence; those without a quote are not phrased. `kept`: earlier responses.
     """
     worded = [one for one in facts if one.kind in WORDED and episodes_of(one)]
     yield from _in_tens("phrase", [one for one in worded if quoted(one) and not kept.has("phrase", one)])
