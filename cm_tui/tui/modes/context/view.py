@@ -32,6 +32,8 @@ TYPING = 0.25
 """Seconds without a key before the filter applies."""
 DIM_AFTER = 0.15
 """Seconds before a pending request dims the panel."""
+SHORTEST = 2
+"""Characters of a prompt: one is the key of another mode, pressed in the input."""
 DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
@@ -168,7 +170,7 @@ class ContextView(ModeScreen):
             self._say(self.cm.project.why_not_searchable or "")
             return
         prompt, budget, off = self.prompt, self.budget, tuple(self.off)
-        if not prompt:
+        if len(prompt) < SHORTEST:
             self.drop_question("assemble")
             self._show(None)
             return
@@ -205,7 +207,7 @@ class ContextView(ModeScreen):
         self.shown = one
         cursor = self.sources.cursor
         rows = source_rows(one, self.off) if one is not None else []
-        empty = NO_PROMPT if not self.prompt else "Nothing was found."
+        empty = NO_PROMPT if one is None else "Nothing was found."
         self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
         self._show_gauge()
         self._say_notes()
