@@ -103,6 +103,16 @@ def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: E
         assert shows(hits[1], *order[1])
 
 
+def parts_of(engine: Engine, query: str) -> set[str]:
+    return {part.name for hit in engine.search(query).hits for part in hit.parts}
+
+
+def test_only_names_without_other_words_lift_definitions(engine: Engine) -> None:
+    assert "definition" in parts_of(engine, "ClientSession")
+    assert "definition" in parts_of(engine, "ClientSession, CONNECTION_LIMIT")
+    assert "definition" not in parts_of(engine, "what happens to a ClientSession that is closed")
+
+
 def test_a_function_of_several_pieces_is_one_hit(engine: Engine) -> None:
     hits = engine.search("reuse a connection of the pool with retries", limit=50).hits
     assert hits[0].symbol == "ClientSession._request"

@@ -147,6 +147,12 @@ class Query:
         return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
 
     @cached_property
+    def is_names(self) -> bool:
+        """Return whether the query is one or several names without other words."""
+        known = {name.text for name in self.names}
+        return self.is_name or known.issuperset(map(_bare, self.cut.replace(",", " ").split()))
+
+    @cached_property
     def asks_for_use(self) -> bool:
         """Return whether it is about installing or using something, which documents answer; never for a report."""
         return self.report is None and _USE.search(self.cut) is not None

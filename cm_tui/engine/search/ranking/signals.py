@@ -176,7 +176,10 @@ class _Asked:
         return max(found, default=0.0)
 
     def defines(self, record: PassageRecord) -> float:
-        """Return how well the passage defines a name in the query."""
+        """Return how well the passage defines a name in the query; 0 for a name inside a sentence."""
+        # The sentence is about what happens, not about the type that it mentions.
+        if not self.query.is_names and self.query.report is None:
+            return 0.0
         return max((self._defines(name, record) for name in self.query.names), default=0.0)
 
     def nearly(self, record: PassageRecord) -> float:
