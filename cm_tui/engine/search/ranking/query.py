@@ -16,8 +16,9 @@ _FAINT = 0.3
 _MAX_CHARS = 2_000
 """A pasted page is read this far; a question is shorter."""
 
-# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one.
-_NAME = r"[^\W\d]\w*"
+# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one. With `$` in
+# JavaScript and PHP.
+_NAME = r"\$*[^\W\d][\w$]*"
 _QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
 _USE = re.compile(
     r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
