@@ -145,6 +145,12 @@ def test_a_pack_brings_what_was_said(engine: Engine):
     assert "worker.py" in pack.markdown
 
 
+def test_one_common_word_brings_no_memory_into_a_pack(engine: Engine):
+    question = "queue that rotates quaternion matrices by interpolation"
+    assert engine.search(question).beside, "the word is in a memory"
+    assert "episode, " not in engine.pack(question, budget=2000).markdown
+
+
 def test_what_is_recorded_now_is_recalled_now(engine: Engine):
     data = EpisodeRecord(agent="codex", session="late", prompts=("Paint the depot violet.",)).to_event_data()
     id_ = Journal.of(engine.root).append("episode", data).id

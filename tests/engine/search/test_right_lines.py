@@ -51,6 +51,43 @@ SERVER = '''class Server:
         """Stop listening."""
         self.socket.close()
 '''
+CART = """pub fn empty_cart(cart: &mut Cart) -> usize {
+    let before = cart.items.len();
+    cart.items.clear();
+    before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_cart_empties_the_cart() {
+        let mut cart = Cart::with(3);
+        assert_eq!(empty_cart(&mut cart), 3);
+        assert!(cart.items.is_empty());
+    }
+}
+"""
+SCOPE = """function apply(change) {
+  return change();
+}
+
+function $apply(change) {
+  return digest(change);
+}
+"""
+MAIL = """<?php
+class Mail
+{
+    private int $attempts = 0;
+
+    public function attemptsLeft(): int
+    {
+        return 3 - $this->attempts;
+    }
+}
+"""
 GUIDE = """# Guide
 
 ## Closing
@@ -67,7 +104,7 @@ Install it from the registry, and set the environment variable that says where t
 def engine(tmp_path: Path) -> Iterator[Engine]:
     root = tmp_path / "project"
     files = {
-        "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
+        "shop/scope.js": SCOPE, "shop/Mail.php": MAIL, "shop/cart.rs": CART, "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
         "tests/test_client.py": "def test_request():\n    assert request('a')\n\n\ndef request(url):\n    return url\n",
     }  # fmt: skip
     for path, text in files.items():
@@ -92,6 +129,18 @@ def test_a_long_method_is_first_by_its_exact_name_at_its_beginning(engine: Engin
     assert shows(engine.search(query).hits[0], "shop/client.py", line_of(CLIENT, "def _request"))
 
 
+@pytest.mark.parametrize(
+    ("query", "path", "line"),
+    [
+        ("$apply", "shop/scope.js", line_of(SCOPE, "function $apply")),
+        ("apply", "shop/scope.js", 1),
+        ("$attempts", "shop/Mail.php", line_of(MAIL, "private int")),
+    ],
+)
+def test_a_dollar_sign_is_part_of_a_name(engine: Engine, query: str, path: str, line: int) -> None:
+    assert shows(engine.search(query).hits[0], path, line)
+
+
 def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: Engine) -> None:
     client, server = (
         ("shop/client.py", line_of(CLIENT, "def close")),
@@ -101,6 +150,16 @@ def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: E
         hits = engine.search(query).hits
         assert shows(hits[0], *order[0])
         assert shows(hits[1], *order[1])
+
+
+def parts_of(engine: Engine, query: str) -> set[str]:
+    return {part.name for hit in engine.search(query).hits for part in hit.parts}
+
+
+def test_only_names_without_other_words_lift_definitions(engine: Engine) -> None:
+    assert "definition" in parts_of(engine, "ClientSession")
+    assert "definition" in parts_of(engine, "ClientSession, CONNECTION_LIMIT")
+    assert "definition" not in parts_of(engine, "what happens to a ClientSession that is closed")
 
 
 def test_a_function_of_several_pieces_is_one_hit(engine: Engine) -> None:
@@ -151,3 +210,13 @@ def test_a_mistyped_name_has_what_was_meant_first(engine: Engine, typed: str, me
 def test_a_known_name_lends_nothing_to_its_neighbours(engine: Engine) -> None:
     found = engine.search("request")
     assert not any(part.name == "near-name" for hit in found.hits for part in hit.parts)
+
+
+def test_a_test_inside_a_source_file_ranks_as_a_test(engine: Engine) -> None:
+    code, test = line_of(CART, "pub fn empty_cart"), line_of(CART, "let mut cart")
+    first, *others = engine.search("empty the cart").hits
+    assert shows(first, "shop/cart.rs", code)
+    lowered = next(hit for hit in others if shows(hit, "shop/cart.rs", test))
+    assert "tests" in {part.name for part in lowered.parts}
+    wanted = next(hit for hit in engine.search("test for the empty cart").hits if shows(hit, "shop/cart.rs", test))
+    assert "tests" not in {part.name for part in wanted.parts}

@@ -10,7 +10,9 @@ from cm_tui.engine.context.packs.clean_source import ReadSource
 from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation
 from cm_tui.engine.context.packs.pack import SymbolAt, fill, piece
 from cm_tui.engine.context.packs.widths import Widths
-from cm_tui.model import CODE, Pack, PackRequest, SearchResult
+from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.wording import wording_of
+from cm_tui.model import CODE, Hit, Pack, PackRequest, SearchResult
 
 _LISTED = 10
 """Hits that a search would list: they come before neighbours, and further hits after those."""
@@ -77,7 +79,7 @@ def auto_pack(
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
     hits = [Widths(hit, symbol_at) for hit in result.hits]
-    said = [Widths(hit, symbol_at) for hit in result.beside[:_REMEMBERED]]
+    said = [Widths(hit, symbol_at) for hit in _about(question, result.beside)[:_REMEMBERED]]
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
     listed, deeper = hits[:_LISTED], sorted(hits[_LISTED:], key=_price)
@@ -95,6 +97,19 @@ def auto_pack(
         builder.notes.append("The search found nothing for this question.")
     narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
     return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes], cut, source=source)
+
+
+def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the memories with at least half of the question's words.
+
+    Ranking only weighs words that some memory contains: for a question about code that may be a single common one.
+    """
+    asked = {source: set(Query(question).terms_in(wording_of(source))) for source in {hit.source for hit in hits}}
+    return [hit for hit in hits if 2 * len(asked[hit.source] & _terms(hit)) >= len(asked[hit.source])]
+
+
+def _terms(hit: Hit) -> set[str]:
+    return {part.term for part in hit.parts if part.term}
 
 
 def _price(one: Widths) -> float:

@@ -16,8 +16,9 @@ _FAINT = 0.3
 _MAX_CHARS = 2_000
 """A pasted page is read this far; a question is shorter."""
 
-# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one.
-_NAME = r"[^\W\d]\w*"
+# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one. With `$` in
+# JavaScript and PHP.
+_NAME = r"\$*[^\W\d][\w$]*"
 _QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
 _USE = re.compile(
     r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
@@ -145,6 +146,12 @@ class Query:
     def is_name(self) -> bool:
         """Return whether the whole query is one name, qualified or not."""
         return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
+
+    @cached_property
+    def is_names(self) -> bool:
+        """Return whether the query is one or several names without other words."""
+        known = {name.text for name in self.names}
+        return self.is_name or known.issuperset(map(_bare, self.cut.replace(",", " ").split()))
 
     @cached_property
     def asks_for_use(self) -> bool:

@@ -35,7 +35,7 @@ _DECLARED = 0.6
 
 _OF_PATHS = ("file-name", "path", *roles.ROLES)
 _OF_PASSAGES = (
-    "symbol-name", "name-share", "container", "head", "length", "usage", "generated", "nameless", "values", "types",
+    "symbol-name", "name-share", "container", "head", "length", "usage", "generated", "nameless", "values", "types", "own-tests",
 )  # fmt: skip
 
 
@@ -79,6 +79,7 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
         measured[of_code, len(_OF_PATHS) :] = [asked.passage(records[row]) for row in of_code]
     found = dict(zip((*_OF_PATHS, *_OF_PASSAGES), measured.T.copy(), strict=True))
     found |= {name: np.zeros(len(records)) for name in asked.kinds}
+    found["tests"] = np.maximum(found["tests"], found.pop("own-tests"))
     for name, value in (("exact-name", asked.is_exactly), ("definition", asked.defines), ("near-name", asked.nearly)):
         found[name] = np.array([value(record) for record in records]) if query.names else np.zeros(len(records))
     return found
@@ -166,6 +167,7 @@ class _Asked:
             traits.nameless,
             traits.values,
             traits.types,
+            traits.tests and "tests" not in self.roles,
         )
 
     def is_exactly(self, record: PassageRecord) -> float:
@@ -176,7 +178,10 @@ class _Asked:
         return max(found, default=0.0)
 
     def defines(self, record: PassageRecord) -> float:
-        """Return how well the passage defines a name in the query."""
+        """Return how well the passage defines a name in the query; 0 for a name inside a sentence."""
+        # The sentence is about what happens, not about the type that it mentions.
+        if not self.query.is_names and self.query.report is None:
+            return 0.0
         return max((self._defines(name, record) for name in self.query.names), default=0.0)
 
     def nearly(self, record: PassageRecord) -> float:
@@ -210,14 +215,19 @@ def _fit(name: Name, definition: Definition) -> float:
         return 0.5 if definition.name == name.last else 0.0
     if definition.name == name.last:
         return 1.0
-    return _OTHER_CASE if definition.name.lower() == name.last.lower() else 0.0
+    return _OTHER_CASE if _plain(definition.name) == _plain(name.last) else 0.0
 
 
 def _exact(name: Name, definition: Definition) -> float:
     if definition.name.rstrip("?!") != name.last:
-        return 0.0
+        # A property of PHP is written with `$` and without.
+        return 0.5 if definition.name.lstrip("$") == name.last.lstrip("$") else 0.0
     asked, have = _flat(name.text), _flat(definition.qualname).rstrip("?!")
     return 1.0 if name.text == name.last or have == asked or have.endswith("." + asked) else 0.5
+
+
+def _plain(name: str) -> str:
+    return name.lstrip("$").lower()
 
 
 def _flat(name: str) -> str:

@@ -24,6 +24,11 @@ _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
 """How a line of a comment begins, in one language or another."""
 
 
+_TEST_MODULES = tokens.word_set("tests test")
+_TEST = re.compile(r"\s*#\[(?:\w+::)*test\b")
+"""How a test begins in Rust, where tests are in the file that they test."""
+
+
 class Definition(NamedTuple):
     """A symbol that begins within a passage."""
 
@@ -60,6 +65,8 @@ class Traits(NamedTuple):
     """Whether it belongs to no symbol and defines none."""
     values: bool
     types: bool
+    tests: bool
+    """Whether it is a test among other code; tests in files of their own are told by the path."""
 
 
 def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[Definition]) -> Traits:
@@ -88,6 +95,16 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
         nameless=not kinds and not document,
         values=bool(kinds) and not works and not types,
         types=types,
+        tests=_is_test(owner, text),
+    )
+
+
+def _is_test(owner: Owner | None, text: str) -> bool:
+    if owner is None:
+        return False
+    *around, _ = containers = owner.qualname.split(".")
+    return (
+        not _TEST_MODULES.isdisjoint(containers if owner.kind == "module" else around) or _TEST.match(text) is not None
     )
 
 
