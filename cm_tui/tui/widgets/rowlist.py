@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textual import events
@@ -22,7 +22,10 @@ R = TypeVar("R")
 class RowList(ScrollView, Generic[R], can_focus=True):
     """Rows with a cursor; a subclass draws one row in `draw`.
 
-    An empty list shows `empty`, which says why there is nothing.
+    Args:
+        rows: what is listed at first.
+        draw: draws one row in a width, where that is all that the list is for.
+        empty: why there is nothing, shown by an empty list.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -72,17 +75,25 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     class Chosen(Told):
         """Enter or a click on the row that the cursor stands on."""
 
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+    def __init__(
+        self,
+        rows: Sequence[R] = (),
+        draw: Callable[[R, int], Content] | None = None,
+        *,
+        empty: str = "",
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
         super().__init__(id=id)
-        self._rows: Sequence[R] = ()
+        self._rows = rows
+        self._draw = draw
         self._empty = empty
         self._hover = -1
 
     # --- what is shown ---
 
-    def draw(self, row: R, width: int) -> Content:  # noqa: ARG002 - for a subclass to use
+    def draw(self, row: R, width: int) -> Content:
         """One row as one line; for a subclass to give."""
-        return Content(str(row))
+        return self._draw(row, width) if self._draw is not None else Content(str(row))
 
     def draw_line(self, row: R, line: int, width: int) -> Content:  # noqa: ARG002 - one line is all there is here
         """One line of a row, counted from 0."""

@@ -25,6 +25,7 @@ from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.undo_commands import undo_last
 
@@ -91,10 +92,10 @@ def choose_filter(screen: EpisodesView) -> None:
         state = "shown"
 
     def got(stats: EpisodeStats) -> None:
-        screen.app.push_screen(FilterDialog(stats, text), chosen)
+        ask(screen, FilterDialog(stats, text, chosen))
 
-    def chosen(line: str | None) -> None:
-        if line is not None and line != screen.filter_input.value:
+    def chosen(line: str) -> None:
+        if line != screen.filter_input.value:
             screen.filter_input.value = line
 
     screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)

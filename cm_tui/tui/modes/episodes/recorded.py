@@ -12,13 +12,13 @@ from textual.widgets import Input, Static
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, Page, Session
 from cm_tui.tui.modes.episodes.activity import ActivityPanel
-from cm_tui.tui.modes.episodes.growing import GrowingRows
 from cm_tui.tui.modes.episodes.scope import is_session, of_key
 from cm_tui.tui.modes.episodes.totals import Totals, TotalsWatch
 from cm_tui.tui.modes.episodes.valid_lines import ValidLines
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.undo import undo_earlier
+from cm_tui.tui.tasks.growing_rows import GrowingRows
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine

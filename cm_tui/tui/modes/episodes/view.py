@@ -73,7 +73,6 @@ class EpisodesView(RecordedEpisodes):
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
-        super().on_mount()
 
     def keep(self) -> None:
         """The filter, and the session."""

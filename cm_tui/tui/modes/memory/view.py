@@ -86,7 +86,6 @@ class MemoryView(ModeScreen):
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
-        super().on_mount()
 
     def keep(self) -> None:
         """The filter."""

@@ -64,7 +64,6 @@ class ReviewView(NarratorParts):
         self.set_class(self.cm.state.of(self.MODE).get("topics") is True, "-topics")
         self.proposals.refused = self.stock.refused.keys()
         self.list_shown.focus()
-        super().on_mount()
 
     def keep(self) -> None:
         """The filter, and which of the two is shown."""
