@@ -17,12 +17,13 @@ from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.inventory import PAGE
 from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
 from cm_tui.tui.modes.memory.note_dialogs import NoteEditScreen
-from cm_tui.tui.modes.memory.query import MemoryFilter, read_line, with_field
+from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.pack.screen import PackScreen
 from cm_tui.tui.screens.entry_dialog import EntryDialog
 from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
+from cm_tui.tui.state.filter_line import with_field
 from tests.templates import Template, index
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record_story, sha_of_head

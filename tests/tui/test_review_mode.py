@@ -34,7 +34,7 @@ from cm_tui.tui.modes.review.edit_dialog import LineDialog
 from cm_tui.tui.modes.review.inbox import key_of
 from cm_tui.tui.modes.review.others import Other
 from cm_tui.tui.modes.review.proposal_list import UnreadRow
-from cm_tui.tui.modes.review.query import InboxFilter, read_line, with_field
+from cm_tui.tui.modes.review.query import InboxFilter, read_line
 from cm_tui.tui.modes.review.reject_dialog import ReasonList, RejectDialog
 from cm_tui.tui.modes.review.screen import ReviewScreen
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, sections_of
@@ -42,6 +42,7 @@ from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_commands import title_and_tags
 from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
+from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.state.remembered import load_state
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each
 from tests.tui.proposed import Teller, made_up, proposal, topics_made_up

@@ -20,7 +20,7 @@ from cm_tui.tui.modes.memory.edits import (
     move_note,
 )
 from cm_tui.tui.modes.memory.merging import merge
-from cm_tui.tui.modes.memory.query import SHOWS, with_field
+from cm_tui.tui.modes.memory.query import SHOWS
 from cm_tui.tui.modes.memory.reasons import (
     cannot_accept,
     cannot_edit,
@@ -52,6 +52,7 @@ from cm_tui.tui.modes.memory.writing import (
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
 from cm_tui.tui.screens.undo_commands import undo_last
+from cm_tui.tui.state.filter_line import with_field
 
 
 def find(screen: MemoryView) -> None:

@@ -7,11 +7,12 @@ from collections import Counter
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.inbox import Inbox, read_inbox
 from cm_tui.tui.modes.review.proposal_commands import ChoiceRow, choose, follow
-from cm_tui.tui.modes.review.query import SHOWN, InboxFilter, with_field
+from cm_tui.tui.modes.review.query import SHOWN, InboxFilter
 from cm_tui.tui.modes.review.signs import kind_of, kind_words
 from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.text import count
 
 
