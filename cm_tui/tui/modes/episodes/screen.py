@@ -118,8 +118,7 @@ class EpisodesScreen(EpisodesView):
         if kind == "session":
             self.go_to_session(name)
             return
-        place = next((number for number, row in enumerate(self.turns.rows) if row.id == name), None)
-        if place is not None:
+        if (place := self.turn_list.place_of(name)) is not None:
             self.enter_turns()
             self.turn_list.cursor = place
 

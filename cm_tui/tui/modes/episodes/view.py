@@ -153,7 +153,7 @@ class EpisodesView(RecordedEpisodes):
     def _show_sessions(self) -> None:
         totals = self.totals
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if totals else []
-        cursor = next((place for place, row in enumerate(rows) if row.key == (self.session_key or "")), 0)
+        cursor = self.session_list.place_of(self.session_key or "", rows) or 0
         empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         if not self.sessions.rows:
             rows = []
@@ -188,7 +188,7 @@ class EpisodesView(RecordedEpisodes):
             self._drop_gone()
         self._listed = {row.id for row in self.turns.rows}
         here = self.turn_list.current
-        same = next((n for n, row in enumerate(self.turns.rows) if here is not None and row.id == here.id), None)
+        same = self.turn_list.place_of(here.id, self.turns.rows) if here is not None else None
         # What is listed newest first begins with the newest; a session with what was asked first.
         cursor = 0 if new else same if same is not None else self.turn_list.cursor
         self.turn_list.dated = not is_session(self.session_key)
@@ -272,7 +272,7 @@ class EpisodesView(RecordedEpisodes):
 
     def _come_to(self, goal: ReadEpisode) -> None:
         """Put the cursor on the episode that another mode led to, and tell it, listed or not."""
-        place = next((place for place, row in enumerate(self.turns.rows) if row.id == goal.name), None)
+        place = self.turn_list.place_of(goal.name)
         if place is None and is_session(self.session_key) and not self.turns.rows:
             return
         self.goal = None
@@ -299,4 +299,4 @@ class EpisodesView(RecordedEpisodes):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        self.session_list.set_height(2 if self.size.height >= ROOMY else 1)
+        self.session_list.set_lines(2 if self.size.height >= ROOMY else 1)

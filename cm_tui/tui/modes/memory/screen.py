@@ -104,7 +104,7 @@ class MemoryScreen(MemoryView):
     @on(ItemList.Wanted)
     def _rows_wanted(self, event: ItemList.Wanted) -> None:
         event.stop()
-        self.stock.read_on(event.group.key, event.many)
+        self.stock.read_on(event.group.key, self.items.read_of(event.group, event.many))
 
     @on(ItemPanel.Shown)
     def _shown(self, event: ItemPanel.Shown) -> None:

@@ -167,8 +167,8 @@ class MemoryView(ModeScreen):
         else:
             empty = "Nothing answers that." if question.query else ASK
         here = self.hits.current
-        place = next((n for n, hit in enumerate(hits) if here is not None and hit.passage == here.passage), 0)
-        self.hits.set_rows(hits, cursor=place, empty=empty)
+        place = self.hits.place_of(here.passage, hits) if here is not None else None
+        self.hits.set_rows(hits, cursor=place or 0, empty=empty)
         if not hits and self.is_asking:
             self.panel.clear("")
             self.explain(None)
@@ -268,7 +268,7 @@ class MemoryView(ModeScreen):
 
     def _take(self, found: Inventory) -> None:
         rows = rows_of(found)
-        self.items.show(rows, self._empty_text())
+        self.items.refill(rows, empty=self._empty_text())
         self._come_to_pending()
         if not rows and not self.is_asking:
             self.panel.clear("")
@@ -279,7 +279,7 @@ class MemoryView(ModeScreen):
 
     def _come_to_pending(self) -> None:
         """Put the cursor on what it is to come to, where that is listed by now."""
-        if self.pending is not None and (place := self.items.place_of(self.pending, self.items.rows)) is not None:
+        if self.pending is not None and (place := self.items.place_of(self.pending)) is not None:
             self.items.cursor = place
             self.pending = None
 

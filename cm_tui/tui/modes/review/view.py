@@ -17,6 +17,7 @@ from cm_tui.tui.modes.review.other_lines import other_lines
 from cm_tui.tui.modes.review.parts import NarratorParts
 from cm_tui.tui.modes.review.progress import progress_text
 from cm_tui.tui.modes.review.proposal_lines import proposal_lines
+from cm_tui.tui.modes.review.proposal_list import UnreadRow
 from cm_tui.tui.modes.review.query import INCLUDED, OUTDATED, WISH, read_line
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_map import TopicView
@@ -128,7 +129,10 @@ class ReviewView(NarratorParts):
 
     def show_rows(self) -> None:
         """Show what is listed by now."""
-        self.proposals.show(self.stock.rows, self.stock.total, self._empty_text(), at=self.pending)
+        rows = self.stock.rows
+        self.proposals.refill(
+            [*rows, *[UnreadRow()] * (self.stock.total - len(rows))], empty=self._empty_text(), at=self.pending
+        )
         self.pending = None
         known = self.cm.project.waiting
         if known is not None and self.stock.found is not None:
