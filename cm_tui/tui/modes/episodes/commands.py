@@ -24,6 +24,7 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.everywhere import ask_everywhere
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
 from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
@@ -75,12 +76,6 @@ def _cannot_replay(screen: EpisodesView) -> str | None:
 
 
 # --- what is listed ---
-
-
-def find(screen: EpisodesView) -> None:
-    """Type what is looked for."""
-    screen.unzoom()
-    screen.filter_input.focus()
 
 
 def choose_filter(screen: EpisodesView) -> None:
@@ -188,7 +183,7 @@ def erase(screen: EpisodesView) -> None:
     def gone(episode: Episode) -> None:
         screen.selected.pop(episode.id, None)
         screen.story.say("It was erased.")
-        screen.read_again()
+        screen.reload()
 
     if (episode := screen.episode) is not None:
         EraseDialog(screen, gone).ask(episode)

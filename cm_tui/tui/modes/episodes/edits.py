@@ -71,7 +71,7 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
         words = f"{one_line(edited.words)}; u undoes it."
         screen.cm.tell(words[:1].upper() + words[1:])
         screen.selected.clear()
-        screen.read_again()
+        screen.reload()
 
     title = headline(episodes[0]) if len(episodes) == 1 else ""
     do_undoable(screen, lambda engine: engine.edit_episodes(ids, edit), done, title=title)

@@ -71,4 +71,4 @@ def _gone(screen: EpisodesView, report: PurgeReport) -> None:
         screen.selected.pop(one, None)
     if screen.story.episode is not None and screen.story.episode.id in report.ids:
         screen.story.say("It was deleted.")
-    screen.read_again()
+    screen.reload()

@@ -22,7 +22,7 @@ from cm_tui.tui.modes.episodes.recorded import LOOK_AGAIN, MOST_TURNS, RecordedE
 from cm_tui.tui.modes.episodes.scope import BY_HAND, is_session
 from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, by_day
 from cm_tui.tui.modes.episodes.session_story import session_story
-from cm_tui.tui.modes.episodes.story_panel import StoryPanel
+from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.modes.episodes.totals import Totals
 from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.screens.messages import ReadEpisode
@@ -66,9 +66,7 @@ class EpisodesView(RecordedEpisodes):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        if isinstance(text := kept.get("filter"), str):
-            with self.prevent(Input.Changed):
-                self.filter_input.value = text
+        self.fill_filter(kept.get("filter"))
         session = kept.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
@@ -77,7 +75,7 @@ class EpisodesView(RecordedEpisodes):
     def keep(self) -> None:
         """The filter, and the session."""
         super().keep()
-        self.cm.state.of(self.MODE).update(filter=self.filter_input.value, session=self.session_key)
+        self.cm.state.of(self.MODE).update(session=self.session_key)
 
     # --- parts ---
 
@@ -95,6 +93,16 @@ class EpisodesView(RecordedEpisodes):
     def story(self) -> StoryPanel:
         """The story."""
         return self.query_one(StoryPanel)
+
+    @property
+    def list_shown(self) -> SessionList | TurnList:
+        """The list that is meant."""
+        return self.session_list if self.on_sessions else self.turn_list
+
+    @property
+    def text_shown(self) -> StoryList:
+        """The lines of the story."""
+        return self.story.lines
 
     @property
     def session(self) -> Session | None:
@@ -265,8 +273,7 @@ class EpisodesView(RecordedEpisodes):
         """Tell an episode among those of its session, whatever was filtered before."""
         self.goal = self.led_to = message
         self.session_key = message.session or BY_HAND
-        with self.prevent(Input.Changed):
-            self.filter_input.value = ""
+        self.fill_filter("")
         if self._begun:
             self.ask_anew()
 

@@ -16,12 +16,6 @@ from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.text import count
 
 
-def find(screen: ReviewView) -> None:
-    """Type what is looked for."""
-    screen.unzoom()
-    screen.filter_input.focus()
-
-
 def next_state(screen: ReviewView) -> None:
     """List those that wait, those that were put off, decided, approved by a policy, or all, in turn."""
     now = screen.stock.where.state
