@@ -41,7 +41,7 @@ def sha(repo: Repo, ordinal: int) -> str:
 
 
 def listed(driver: Driver) -> list[str]:
-    return [row.prompts[0] for row in driver.app.screen.rows.rows]
+    return [row.prompts[0] for row in driver.app.screen.list.rows]
 
 
 @at((80, 24), (200, 50))
@@ -139,7 +139,7 @@ async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
         record(story, head, f"prompt {number}")
     async with driving(story.root, mode="4") as driver:
         await driver.press("e")
-        assert "100 of 230 episodes" in driver.text
+        assert "200 of 230 episodes" in driver.text
         await driver.press("end", "end", "end")
         assert listed(driver)[-1] == "prompt 0"
         assert len(listed(driver)) == 230
@@ -237,7 +237,7 @@ async def an_episode_is_erased_from_the_list_after_two_answers(driver, story):
     await driver.until(lambda: "Erase “the one that goes”" in driver.text)
     assert (
         "1 prompt, 2 notes of edits, 1 answer, 1 episode"
-        in driver.app.screen.query_one("#confirm-box Static").content.plain
+        in driver.app.screen.query_one(".question-box Static").content.plain
     )
     await driver.press("y")
     await driver.type("yes")
@@ -288,7 +288,7 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
         assert ids[0] in text
         assert "--with-patches" in text
         assert "Cancel (n)" in text
-        box = driver.app.screen.query_one("#confirm-box")
+        box = driver.app.screen.query_one(".question-box")
         assert box.region.y >= 0
         assert box.region.bottom <= 24
 

@@ -12,7 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.question import Question
 from cm_tui.tui.screens.undo import sides
 from tests.tui.mode_driver import PATIENCE, at, driving, each
 from tests.tui.test_episodes_mode import states, turns
@@ -42,7 +42,7 @@ def content(root: Path, entry: str) -> str:
 async def where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no(driver, told):
     entry = changed_since(told)
     await driver.press("u")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     words = " ".join(driver.text.replace("│", " ").split())
     assert "“Slashes” was changed since by agent" in words
     assert "What you wrote:" in words
@@ -67,7 +67,7 @@ async def yes_takes_back_what_others_made_of_it_too(driver, told):
 
 async def the_last_change_is_told_whatever_it_was(driver, told):
     await driver.press("u")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     assert "Undo your last change" in driver.text
     assert "Names" in driver.text
     await driver.press("n", "u")

@@ -16,14 +16,14 @@ from cm_tui.model import Entry, EntryEdit, Note, Proposal
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.inventory import PAGE
 from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
-from cm_tui.tui.modes.memory.merging import MergeScreen
-from cm_tui.tui.modes.memory.note_dialogs import ConflictScreen, NoteEditScreen
-from cm_tui.tui.modes.memory.query import MemoryFilter, read_line, with_field
+from cm_tui.tui.modes.memory.note_dialogs import NoteEditScreen
+from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.pack.screen import PackScreen
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.entry_dialog import EntryDialog
 from cm_tui.tui.screens.messages import ProjectChanged
+from cm_tui.tui.screens.question import Question
+from cm_tui.tui.state.filter_line import with_field
 from tests.templates import Template, index
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record_story, sha_of_head
@@ -291,7 +291,7 @@ async def what_was_typed_is_thrown_away_after_a_question_alone(driver, told):
     await driver.press("n")
     await driver.type("half a")
     await driver.press("escape")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     await driver.press("n")
     assert driver.app.screen.query_one(TextArea).text == "half a"
 
@@ -359,7 +359,7 @@ async def both_sides_of_the_same_lines_are_shown_and_neither_is_lost(driver, tol
     area.text = area.text.replace("8123", "9000")
     file.write_text(ROUTER.replace("8123", "7000"), encoding="utf-8")
     await driver.press("ctrl+s")
-    assert isinstance(driver.app.screen, ConflictScreen)
+    assert "was changed meanwhile" in driver.text
     assert "port 9000" in driver.text
     assert "port 7000" in driver.text
     await driver.press("escape")
@@ -479,7 +479,7 @@ async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
     assert "≈" in driver.text
     assert "x merges them" in " ".join(driver.text.split())
     await driver.press("x")
-    assert isinstance(driver.app.screen, MergeScreen)
+    assert "% alike" in driver.text
     await driver.press("escape")
     assert {"One", "Two"} <= {*titles(driver)}
     await driver.press("x", "2")

@@ -9,7 +9,8 @@ from cm_tui.model import Mention
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.symbols.screen import SymbolsScreen
-from cm_tui.tui.screens.named_code import NamesScreen, names_in
+from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.named_code import names_in
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record, sha_of_head
 
@@ -44,7 +45,7 @@ async def test_enter_on_a_line_of_an_entry_opens_the_code(project: Path) -> None
         await driver.press("enter", "down", "enter")
         assert driver.app.screen is screen, "a line without a name leads nowhere"
         await driver.press("down", "enter")
-        assert isinstance(driver.app.screen, NamesScreen)
+        assert isinstance(driver.app.screen, ListDialog)
         assert "src/service.py" in driver.text
         await driver.press("escape")
         assert driver.app.screen is screen

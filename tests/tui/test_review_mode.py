@@ -34,14 +34,15 @@ from cm_tui.tui.modes.review.edit_dialog import LineDialog
 from cm_tui.tui.modes.review.inbox import key_of
 from cm_tui.tui.modes.review.others import Other
 from cm_tui.tui.modes.review.proposal_list import UnreadRow
-from cm_tui.tui.modes.review.query import InboxFilter, read_line, with_field
+from cm_tui.tui.modes.review.query import InboxFilter, read_line
 from cm_tui.tui.modes.review.reject_dialog import ReasonList, RejectDialog
 from cm_tui.tui.modes.review.screen import ReviewScreen
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, sections_of
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_commands import title_and_tags
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import ProjectChanged
+from cm_tui.tui.screens.question import Question
+from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.state.remembered import load_state
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each
 from tests.tui.proposed import Teller, made_up, proposal, topics_made_up
@@ -479,7 +480,7 @@ async def all_of_a_kind_are_approved_after_a_question_with_their_number(driver, 
     narrated.propose(found)
     await driver.anew("7")
     await driver.press("A")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     told = flat(driver)
     assert "Approve 10 proposals of the kind “command”?" in told
     assert "and 2 more" in told
@@ -643,7 +644,7 @@ async def what_others_decide_and_propose_comes_by_itself(driver, narrated):
 async def what_a_model_takes_is_said_before_and_after(driver, narrated):
     narrated.told.cost_now = ModelCost("small-model", 12_345, 20_000)
     await driver.press("n")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     told = flat(driver)
     assert "About 12,345 tokens, and 20,000 at most" in told
     assert "small-model" in told

@@ -20,7 +20,7 @@ from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.screens.palette import CommandPalette
-from cm_tui.tui.screens.project_chooser import ProjectList
+from cm_tui.tui.screens.project_chooser import project_row
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
@@ -291,7 +291,7 @@ def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.Monke
     row = KnownProject(
         "i", "shop", "", ("/home/a/shop",), (), indexed=True, recorded=False, last=1_800_000_000.0 - 7200
     )
-    assert ProjectList().draw(row, 80).plain.rstrip().endswith("2 hours ago")
+    assert project_row(row, 80).plain.rstrip().endswith("2 hours ago")
 
 
 def test_style_sheets_are_found():

@@ -13,7 +13,6 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.entry_text import EntryScreen
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
-from cm_tui.tui.screens.trust_question import TrustQuestion
 from tests.tui.mode_driver import driving
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -124,7 +123,7 @@ async def test_left_out_is_not_asked_again_at_the_start(cloned):
 async def test_settings_are_asked_about_first(cloned):
     (cloned / ".cm/config.toml").write_text('[embedding]\nprovider = "openai"\nbase_url = "https://evil.example"\n')
     async with driving(cloned) as driver:
-        assert isinstance(driver.app.screen, TrustQuestion)
+        assert "Settings of this repository" in driver.text
         await driver.press("escape")
         assert isinstance(driver.app.screen, EntryTrustQuestion)
         await driver.press("escape")
@@ -152,9 +151,9 @@ def write_definition(root: Path, name: str, text: str) -> None:
 async def test_files_of_definitions_are_trusted_as_they_are_and_taken_back(project, size):
     write_definition(project, "r.yaml", SENDS)
     async with driving(project, size=size) as driver:
-        assert not isinstance(driver.app.screen, TrustQuestion), "they do nothing yet, so nobody is held up"
+        assert "Files of definitions" not in driver.text, "they do nothing yet, so nobody is held up"
         await driver.press("T")
-        assert isinstance(driver.app.screen, TrustQuestion)
+        assert "Files of definitions" in driver.text
         assert ".cm/retrieval/r.yaml" in driver.text
         assert "• send" in driver.text
         for key in ("t", "y", "enter"):
@@ -205,6 +204,6 @@ async def test_files_are_asked_about_before_entries(cloned):
     async with driving(cloned) as driver:
         await driver.press("escape")
         await driver.press("T")
-        assert isinstance(driver.app.screen, TrustQuestion)
+        assert "Files of definitions" in driver.text
         await driver.press("escape")
         assert isinstance(driver.app.screen, EntryTrustQuestion)

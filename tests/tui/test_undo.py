@@ -8,8 +8,8 @@ from unittest import mock
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import PackRequest
-from cm_tui.tui.screens.confirm import ConfirmScreen
-from cm_tui.tui.screens.undo_commands import UndoScreen
+from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.question import Question
 from cm_tui.tui.state.change_history import MOST, ChangeHistory, UndoableChange
 from tests.tui.mode_driver import PATIENCE, each
 from tests.tui.test_episodes_mode import states
@@ -30,7 +30,7 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     await driver.press("enter", "p", "1")
     assert "u Undo" in bottom(driver)
     await driver.press("u")
-    assert isinstance(driver.app.screen, ConfirmScreen)
+    assert isinstance(driver.app.screen, Question)
     assert "Undo what was done in Episodes, just now?" in driver.text
     assert "pinned: 1 episode" in driver.text
     await driver.press("n")
@@ -148,7 +148,7 @@ async def the_list_names_titles_not_ids(driver, told):
     engine = driver.app.tasks.engine
     ids = [engine.remember(text, title=title).id for text, title in (("port 1", "Router"), ("port 2", "Switch"))]
     await driver.press("6", "p", "M", "escape", "d", "alt+u")
-    rows = driver.text_in("UndoList")
+    rows = driver.text_in("#dialog-list")
     assert "changed the entry “" in rows
     assert "forgot the entry “" in rows
     assert not any(id_ in rows for id_ in ids)
@@ -161,15 +161,15 @@ async def a_list_undoes_what_nothing_else_builds_on(driver, told):
     await driver.press("enter", "p", "t")
     await driver.type("big")
     await driver.press("enter", "down", "plus", "alt+u")
-    assert isinstance(driver.app.screen, UndoScreen)
-    rows = driver.text_in("UndoList").splitlines()
+    assert isinstance(driver.app.screen, ListDialog)
+    rows = driver.text_in("#dialog-list").splitlines()
     assert "rated useful" in rows[0]
     assert "tagged big" in rows[1]
     assert "pinned" in rows[2]
     assert "Episodes" in rows[2]
     assert "just now" in rows[2]
     await driver.press("end", "enter")
-    assert isinstance(driver.app.screen, UndoScreen)
+    assert isinstance(driver.app.screen, ListDialog)
     assert "A later change builds on it; undo that first: tagged big" in driver.text
     await driver.press("up", "enter")
     assert states(told)[SLASH] == ((), 0, True, "shown")

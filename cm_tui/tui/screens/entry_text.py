@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from textual.widgets import Static
 
 from cm_tui.model import Entry
 from cm_tui.model.dates import age, local_minute
-from cm_tui.tui.widgets.prose import ProseLine, ProseList
+from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
@@ -51,15 +52,12 @@ class EntryScreen(ModalScreen[None]):
             box.border_title = Content(f" {entry.category}: {elide_end(one_line(entry.title), _TITLE)} ")
             box.border_subtitle = Content(" c copies · esc " if self._copy else " esc ")
             yield Static(Content(entry_facts(entry)), id="entry-facts", markup=False)
-            yield ProseList(self._wrap, id="entry-text", empty="It has no text.")
-
-    def _wrap(self, call: Callable[[], list[ProseLine]], then: Callable[[list[ProseLine]], None]) -> None:
-        self._cm.tasks.work(call, then, topic="app.entry-text")
+            work = partial(self._cm.tasks.work, topic="app.entry-text")
+            yield ProseList(work, entry.content, id="entry-text", empty="It has no text.")
 
     def on_mount(self) -> None:
         """Begin to read."""
         self.query_one(ProseList).focus()
-        self.call_after_refresh(self.query_one(ProseList).show, self._entry.content)
 
     def action_copy(self) -> None:
         """Copy its text."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from cm_tui.counts import count, noun
 from cm_tui.model import Entry
 from cm_tui.tui.screens.entry_text import EntryScreen
+from cm_tui.tui.screens.question import Option, Question
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -46,7 +45,7 @@ class HeldList(RowList[Entry]):
         )  # fmt: skip
 
 
-class EntryTrustQuestion(ModalScreen["tuple[str, HeldEntries]"]):
+class EntryTrustQuestion(Question):
     """Shows the entries that wait, and asks what becomes of them.
 
     No single key trusts, so that typing while the question appears does not answer it.
@@ -54,57 +53,37 @@ class EntryTrustQuestion(ModalScreen["tuple[str, HeldEntries]"]):
     Args:
         held: the entries that wait, and how many were trusted before.
         cm: the application.
+        answered: gets `trusted`, `refused` or `revoked`, and the entries that are meant.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "later", "Not now"),
-        Binding("left", "app.focus_previous", show=False),
-        Binding("right", "app.focus_next", show=False),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
         Binding("v", "text", show=False),
         Binding("m", "mark", show=False),
     ]
 
-    def __init__(self, held: HeldEntries, cm: AppServices) -> None:
-        super().__init__()
-        self._held = held
-        self._cm = cm
+    def __init__(self, held: HeldEntries, cm: AppServices, answered: Callable[[str, HeldEntries], None]) -> None:
+        options = [Option("Not now", "escape")]
+        if held.trusted:
+            options.append(Option("Take trust back", then=lambda: answered("revoked", self._meant)))
+        if held.entries:
+            options.append(Option("Leave out", then=lambda: answered("refused", self._meant)))
+            options.append(Option("", then=lambda: answered("trusted", self._meant)))
+        hint = Static(Content.styled("v shows the text · m marks one", "$muted"), id="held-hint")
+        self._rows = HeldList(id="held-list")
+        body = (self._rows, hint) if held.entries else ()
+        super().__init__(question(held), options, title="Entries of this repository", body=body, look="large")
+        self._held, self._cm = held, cm
         self._chosen: set[str] = set()
 
-    def compose(self) -> ComposeResult:
-        """What waits, and the answers."""
-        held = self._held
-        with Vertical(id="held-box") as box:
-            box.border_title = "Entries of this repository"
-            yield Static(Content(question(held)), id="held-text", markup=False)
-            if held.entries:
-                yield HeldList(id="held-list")
-                yield Static(Content.styled("v shows the text · m marks one", "$muted"), id="held-hint")
-            with Horizontal(id="held-buttons"):
-                yield Button(Content("Not now (esc)"), id="later", variant="primary")
-                if held.trusted:
-                    yield Button(Content("Take trust back"), id="revoked")
-                if held.entries:
-                    yield Button(Content("Leave out"), id="refused")
-                    yield Button(Content(""), id="trusted")
-
     def on_mount(self) -> None:
-        """Begin at the answer that changes nothing."""
+        """List the entries."""
         if self._held.entries:
             self._rows.set_rows(self._held.entries)
             self._show_chosen()
-        self.query_one("#later", Button).focus()
-
-    @property
-    def _rows(self) -> HeldList:
-        return self.query_one(HeldList)
 
     def _show_chosen(self) -> None:
         many, chosen = len(self._held.entries), len(self._chosen)
-        button = self.query_one("#trusted", Button)
+        button = self.query(Button).last()
         button.label = Content(
             f"Trust {chosen:,} marked" if chosen else "Trust it" if many == 1 else f"Trust all {many:,}"
         )
@@ -112,21 +91,18 @@ class EntryTrustQuestion(ModalScreen["tuple[str, HeldEntries]"]):
         self._rows.chosen = frozenset(self._chosen)
         self._rows.redraw()
 
-    # --- the list ---
-
-    def action_move(self, by: int) -> None:
+    def action_scroll(self, lines: int) -> None:
         """Move the cursor of the list, wherever the focus is."""
-        if self._held.entries:
-            self._rows.cursor += by
+        self._rows.cursor += lines
 
     def action_text(self) -> None:
         """Show the entry under the cursor whole."""
-        if self._held.entries and self._rows.current is not None:
+        if self._rows.current is not None:
             self.app.push_screen(EntryScreen(self._rows.current, self._cm))
 
     def action_mark(self) -> None:
         """Mark the entry under the cursor, or not any more: of what is marked alone is it asked."""
-        if self._held.entries and self._rows.current is not None:
+        if self._rows.current is not None:
             self._chosen ^= {self._rows.current.id}
             self._show_chosen()
             self._rows.cursor += 1
@@ -136,22 +112,12 @@ class EntryTrustQuestion(ModalScreen["tuple[str, HeldEntries]"]):
         event.stop()
         self.action_text()
 
-    # --- the answer ---
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss((event.button.id or "later", self._meant()))
-
+    @property
     def _meant(self) -> HeldEntries:
-        """Return what is marked, or everything where nothing is."""
+        """What is marked, or everything where nothing is."""
         if not self._chosen:
             return self._held
         return replace(self._held, entries=tuple(one for one in self._held.entries if one.id in self._chosen))
-
-    def action_later(self) -> None:
-        """Decide nothing."""
-        self.dismiss(("later", self._held))
 
 
 def question(held: HeldEntries) -> str:

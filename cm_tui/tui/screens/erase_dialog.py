@@ -8,11 +8,10 @@ from functools import partial
 
 from cm_tui.model import Episode, ErasedEvent, ErasureReport, told_of_neighbours
 from cm_tui.model.dates import local_minute
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import confirm_by_word
 from cm_tui.tui.state.revision import asked_of
 from cm_tui.tui.widgets.text import count, elide_end
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 WORD = "erase"
 """What has to be typed."""
@@ -46,17 +45,10 @@ class EraseDialog:
         )
 
     def _confirm(self, episode: Episode, report: ErasureReport) -> None:
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._screen.app.push_screen(
-                    Prompt(f"Type `{WORD}` to erase it", "", "It cannot be brought back.", check=_check), typed
-                )
-
-        def typed(word: str | None) -> None:
-            if word is not None:
-                self._screen.do(lambda engine: engine.erase([episode.id]), partial(self._erased, episode))
-
-        self._screen.app.push_screen(ConfirmScreen(question(episode, report), "Erase"), answered)
+        confirm_by_word(
+            self._screen, question(episode, report), "Erase", WORD, f"Type `{WORD}` to erase it", "It cannot be brought back.",
+            lambda: self._screen.do(lambda engine: engine.erase([episode.id]), partial(self._erased, episode)),
+        )  # fmt: skip
 
     def _erased(self, episode: Episode, report: ErasureReport) -> None:
         beside = [told_of_neighbours(report.neighbours)] if report.neighbours else []
@@ -90,7 +82,3 @@ def question(episode: Episode, report: ErasureReport) -> str:
 def _line(event: ErasedEvent) -> str:
     kind = _NAMES.get(event.kind, (event.kind, ""))[0]
     return elide_end(f"{local_minute(event.time)}  {kind}: {event.words}", _WIDTH)
-
-
-def _check(word: str) -> str | None:
-    return None if word.strip().lower() == WORD else f"Type `{WORD}`, or leave with esc."

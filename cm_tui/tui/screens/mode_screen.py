@@ -207,7 +207,7 @@ class ModeScreen(Screen[None]):
     # --- what others tell ---
 
     def on_mount(self) -> None:
-        """Show what is known already; a mode takes up what was remembered before it calls this."""
+        """Show what is known already. Textual calls the `on_mount` of a mode, which restores its state, before this one."""
         if self.split:
             self.split.set_share(self.cm.state.of(self.MODE).get("share"))
         self.query_one(RevisionBar).refresh_text()

@@ -11,7 +11,7 @@ from textual.app import App
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
 from cm_tui.model.dates import local_hour_minute
-from cm_tui.tui.widgets.text_prompt import Prompt
+from cm_tui.tui.screens.question import Line, ask_line
 
 if TYPE_CHECKING:
     from cm_tui.model import RecordingState
@@ -46,29 +46,22 @@ class RecordingControl:
         elif state is not None and state.state == "off":
             self._cm.tell("Nothing is recorded: agents.record is switched off in the settings.")
         else:
-            self._app.push_screen(Prompt("Pause recording for how long?", "", _HINT, _wrong), self._named(root))
+            line = Line(lambda answer: self._pause(root, answer), hint=_HINT, check=_wrong)
+            ask_line(self._app, "Pause recording for how long?", line)
 
-    def _named(self, root: Path) -> Callable[[str | None], None]:
-        def named(answer: str | None) -> None:
-            if answer is not None:
-                seconds = recording.seconds_of(answer) if answer.strip() else None
-                self._do(lambda: recording.pause(root, seconds))
-
-        return named
+    def _pause(self, root: Path, answer: str) -> None:
+        seconds = recording.seconds_of(answer) if answer.strip() else None
+        self._do(lambda: recording.pause(root, seconds))
 
     def _do(self, change: Callable[[], RecordingState]) -> None:
-        def work() -> RecordingState | CmError:
-            try:
-                return change()
-            except CmError as error:
-                return error
+        self._cm.tasks.attempt(change, self._done, self._failed, topic="app.recording")
 
-        self._cm.tasks.work(work, self._done, topic="app.recording")
+    def _failed(self, error: CmError) -> None:
+        self._cm.tell_error(error)
+        self._look()
 
-    def _done(self, found: RecordingState | CmError) -> None:
-        if isinstance(found, CmError):
-            self._cm.tell_error(found)
-        elif found.state == "paused":
+    def _done(self, found: RecordingState) -> None:
+        if found.state == "paused":
             end = f"until {local_hour_minute(found.until)}" if found.until else "until you record again"
             self._cm.tell(f"Nothing is recorded {end}.")
         else:

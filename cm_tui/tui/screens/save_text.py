@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from cm_tui.files import write_atomically
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.input_parsing import target_file
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.widgets.text_prompt import Prompt
+from cm_tui.tui.screens.question import Line, ask_line, confirm
 
 
 def ask_and_save(
@@ -28,27 +27,23 @@ def ask_and_save(
     state, root = screen.cm.state.of(screen.MODE), screen.cm.root
     kept = state.get("file")
 
-    def named(answer: str | None) -> None:
-        if answer is None:
-            return
+    def named(answer: str) -> None:
         state["file"] = answer.strip()
         screen.remember()
         file = target_file(root, answer)
-        if not file.exists():
+
+        def write() -> None:
             _write(screen, file, text)
             then()
-            return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                _write(screen, file, text)
-                then()
-
-        screen.app.push_screen(ConfirmScreen(f"{file} exists. Replace what is in it?", "Replace it"), answered)
+        if file.exists():
+            confirm(screen, f"{file} exists. Replace what is in it?", "Replace it", write)
+        else:
+            write()
 
     hint = "A path; relative ones start at the project's root."
     value = kept if isinstance(kept, str) else suggestion
-    screen.app.push_screen(Prompt(title, value, hint, partial(_wrong, root)), named)
+    ask_line(screen, title, Line(named, value, hint, partial(_wrong, root)))
 
 
 def _wrong(root: Path, answer: str) -> str | None:

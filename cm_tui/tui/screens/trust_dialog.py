@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from textual.app import App
 
 from cm_tui.config.held import RepositoryTrust, repository_trust
-from cm_tui.errors import CmError
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.trust_question import Choice, about_files, about_settings
 from cm_tui.tui.widgets.text import count
 
@@ -52,7 +52,7 @@ class TrustDialog:
     def ask_if_undecided(self) -> None:
         """Ask about undecided settings."""
 
-        def ask(found: Waiting) -> None:
+        def look(found: Waiting) -> None:
             def entries() -> None:
                 if found.entries.state == "held":
                     self._ask_entries(found.entries)
@@ -62,7 +62,7 @@ class TrustDialog:
             else:
                 entries()
 
-        self._look(ask)
+        self._look(look)
 
     def ask_again(self) -> None:
         """Show the decision, and let the user change it."""
@@ -82,30 +82,23 @@ class TrustDialog:
         self._look(show)
 
     def _look(self, then: Callable[[Waiting], None]) -> None:
-        def got(found: Waiting | CmError) -> None:
-            if isinstance(found, CmError):
-                self._cm.tell_error(found)
-            else:
-                then(found)
-
         root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
-        self._cm.tasks.work(lambda: _or_error(lambda: _waiting(root)), got, topic="app.trust")
+        self._work("", partial(_waiting, root), then)
+
+    def _work(self, about: str, call: Callable[[], T], then: Callable[[T], None]) -> None:
+        self._cm.tasks.attempt(call, then, self._cm.tell_error, topic=f"app.trust{about}")
 
     # --- settings ---
 
     def _ask_settings(self, found: RepositoryTrust, then: Callable[[], None]) -> None:
-        def answered(choice: Choice | None) -> None:
-            if choice is not None and choice != "later":
-                work = partial(_or_error, partial(_decide, found, choice))
-                self._cm.tasks.work(work, partial(self._decided, choice), topic="app.trust-settings")
+        def answered(choice: Choice) -> None:
+            if choice != "later":
+                self._work("-settings", partial(_decide, found, choice), lambda _: self._decided(choice))
             then()
 
-        self._app.push_screen(about_settings(found), answered)
+        ask(self._app, about_settings(found, answered))
 
-    def _decided(self, choice: Choice, failed: CmError | None) -> None:
-        if failed is not None:
-            self._cm.tell_error(failed)
-            return
+    def _decided(self, choice: Choice) -> None:
         engine = self._cm.tasks.engine
         if choice == "refused":
             self._cm.tell("They stay held back.")
@@ -121,18 +114,14 @@ class TrustDialog:
     # --- files of definitions ---
 
     def _ask_files(self, found: Waiting, then: Callable[[], None]) -> None:
-        def answered(choice: Choice | None) -> None:
-            if choice is not None and choice != "later":
-                work = partial(_or_error, partial(_decide_files, found, choice))
-                self._cm.tasks.work(work, partial(self._files_decided, choice), topic="app.trust-files")
+        def answered(choice: Choice) -> None:
+            if choice != "later":
+                self._work("-files", partial(_decide_files, found, choice), partial(self._files_decided, choice))
             then()
 
-        self._app.push_screen(about_files(found.files), answered)
+        ask(self._app, about_files(found.files, answered))
 
-    def _files_decided(self, choice: Choice, done: int | CmError) -> None:
-        if isinstance(done, CmError):
-            self._cm.tell_error(done)
-            return
+    def _files_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "file")
         self._cm.tell(
             f"Trusted as they are now: {many}." if choice == "trusted" else f"Waiting for trust again: {many}."
@@ -142,17 +131,12 @@ class TrustDialog:
     # --- entries ---
 
     def _ask_entries(self, held: HeldEntries) -> None:
-        def answered(answer: tuple[str, HeldEntries] | None) -> None:
-            if answer is not None and answer[0] != "later":
-                work = partial(_or_error, partial(_decide_entries, answer[1], answer[0]))
-                self._cm.tasks.work(work, partial(self._entries_decided, answer[0]), topic="app.trust-entries")
+        def answered(choice: str, meant: HeldEntries) -> None:
+            self._work("-entries", partial(_decide_entries, meant, choice), partial(self._entries_decided, choice))
 
-        self._app.push_screen(EntryTrustQuestion(held, self._cm), answered)
+        ask(self._app, EntryTrustQuestion(held, self._cm, answered))
 
-    def _entries_decided(self, choice: str, done: int | CmError) -> None:
-        if isinstance(done, CmError):
-            self._cm.tell_error(done)
-            return
+    def _entries_decided(self, choice: str, done: int) -> None:
         many = count(done, "entry", "entries")
         words = {
             "trusted": f"Remembered from now on: {many}.",
@@ -207,10 +191,3 @@ def _decide_entries(held: HeldEntries, choice: str) -> int:
         return entry_trust.revoke(Path(held.root))
     entry_trust.decide(held, "trusted" if choice == "trusted" else "refused")
     return len(held.entries)
-
-
-def _or_error(work: Callable[[], T]) -> T | CmError:
-    try:
-        return work()
-    except CmError as error:
-        return error

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import Entry, MemoryChange, Undone
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.screens.undo_commands import UNDO, naming
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
@@ -212,7 +212,7 @@ def undo_earlier(screen: ModeScreen) -> None:
             return
         words = elide_end(_words(last, title).removeprefix(_UNDONE), _TEXT)
         question = f"Undo your last change in this project, which cannot be seen here?\n\n{words}"
-        screen.app.push_screen(ConfirmScreen(question, "Undo"), lambda yes: undo(last.change) if yes else None)
+        confirm(screen, question, "Undo", lambda: undo(last.change))
 
     def call(engine: Engine) -> tuple[Undone, str, tuple[str, ...]]:
         last = engine.undo(dry_run=True)
@@ -244,15 +244,15 @@ def _answered(
         finish(_words(*told))
         screen.cm.show_undone()
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
-        else:
-            screen.cm.tell("Nothing was undone: it stays as it is now.")
+    def undo() -> None:
+        screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
+
+    def leave() -> None:
+        screen.cm.tell("Nothing was undone: it stays as it is now.")
 
     def done(told: tuple[Undone, str]) -> None:
         if told[0].conflicts:
-            screen.app.push_screen(ConfirmScreen(_both_sides(told[0]), "Take back all the same"), answered)
+            confirm(screen, _both_sides(told[0]), "Take back all the same", undo, no=leave)
         else:
             undone(told)
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.app import App
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
-from cm_tui.tui.screens.confirm import ConfirmScreen
-from cm_tui.tui.state.change_history import ChangeHistory, UndoableChange
-from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.question import ask, confirm
+from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.widgets.text import ago, elide_end, fit, one_line
 
 if TYPE_CHECKING:
@@ -94,13 +90,26 @@ def undo_change(screen: UndoingMode, change: UndoableChange) -> None:
 
 
 def list_changes(screen: UndoingMode) -> None:
-    """List what can be undone, and undo what is chosen there."""
+    """List what can be undone, the newest first, and undo what is chosen there."""
+    history, titles = screen.cm.history, screen.cm.titles
 
-    def chosen(change: UndoableChange | None) -> None:
-        if change is not None and not screen.is_doing(UNDO):
+    def draw(row: UndoableChange, width: int) -> Content:
+        room = max(8, width - _MODE - _WHEN - 3)
+        return Content.assemble(
+            " ", (fit(one_line(row.label), room), "$foreground"), " ",
+            (fit(titles.get(row.mode, row.mode), _MODE), "$secondary"), (fit(ago(time.time() - row.time), _WHEN), "$muted"),
+        )  # fmt: skip
+
+    def refused(row: UndoableChange) -> str:
+        later = history.builds_on(row)
+        return f"A later change builds on it; undo that first: {one_line(later.label)}" if later is not None else ""
+
+    def chosen(change: UndoableChange) -> None:
+        if not screen.is_doing(UNDO):
             undo_change(screen, change)
 
-    screen.app.push_screen(UndoScreen(screen.cm.history, screen.cm.titles), chosen)
+    hint = " enter undoes this one · esc closes "
+    ask(screen.app, ListDialog(" Undo ", hint, history.newest_first, draw, chosen, close="q", refused=refused))
 
 
 def nothing_to_undo(screen: UndoingMode) -> str | None:
@@ -129,7 +138,7 @@ def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Ca
         return
     where, when = screen.cm.titles.get(change.mode, change.mode), ago(time.time() - change.time)
     words = f"{word} what was done in {where}, {when}?\n\n{elide_end(one_line(change.label), _LONGEST)}"
-    screen.app.push_screen(ConfirmScreen(words, word), lambda yes: go_on() if yes else None)
+    confirm(screen.app, words, word, go_on)
 
 
 @contextmanager
@@ -140,67 +149,3 @@ def naming(screen: UndoingMode, word: str) -> Iterator[None]:
         yield
     finally:
         screen.cm.running_command = before
-
-
-class UndoList(RowList[UndoableChange]):
-    """What was done, where and when.
-
-    Args:
-        titles: what the modes are called.
-    """
-
-    def __init__(self, titles: Mapping[str, str]) -> None:
-        super().__init__()
-        self._titles = titles
-
-    def draw(self, row: UndoableChange, width: int) -> Content:
-        """One change."""
-        room = max(8, width - _MODE - _WHEN - 3)
-        return Content.assemble(
-            " ", (fit(one_line(row.label), room), "$foreground"), " ",
-            (fit(self._titles.get(row.mode, row.mode), _MODE), "$secondary"),
-            (fit(ago(time.time() - row.time), _WHEN), "$muted"),
-        )  # fmt: skip
-
-
-class UndoScreen(ModalScreen[UndoableChange | None]):
-    """The changes that can be undone, the newest first; answers with the chosen one.
-
-    Args:
-        history: has them.
-        titles: what the modes are called.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "close", "Close")]
-
-    def __init__(self, history: ChangeHistory, titles: Mapping[str, str]) -> None:
-        super().__init__()
-        self._history = history
-        self._titles = titles
-
-    def compose(self) -> ComposeResult:
-        """A box with the list, and why one is not undone."""
-        with Vertical(id="undo-box") as box:
-            box.border_title = Content(" Undo ")
-            box.border_subtitle = Content(" enter undoes this one · esc closes ")
-            yield UndoList(self._titles)
-            yield Static(id="undo-reason", markup=False)
-
-    def on_mount(self) -> None:
-        """Fill the list."""
-        self.query_one(UndoList).set_rows(self._history.newest_first)
-        self.query_one(UndoList).focus()
-
-    def on_row_list_chosen(self, event: UndoList.Chosen) -> None:
-        """Undo it, unless a later change builds on it."""
-        event.stop()
-        later = self._history.builds_on(event.row)
-        if later is None:
-            self.dismiss(event.row)
-        else:
-            words = f"A later change builds on it; undo that first: {one_line(later.label)}"
-            self.query_one("#undo-reason", Static).update(Content(words))
-
-    def action_close(self) -> None:
-        """Undo nothing."""
-        self.dismiss(None)

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from cm_tui.errors import CmError
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 V = TypeVar("V")
@@ -120,10 +120,5 @@ class WritingScreen(ModalScreen[None], Generic[V]):
             return
         if self.value() == self._began:
             self.dismiss()
-            return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.dismiss()
-
-        self.app.push_screen(ConfirmScreen("Throw away what you wrote?", "Throw it away"), answered)
+        else:
+            confirm(self, "Throw away what you wrote?", "Throw it away", self.dismiss)

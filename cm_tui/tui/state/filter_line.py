@@ -1,6 +1,8 @@
-"""A line that filters a list: words, and fields such as `since:7d`, apart."""
+"""The filter line of a list: words, and fields such as `kind:rule,day`."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping
 
 
 def pieces_of(text: str) -> list[str]:
@@ -14,3 +16,44 @@ def pieces_of(text: str) -> list[str]:
         else:
             piece += one
     return [one for one in (*pieces, piece) if one]
+
+
+def read_fields(
+    text: str, known: Mapping[str, Collection[str]], many: Collection[str] = ()
+) -> tuple[str, dict[str, tuple[str, ...]], str]:
+    """Parse a line.
+
+    Args:
+        text: the line.
+        known: the values of each field.
+        many: fields that take several values, separated by commas.
+
+    Returns:
+        The words, the valid values of each field (the last one of a field of one value), and the problems.
+    """
+    found: dict[str, list[str]] = {field: [] for field in known}
+    words, wrong = [], []
+    for piece in pieces_of(text):
+        field, colon, value = piece.partition(":")
+        field = field.lower()
+        if not colon or field not in known:
+            words.append(piece.replace('"', ""))
+            continue
+        for one in value.lower().split(",") if field in many else [value.lower()]:
+            if one in known[field]:
+                found[field].append(one)
+            elif one:
+                wrong.append(f"{field}: there is no {one[:40]!r}. One of {', '.join(known[field])}.")
+    values = {field: tuple(dict.fromkeys(some if field in many else some[-1:])) for field, some in found.items()}
+    return " ".join(words), values, " ".join(wrong)
+
+
+def one_of(values: Collection[str], default: str = "") -> str:
+    """Return the value of a field that has at most one."""
+    return next(iter(values), default)
+
+
+def with_field(text: str, field: str, value: str) -> str:
+    """Return a line in which a field has another value, or, where that is empty, none."""
+    kept = [one for one in pieces_of(text) if not one.lower().startswith(f"{field}:")]
+    return " ".join([*kept, f"{field}:{value}"] if value else kept)

@@ -190,6 +190,19 @@ class EngineTasks(LongTasks):
 
         self._workers.run_quick(run)
 
+    def attempt(
+        self, call: Callable[[], T], then: Callable[[T], None], fail: Callable[[CmError], None], *, topic: str
+    ) -> None:
+        """Run something slow that does not need the engine; `fail` gets a `CmError` that it raises."""
+
+        def run() -> Callable[[], None]:
+            try:
+                return partial(then, call())
+            except CmError as error:
+                return partial(fail, error)
+
+        self.work(run, lambda deliver: deliver(), topic=topic)
+
     def drop(self, topic: str) -> None:
         """Forget a question: its answer, should it come, is not wanted any more."""
         self._delays.release(topic)

@@ -52,6 +52,7 @@ class ProseList(RowList[ProseLine]):
 
     Args:
         work: runs something slow; gets what is to be done and what takes its answer.
+        text: what is shown at first; untrusted.
         empty: said when there is nothing to show.
     """
 
@@ -61,13 +62,14 @@ class ProseList(RowList[ProseLine]):
     def __init__(
         self,
         work: Callable[[Callable[[], list[ProseLine]], Callable[[list[ProseLine]], None]], None],
+        text: str = "",
         *,
         empty: str = "",
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         super().__init__(empty=empty, id=id)
         self._work = work
-        self._text = ""
+        self._text = text
         self._width = 0
         self._first = 1
         self._added = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textual import events
@@ -22,7 +22,10 @@ R = TypeVar("R")
 class RowList(ScrollView, Generic[R], can_focus=True):
     """Rows with a cursor; a subclass draws one row in `draw`.
 
-    An empty list shows `empty`, which says why there is nothing.
+    Args:
+        rows: what is listed at first.
+        draw: draws one row in a width, where that is all that the list is for.
+        empty: why there is nothing, shown by an empty list.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -72,21 +75,58 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     class Chosen(Told):
         """Enter or a click on the row that the cursor stands on."""
 
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+    class Wanted(Message):
+        """Rows on screen, or under the cursor, are not loaded yet.
+
+        Args:
+            group: what `want` was given.
+            many: rows of the whole list up to the last visible one.
+        """
+
+        def __init__(self, group: Any, many: int) -> None:
+            super().__init__()
+            self.group, self.many = group, many
+
+    def __init__(
+        self,
+        rows: Sequence[R] = (),
+        draw: Callable[[R, int], Content] | None = None,
+        *,
+        empty: str = "",
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
         super().__init__(id=id)
-        self._rows: Sequence[R] = ()
+        self._rows = rows
+        self._draw = draw
         self._empty = empty
         self._hover = -1
+        self._wanted: set[Hashable] = set()
+        """Groups requested since these rows came."""
 
     # --- what is shown ---
 
-    def draw(self, row: R, width: int) -> Content:  # noqa: ARG002 - for a subclass to use
+    def draw(self, row: R, width: int) -> Content:
         """One row as one line; for a subclass to give."""
-        return Content(str(row))
+        return self._draw(row, width) if self._draw is not None else Content(str(row))
 
     def draw_line(self, row: R, line: int, width: int) -> Content:  # noqa: ARG002 - one line is all there is here
         """One line of a row, counted from 0."""
         return self.draw(row, width)
+
+    def is_heading(self, row: R) -> bool:  # noqa: ARG002 - for a subclass to look at
+        """Return whether a row is a heading, which the cursor skips; for a subclass to give."""
+        return False
+
+    def key_of(self, row: R) -> Hashable:
+        """Return the key by which `refill` finds a row again, or None; for a subclass to give."""
+        return id(row)
+
+    def want(self, group: Hashable = None) -> Content:
+        """Draw a row that is not loaded, and ask for those of its group once."""
+        if group not in self._wanted:
+            self._wanted.add(group)
+            self.post_message(self.Wanted(group, max(self.cursor, self.row_at(self.size.height)) + 1))
+        return Content.styled("   …", "$muted")
 
     def row_at(self, y: int) -> int:
         """Index of the row at a line of the widget."""
@@ -108,12 +148,34 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if empty is not None:
             self._empty = empty
         self._hover = -1
+        self._wanted.clear()
+        cursor = max(0, min(cursor, len(rows) - 1))
+        if rows and self.is_heading(rows[cursor]):
+            cursor = min(cursor + 1, len(rows) - 1)
         self.virtual_size = Size(max(1, self.size.width), len(rows) * self.row_height)
-        self.set_reactive(RowList.cursor, max(0, min(cursor, len(rows) - 1)))
+        self.set_reactive(RowList.cursor, cursor)
         self.refresh()
         self.call_after_refresh(self._show_cursor)
         if rows:
             self.post_message(self.Highlighted(self, self.current))
+
+    def refill(self, rows: Sequence[R], *, empty: str | None = None, at: Hashable = None) -> None:
+        """Show other rows with the cursor on the row of a key, or on the same row; where it is gone, on its successor."""
+        if at is None and self.current is not None:
+            at = self.key_of(self.current)
+        place = None if at is None else self.place_of(at, rows)
+        self.set_rows(rows, cursor=self.cursor if place is None else place, empty=empty)
+
+    def place_of(self, key: Hashable, rows: Sequence[R] | None = None) -> int | None:
+        """Return the place of the row with a key."""
+        rows = self._rows if rows is None else rows
+        return next((place for place, row in enumerate(rows) if self.key_of(row) == key), None)
+
+    def set_lines(self, lines: int) -> None:
+        """Draw rows of so many lines."""
+        if lines != self.row_height:
+            self.row_height = lines
+            self.set_rows(self._rows, cursor=self.cursor)
 
     def more_rows(self, rows: Sequence[R]) -> None:
         """Show further rows below those that are there; cursor and view stay."""
@@ -171,8 +233,11 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     # --- the cursor ---
 
     def validate_cursor(self, cursor: int) -> int:
-        """Keep it on a row."""
-        return max(0, min(cursor, len(self._rows) - 1))
+        """Keep it on a row, and off headings: beyond one, in the direction in which it goes."""
+        cursor = max(0, min(cursor, len(self._rows) - 1))
+        if self._rows and self.is_heading(self._rows[cursor]):
+            cursor += 1 if cursor >= self.cursor or cursor == 0 else -1
+        return cursor
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Bring the row on screen and tell."""

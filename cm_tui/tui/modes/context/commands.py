@@ -7,8 +7,8 @@ from cm_tui.tui.modes.context.view import TABS, ContextView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.input_parsing import number_in
+from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.save_text import ask_and_save
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 _SMALL, _STEP, _LEAST = 1_000, 500, 100
 
@@ -102,15 +102,14 @@ def less(screen: ContextView) -> None:
 def set_budget(screen: ContextView) -> None:
     """Ask for the budget."""
 
-    def done(answer: str | None) -> None:
-        if answer is not None:
-            _set_budget(screen, number_in(answer) or screen.budget)
+    def done(answer: str) -> None:
+        _set_budget(screen, number_in(answer) or screen.budget)
 
     def check(text: str) -> str | None:
         number = number_in(text)
         return None if number and number <= 1_000_000 else "Give a number, such as 4000 or 8k."
 
-    screen.app.push_screen(Prompt("Budget in tokens", str(screen.budget), "By a real tokenizer.", check), done)
+    ask_line(screen, "Budget in tokens", Line(done, str(screen.budget), "By a real tokenizer.", check))
 
 
 def _set_budget(screen: ContextView, budget: int) -> None:

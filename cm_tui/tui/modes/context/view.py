@@ -104,7 +104,6 @@ class ContextView(ModeScreen):
             self.prompt_input.value = prompt
         self.show_lists()
         self.sources.focus() if self.prompt else self.prompt_input.focus()
-        super().on_mount()
         self.ask_definitions()
 
     def keep(self) -> None:

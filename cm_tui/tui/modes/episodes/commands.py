@@ -24,7 +24,9 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.everywhere import ask_everywhere
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.undo_commands import undo_last
 
@@ -76,12 +78,6 @@ def _cannot_replay(screen: EpisodesView) -> str | None:
 # --- what is listed ---
 
 
-def find(screen: EpisodesView) -> None:
-    """Type what is looked for."""
-    screen.unzoom()
-    screen.filter_input.focus()
-
-
 def choose_filter(screen: EpisodesView) -> None:
     """Choose what to filter by from what there is."""
     text = screen.filter_input.value
@@ -91,10 +87,10 @@ def choose_filter(screen: EpisodesView) -> None:
         state = "shown"
 
     def got(stats: EpisodeStats) -> None:
-        screen.app.push_screen(FilterDialog(stats, text), chosen)
+        ask(screen, FilterDialog(stats, text, chosen))
 
-    def chosen(line: str | None) -> None:
-        if line is not None and line != screen.filter_input.value:
+    def chosen(line: str) -> None:
+        if line != screen.filter_input.value:
             screen.filter_input.value = line
 
     screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)
@@ -187,7 +183,7 @@ def erase(screen: EpisodesView) -> None:
     def gone(episode: Episode) -> None:
         screen.selected.pop(episode.id, None)
         screen.story.say("It was erased.")
-        screen.read_again()
+        screen.reload()
 
     if (episode := screen.episode) is not None:
         EraseDialog(screen, gone).ask(episode)

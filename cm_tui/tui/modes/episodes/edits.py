@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter
 from cm_tui.tui.modes.episodes.scope import BY_HAND, of_key
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, one_line
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -72,7 +71,7 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
         words = f"{one_line(edited.words)}; u undoes it."
         screen.cm.tell(words[:1].upper() + words[1:])
         screen.selected.clear()
-        screen.read_again()
+        screen.reload()
 
     title = headline(episodes[0]) if len(episodes) == 1 else ""
     do_undoable(screen, lambda engine: engine.edit_episodes(ids, edit), done, title=title)
@@ -108,9 +107,7 @@ def ask_tags(screen: EpisodesView) -> None:
 def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     common = [tag for tag in episodes[0].tags if all(tag in one.tags for one in episodes)]
 
-    def answered(text: str | None) -> None:
-        if text is None:
-            return
+    def answered(text: str) -> None:
         wanted = tags_in(text)
         add = tuple(tag for tag in wanted if any(tag not in one.tags for one in episodes))
         remove = tuple(tag for tag in common if tag not in wanted)
@@ -121,7 +118,7 @@ def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
     what = count(len(episodes), "episode")
     there = "".join(f"{one_line(tag)}, " for tag in common)
-    screen.app.push_screen(Prompt(f"Tags of {what}", there, hint, adds=True), answered)
+    ask_line(screen, f"Tags of {what}", Line(answered, there, hint, adds=True))
 
 
 def tags_in(text: str) -> list[str]:
@@ -141,15 +138,10 @@ def forget(screen: EpisodesView) -> None:
         if back or len(episodes) == 1 or screen.selected:
             change(screen, episodes, edit)
             return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                change(screen, episodes, edit)
-
         whole = screen.session
         title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
         where = "all that was recorded by hand" if screen.session_key == BY_HAND else title
         words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nThey disappear from lists, search and agents. u undoes it."
-        screen.app.push_screen(ConfirmScreen(words, "Forget"), answered)
+        confirm(screen, words, "Forget", lambda: change(screen, episodes, edit))
 
     with_meant(screen, found)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from cm_tui.model import EpisodeStats, Facet
 from cm_tui.tui.modes.episodes.marks import OUTCOMES
 from cm_tui.tui.modes.episodes.query import UNSAID, Term, terms_of, toggled
+from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
@@ -98,53 +98,43 @@ class FacetList(RowList[FacetRow]):
         )  # fmt: skip
 
 
-class FilterDialog(ModalScreen[str | None]):
-    """Adds values to a line and takes them out; gives the line.
+class FilterDialog(ListDialog[FacetRow]):
+    """Adds values to a line and takes them out.
 
     Args:
         stats: of everything that there is.
         text: the line as it is.
+        filtered: gets the line.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f,q", "close", show=False),
-        Binding("x", "clear", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "clear", show=False)]
 
-    def __init__(self, stats: EpisodeStats, text: str) -> None:
-        super().__init__()
-        self._stats = stats
-        self._text = text
+    def __init__(self, stats: EpisodeStats, text: str, filtered: Callable[[str], object]) -> None:
+        hint = " ⏎ adds or takes out · x clears · esc shows what is left "
+        super().__init__(" Filter ", hint, (), FacetList(id="filter-list"), close="f,q", look="filter")
+        self._stats, self._text, self._filtered = stats, text, filtered
 
-    def compose(self) -> ComposeResult:
-        """The line, the values, and what else can be typed."""
-        with Vertical(id="filter-box") as box:
-            box.border_title = Content(" Filter ")
-            box.border_subtitle = Content(" ⏎ adds or takes out · x clears · esc shows what is left ")
-            yield Static(id="filter-line", markup=False)
-            yield FacetList(id="filter-list")
-            yield Static(
-                Content.styled("Typed as well: words, file:src/, session:ID, since:2026-01-31, until:yesterday", "$muted"),
-                id="filter-hint",
-            )  # fmt: skip
+    def above(self) -> Iterable[Widget]:
+        """The line."""
+        yield Static(id="filter-line", markup=False)
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         """The first value."""
         self._fill(1)
-        self.query_one(FacetList).focus()
+        self.note(
+            Content.styled("Typed as well: words, file:src/, session:ID, since:2026-01-31, until:yesterday", "$muted")
+        )
 
     def _fill(self, cursor: int) -> None:
-        self.query_one(FacetList).set_rows(facet_rows(self._stats, self._text), cursor=cursor)
+        self.list.set_rows(facet_rows(self._stats, self._text), cursor=cursor)
         words = Content(one_line(self._text)) if self._text else Content.styled("everything", "$muted")
         self.query_one("#filter-line", Static).update(words)
 
-    @on(FacetList.Chosen)
-    def _flip(self, event: FacetList.Chosen) -> None:
-        event.stop()
-        row: FacetRow = event.row
+    def choose(self, row: FacetRow) -> None:
+        """Add a value, or take it out."""
         if row.term is not None:
             self._text = toggled(self._text, row.term)
-            self._fill(self.query_one(FacetList).cursor)
+            self._fill(self.list.cursor)
 
     def action_clear(self) -> None:
         """Filter by nothing."""
@@ -153,4 +143,4 @@ class FilterDialog(ModalScreen[str | None]):
 
     def action_close(self) -> None:
         """Show what the line leaves."""
-        self.dismiss(self._text)
+        self.dismiss(partial(self._filtered, self._text))

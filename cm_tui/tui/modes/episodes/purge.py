@@ -9,10 +9,9 @@ from cm_tui.model import Episode, PurgeReport
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.episodes.edits import nothing_meant, with_meant
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.question import confirm_by_word
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, size
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 WORD = "purge"
 _NAMED, _WIDTH = 6, 56
@@ -44,18 +43,11 @@ def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
 
 
 def _confirm(screen: EpisodesView, episodes: Sequence[Episode], report: PurgeReport) -> None:
-    def typed(word: str | None) -> None:
-        if word is not None:
-            screen.do(lambda engine: engine.purge(report.ids), partial(_gone, screen))
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            what = count(len(report.ids), "archived episode")
-            screen.app.push_screen(
-                Prompt(f"Type `{WORD}` to delete {what}", "", "No undo brings it back.", check=_check), typed
-            )
-
-    screen.app.push_screen(ConfirmScreen(question(episodes, report), "Delete"), answered)
+    confirm_by_word(
+        screen, question(episodes, report), "Delete", WORD,
+        f"Type `{WORD}` to delete {count(len(report.ids), 'archived episode')}", "No undo brings it back.",
+        lambda: screen.do(lambda engine: engine.purge(report.ids), partial(_gone, screen)),
+    )  # fmt: skip
 
 
 def question(episodes: Sequence[Episode], report: PurgeReport) -> str:
@@ -79,8 +71,4 @@ def _gone(screen: EpisodesView, report: PurgeReport) -> None:
         screen.selected.pop(one, None)
     if screen.story.episode is not None and screen.story.episode.id in report.ids:
         screen.story.say("It was deleted.")
-    screen.read_again()
-
-
-def _check(word: str) -> str | None:
-    return None if word.strip().lower() == WORD else f"Type `{WORD}`, or leave with esc."
+    screen.reload()

@@ -6,35 +6,30 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.content import Content
-from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, Page, Session
 from cm_tui.tui.modes.episodes.activity import ActivityPanel
-from cm_tui.tui.modes.episodes.growing import GrowingRows
 from cm_tui.tui.modes.episodes.scope import is_session, of_key
 from cm_tui.tui.modes.episodes.totals import Totals, TotalsWatch
 from cm_tui.tui.modes.episodes.valid_lines import ValidLines
+from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
-from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.undo import undo_earlier
+from cm_tui.tui.tasks.growing_rows import GrowingRows
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 LOOK_AGAIN = 5.0
 """Seconds after which totals are asked for again: agents work on meanwhile."""
-TYPING = 0.15
-"""Seconds without a key after which letters are looked for."""
 MOST_TURNS = 1_000
 """Most episodes of one session in a story; of a longer session, the newest."""
 
 
-class RecordedEpisodes(ModeScreen):
+class RecordedEpisodes(ListMode):
     """Asks for what is recorded, again where something of it changed; how it is shown is for a subclass."""
 
-    UNDOES_EARLIER = True
+    FILTER, PROBLEM = "episode-filter", "filter-problem"
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,11 +55,6 @@ class RecordedEpisodes(ModeScreen):
         self._totals = TotalsWatch(self.ask, self.show_failure, LOOK_AGAIN)
         self._begun = False
         self._lines = ValidLines()
-
-    @property
-    def filter_input(self) -> Input:
-        """Where the filter is typed."""
-        return self.query_one("#episode-filter", Input)
 
     # --- news ---
 
@@ -99,7 +89,7 @@ class RecordedEpisodes(ModeScreen):
         """Ask for what the line of the filter leaves; while it cannot be read, for what the last one left that could."""
         before = self.where
         self.where, wrong = self._lines.read(self.filter_input.value)
-        self._problem(wrong)
+        self.say_problem(wrong)
         if wrong and self.totals is not None and self.where == before:
             return
         self._totals.read(self.where, self.show_totals, delay=delay)
@@ -109,20 +99,12 @@ class RecordedEpisodes(ModeScreen):
         )
         self.read_turns(delay=delay)
 
-    def read_again(self) -> None:
+    def reload(self) -> None:
         """Ask for the same again: something of it was changed."""
         self._totals.read(self.where, self.show_totals)
         self.sessions.again()
         self.turns.again()
         self.tell_again()
-
-    def undo_earlier(self) -> None:
-        """Undo the user's last change of the project."""
-        undo_earlier(self)
-
-    def show_undone(self) -> None:
-        """List what there is now."""
-        self.read_again()
 
     def read_turns(self, *, delay: float = 0.0) -> None:
         """Ask for the episodes of the session, or for the newest."""
@@ -142,11 +124,6 @@ class RecordedEpisodes(ModeScreen):
             return Page(rows, len(rows), f"the newest {len(rows):,} of {page.total:,}" if left > 0 else page.note)
 
         self.turns.read(of_session if is_session(key) else everything, delay=delay)
-
-    def _problem(self, words: str) -> None:
-        problem = self.query_one("#filter-problem", Static)
-        problem.update(Content(words))
-        problem.display = bool(words)
 
     # --- for a subclass to show ---
 

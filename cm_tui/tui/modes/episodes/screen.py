@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events, on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS
 from cm_tui.tui.modes.episodes.heads import turn_head
-from cm_tui.tui.modes.episodes.recorded import TYPING
 from cm_tui.tui.modes.episodes.session_list import SessionList
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.modes.episodes.turn_list import TurnList
@@ -31,11 +30,7 @@ class EpisodesScreen(EpisodesView):
         "now and as the agent saw it."
     )
     ZOOMS = ("story-panel", "turn-panel", "session-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(EPISODES_COMMANDS),
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_lists", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(EPISODES_COMMANDS)
 
     def mode_commands(self) -> tuple[Command[EpisodesView], ...]:
         """Everything that the episodes mode can do."""
@@ -44,20 +39,8 @@ class EpisodesScreen(EpisodesView):
     # --- the filter ---
 
     @on(Input.Changed, "#episode-filter")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def _typed(self) -> None:
         self.led_to = None
-        self.ask_anew(delay=TYPING)
-
-    @on(Input.Submitted, "#episode-filter")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_into_lists()
-
-    def action_into_lists(self) -> None:
-        """Down from the input goes into the list."""
-        if self.focused is self.filter_input:
-            (self.session_list if self.on_sessions else self.turn_list).focus()
 
     # --- sessions ---
 
@@ -100,7 +83,6 @@ class EpisodesScreen(EpisodesView):
         elif event.widget is self.turn_list and (row := self.turn_list.current) is not None:
             self.add_class("-in-turns")
             self.tell_turn(row)
-        self.refresh_keys()
 
     # --- the story ---
 
@@ -118,8 +100,7 @@ class EpisodesScreen(EpisodesView):
         if kind == "session":
             self.go_to_session(name)
             return
-        place = next((number for number, row in enumerate(self.turns.rows) if row.id == name), None)
-        if place is not None:
+        if (place := self.turn_list.place_of(name)) is not None:
             self.enter_turns()
             self.turn_list.cursor = place
 
@@ -134,22 +115,15 @@ class EpisodesScreen(EpisodesView):
 
     # --- back ---
 
-    def action_escape(self) -> None:
-        """Leave zoom, then the input, then the story, then the episodes, then the selection, then the filter."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif self.focused is self.filter_input:
-            self.action_into_lists()
-        elif self.focused is self.story.lines:
-            (self.session_list if self.on_sessions else self.turn_list).focus()
-        elif self.selected:
+    def step_back(self) -> bool:
+        """Leave the selection, then the episodes of a session."""
+        if self.selected:
             self.selected.clear()
             self.show_selection()
         elif not self.on_sessions:
             self.remove_class("-in-turns")
             self.session_list.focus()
             self.tell_session()
-        elif self.filter_input.value:
-            self.filter_input.value = ""
         else:
-            self.session_list.focus()
+            return False
+        return True

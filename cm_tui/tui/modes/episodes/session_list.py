@@ -90,33 +90,18 @@ def _circles(session: Session, known: dict[str, Session]) -> bool:
 
 
 class SessionList(RowList[SessionRow]):
-    """Rows with a cursor that stands on sessions alone."""
+    """Sessions below their days."""
 
     selected: frozenset[str] = frozenset()
     """Ids of sessions of which every episode is selected."""
 
-    def validate_cursor(self, cursor: int) -> int:
-        """Keep it on a row that is no heading: beyond one, in the direction in which it goes."""
-        cursor = super().validate_cursor(cursor)
-        if self._rows and self._rows[cursor].day:
-            return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
-        return cursor
+    def is_heading(self, row: SessionRow) -> bool:
+        """Return whether a row is a day."""
+        return bool(row.day)
 
-    def set_rows(self, rows: Sequence[SessionRow], *, cursor: int = 0, empty: str | None = None) -> None:
-        """Show other rows; a cursor on a heading goes to the session below it."""
-        if 0 <= cursor < len(rows) and rows[cursor].day:
-            cursor += 1
-        super().set_rows(rows, cursor=cursor, empty=empty)
-
-    def set_height(self, lines: int) -> None:
-        """Draw rows of so many lines."""
-        if lines != self.row_height:
-            self.row_height = lines
-            self.set_rows(self.rows, cursor=self.cursor)
-
-    def place_of(self, key: str) -> int | None:
-        """Return the row of a session."""
-        return next((place for place, row in enumerate(self.rows) if row.key == key), None)
+    def key_of(self, row: SessionRow) -> str | None:
+        """Return the key of a session, or of a group of them."""
+        return row.key
 
     def draw_line(self, row: SessionRow, line: int, width: int) -> Content:
         """Title and time, then who it was and how much."""

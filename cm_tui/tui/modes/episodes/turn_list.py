@@ -24,6 +24,10 @@ class TurnList(RowList[Episode]):
     dated = False
     """Write the day instead of the time, and who it was: rows of several sessions."""
 
+    def key_of(self, row: Episode) -> str:
+        """Return its id."""
+        return row.id
+
     def draw(self, row: Episode, width: int) -> Content:
         """Selection, time, outcome, what it was about, signs, tags, weight: what it was about gives way last."""
         mark, style, _ = OUTCOMES[row.outcome]

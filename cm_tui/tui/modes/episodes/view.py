@@ -22,7 +22,7 @@ from cm_tui.tui.modes.episodes.recorded import LOOK_AGAIN, MOST_TURNS, RecordedE
 from cm_tui.tui.modes.episodes.scope import BY_HAND, is_session
 from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, by_day
 from cm_tui.tui.modes.episodes.session_story import session_story
-from cm_tui.tui.modes.episodes.story_panel import StoryPanel
+from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.modes.episodes.totals import Totals
 from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.screens.messages import ReadEpisode
@@ -66,19 +66,16 @@ class EpisodesView(RecordedEpisodes):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        if isinstance(text := kept.get("filter"), str):
-            with self.prevent(Input.Changed):
-                self.filter_input.value = text
+        self.fill_filter(kept.get("filter"))
         session = kept.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
-        super().on_mount()
 
     def keep(self) -> None:
         """The filter, and the session."""
         super().keep()
-        self.cm.state.of(self.MODE).update(filter=self.filter_input.value, session=self.session_key)
+        self.cm.state.of(self.MODE).update(session=self.session_key)
 
     # --- parts ---
 
@@ -96,6 +93,16 @@ class EpisodesView(RecordedEpisodes):
     def story(self) -> StoryPanel:
         """The story."""
         return self.query_one(StoryPanel)
+
+    @property
+    def list_shown(self) -> SessionList | TurnList:
+        """The list that is meant."""
+        return self.session_list if self.on_sessions else self.turn_list
+
+    @property
+    def text_shown(self) -> StoryList:
+        """The lines of the story."""
+        return self.story.lines
 
     @property
     def session(self) -> Session | None:
@@ -154,7 +161,7 @@ class EpisodesView(RecordedEpisodes):
     def _show_sessions(self) -> None:
         totals = self.totals
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if totals else []
-        cursor = next((place for place, row in enumerate(rows) if row.key == (self.session_key or "")), 0)
+        cursor = self.session_list.place_of(self.session_key or "", rows) or 0
         empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         if not self.sessions.rows:
             rows = []
@@ -189,7 +196,7 @@ class EpisodesView(RecordedEpisodes):
             self._drop_gone()
         self._listed = {row.id for row in self.turns.rows}
         here = self.turn_list.current
-        same = next((n for n, row in enumerate(self.turns.rows) if here is not None and row.id == here.id), None)
+        same = self.turn_list.place_of(here.id, self.turns.rows) if here is not None else None
         # What is listed newest first begins with the newest; a session with what was asked first.
         cursor = 0 if new else same if same is not None else self.turn_list.cursor
         self.turn_list.dated = not is_session(self.session_key)
@@ -266,14 +273,13 @@ class EpisodesView(RecordedEpisodes):
         """Tell an episode among those of its session, whatever was filtered before."""
         self.goal = self.led_to = message
         self.session_key = message.session or BY_HAND
-        with self.prevent(Input.Changed):
-            self.filter_input.value = ""
+        self.fill_filter("")
         if self._begun:
             self.ask_anew()
 
     def _come_to(self, goal: ReadEpisode) -> None:
         """Put the cursor on the episode that another mode led to, and tell it, listed or not."""
-        place = next((place for place, row in enumerate(self.turns.rows) if row.id == goal.name), None)
+        place = self.turn_list.place_of(goal.name)
         if place is None and is_session(self.session_key) and not self.turns.rows:
             return
         self.goal = None
@@ -300,4 +306,4 @@ class EpisodesView(RecordedEpisodes):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        self.session_list.set_height(2 if self.size.height >= ROOMY else 1)
+        self.session_list.set_lines(2 if self.size.height >= ROOMY else 1)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
+from cm_tui.tui.modes.health.daemon_texts import job_line
 from cm_tui.tui.modes.health.hooks import change_hooks
-from cm_tui.tui.modes.health.jobs import JobsScreen
-from cm_tui.tui.modes.health.reset_dialog import ResetDialog
 from cm_tui.tui.modes.health.view import HealthView
 from cm_tui.tui.screens.app_commands import cannot_index, start_index
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.question import Option, ask, confirm
 from cm_tui.tui.screens.skipped_files import list_skipped
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.daemon.jobs import JobRecord
 
 
 def _no_job(screen: HealthView) -> str | None:
@@ -30,22 +35,14 @@ def _cannot_remove(screen: HealthView) -> str | None:
     return "no hooks are installed" if screen.hooks_state == "off" else None
 
 
-def _confirm(screen: HealthView, question: str, yes: str, action: Callable[[], None]) -> None:
-    def answered(answer: bool | None) -> None:
-        if answer:
-            action()
-
-    screen.app.push_screen(ConfirmScreen(question, yes), answered)
-
-
 def cancel_job(screen: HealthView) -> None:
     """Choose a job and ask it to stop."""
+    title, hint = f" {count(len(screen.active_jobs), 'job')} ", " ⏎ cancels it; what is done is kept · esc closes "
 
-    def chosen(job: str | None) -> None:
-        if job:
-            screen.cm.daemon_sync.cancel(job)
+    def cancel(job: JobRecord) -> None:
+        screen.cm.daemon_sync.cancel(job.id)
 
-    screen.app.push_screen(JobsScreen(screen.active_jobs), chosen)
+    ask(screen, ListDialog(title, hint, screen.active_jobs, job_line, cancel, close="q,n", choose="c,y", look="jobs"))
 
 
 def install_hooks(screen: HealthView) -> None:
@@ -54,13 +51,13 @@ def install_hooks(screen: HealthView) -> None:
         "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Hooks that are there "
         "go on working; git never waits or fails."
     )
-    _confirm(screen, question, "Install", lambda: change_hooks(screen, "install"))
+    confirm(screen, question, "Install", lambda: change_hooks(screen, "install"))
 
 
 def remove_hooks(screen: HealthView) -> None:
     """Ask, then take our block out again."""
     question = "Take cm's block out of git's hooks? What was there before is back byte for byte."
-    _confirm(screen, question, "Remove", lambda: change_hooks(screen, "uninstall"))
+    confirm(screen, question, "Remove", lambda: change_hooks(screen, "uninstall"))
 
 
 def index_in_full(screen: HealthView) -> None:
@@ -71,12 +68,39 @@ def index_in_full(screen: HealthView) -> None:
 def rebuild(screen: HealthView) -> None:
     """Rebuild the index after a confirmation."""
     question = "Delete the index and rebuild it? It contains no data of your own; it takes as long as the first run."
-    _confirm(screen, question, "Rebuild", screen.cm.lifecycle.start_rebuild)
+    confirm(screen, question, "Rebuild", screen.cm.lifecycle.start_rebuild)
 
 
 def reset(screen: HealthView) -> None:
     """Ask, also whether what agents' sessions recorded stays, then remove the index."""
-    ResetDialog(screen).ask()
+    # Where the episodes cannot be counted, they are not offered.
+    screen.ask(
+        "reset", lambda engine: engine.episodes(limit=1).total, partial(_ask_reset, screen), lambda _: _ask_reset(screen, 0)
+    )  # fmt: skip
+
+
+def _ask_reset(screen: HealthView, episodes: int) -> None:
+    def drop_all() -> None:
+        question = f"Drop {recorded} for good? An index can be made again, what agents recorded cannot."
+        confirm(screen, question, "Remove both", lambda: _remove(screen, drop_episodes=True))
+
+    question, recorded = f"Remove the index of {screen.cm.root}? The files of the project stay as they are.", ""
+    if episodes:
+        recorded = count(episodes, "episode")
+        question += f"\n\nAgents' sessions recorded {recorded}: they stay, and the next index has them again."
+    others = [Option("Episodes too", "d", drop_all)] if episodes else []
+    confirm(screen, question, "Remove it", lambda: _remove(screen, drop_episodes=False), others=others)
+
+
+def _remove(screen: HealthView, *, drop_episodes: bool) -> None:
+    said = "The index and the episodes were removed" if drop_episodes else "The index was removed"
+
+    def removed(_: None) -> None:
+        screen.cm.activity_log.add(f"{said}.", "ok")
+        screen.cm.tell(f"{said}; i makes a new one.")
+        screen.cm.lifecycle.refresh_status()
+
+    screen.ask("reset", lambda engine: engine.reset(drop_episodes=drop_episodes), removed)
 
 
 HEALTH_COMMANDS: tuple[Command[HealthView], ...] = (

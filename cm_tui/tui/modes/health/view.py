@@ -61,7 +61,6 @@ class HealthView(ModeScreen):
             self._put(name, Content(""))
         for name in ("daemon", "freshness"):
             self._put(name, Content.styled("Asking…", "$muted"))
-        super().on_mount()
         self.set_interval(EVERY, self.look)
         self.set_interval(EVERY, self._tick)
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
-from cm_tui.model import Episode, Page
+from cm_tui.model import Episode
+from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.state.revision import agent_of, asked_of, name_of, short_name_of
 from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.tasks.growing_rows import GrowingRows
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
-PAGE = 100
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
 _NONE = (
@@ -32,169 +27,119 @@ _NONE = (
 )
 
 
-class EpisodeList(RowList[Episode]):
-    """Age, ordinal, agent, the first prompt."""
-
-    def draw(self, row: Episode, width: int) -> Content:
-        """One episode; what cannot be replayed is grey."""
-        style = "$foreground" if row.moment else "$muted"
-        where = short_name_of(row.moment) if row.moment else "–"
-        return Content.assemble(
-            (f" {fit(ago(time.time() - row.time), 15)}", "$soft" if row.moment else "$muted"),
-            (f"{fit(where, 8)}", "$accent" if row.moment else "$muted"),
-            (f"{fit(agent_of(row), 12)} ", "$secondary" if row.moment else "$muted"),
-            (elide_end(asked_of(row), max(8, width - 38)), style),
-        )
+def _draw(row: Episode, width: int) -> Content:
+    """Draw age, ordinal, agent and the first prompt; what cannot be replayed is grey."""
+    style = "$foreground" if row.moment else "$muted"
+    where = short_name_of(row.moment) if row.moment else "–"
+    return Content.assemble(
+        (f" {fit(ago(time.time() - row.time), 15)}", "$soft" if row.moment else "$muted"),
+        (f"{fit(where, 8)}", "$accent" if row.moment else "$muted"),
+        (f"{fit(agent_of(row), 12)} ", "$secondary" if row.moment else "$muted"),
+        (elide_end(asked_of(row), max(8, width - 38)), style),
+    )
 
 
-class EpisodeChooser(ModalScreen[Episode | None]):
-    """Asks for the pages that are looked at; gives the episode that was chosen.
+class EpisodeChooser(ListDialog[Episode]):
+    """Lists what agents saw, page by page, with a few lines about the row under the cursor.
 
     Args:
         ask: asks the engine.
         drop: forgets a question by its topic.
+        chosen: gets the episode that is chosen.
         erase: asks whether an episode is to be erased, and calls back when it is.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", show=False),
-        Binding("q,e", "close", show=False),
         Binding("slash", "find", show=False),
-        Binding("down", "into_list", show=False),
         Binding("delete", "erase", show=False),
     ]
 
     def __init__(
-        self, ask: Ask, drop: Callable[[str], None], erase: Callable[[Episode, Callable[[], None]], None]
-    ) -> None:
-        super().__init__()
-        self._ask = ask
-        self._drop = drop
+        self, ask: Ask, drop: Callable[[str], None], chosen: Callable[[Episode], object],
+        erase: Callable[[Episode, Callable[[], None]], None],
+    ) -> None:  # fmt: skip
+        super().__init__(
+            " What agents saw ", " ⏎ shows that revision · / finds · del erases · esc closes ", (), _draw, chosen,
+            empty="Reading…", close="q,e", placeholder="/ words of prompt, answer, agent, path, day, sha or #17",
+            words=asked_of, look="note",
+        )  # fmt: skip
         self._erase = erase
-        self._rows: list[Episode] = []
-        self._total = 0
-
-    def compose(self) -> ComposeResult:
-        """Input, list, and a few lines about the row under the cursor."""
-        with Vertical(id="chooser-box") as box:
-            box.border_title = Content(" What agents saw ")
-            box.border_subtitle = Content(" ⏎ shows that revision · / finds · del erases · esc closes ")
-            yield Input(
-                placeholder="/ words of prompt, answer, agent, path, day, sha or #17", id="chooser-find", compact=True
-            )
-            yield EpisodeList(empty="Reading…", id="chooser-list")
-            yield Static(id="chooser-note", markup=False)
-
-    @property
-    def rows(self) -> EpisodeList:
-        """The list."""
-        return self.query_one(EpisodeList)
+        self._found = GrowingRows[Episode]("episodes", ask, drop, lambda row: row.id, self._show, self._failed)
 
     @property
     def filter_input(self) -> Input:
         """Where letters are typed."""
-        return self.query_one("#chooser-find", Input)
+        return self.query_one(Input)
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         """The newest first."""
-        self.rows.focus()
+        self.list.focus()
         self._read()
 
     # --- pages ---
 
     def _read(self, *, delay: float = 0.0) -> None:
         text = self.filter_input.value.strip()
-        self._drop("more")
-
-        def got(page: Page[Episode]) -> None:
-            self._rows, self._total = list(page.rows), page.total
-            nothing = f"No episode matches {text}." if text else _NONE
-            self._show(0, " ".join(part for part in (nothing, page.note) if part))
-
-        self._ask("episodes", lambda engine: engine.episodes(match=text, limit=PAGE), got, self._failed, delay=delay)
-
-    def _show(self, cursor: int, empty: str = "") -> None:
-        some = f"{len(self._rows):,} of " if self._total > len(self._rows) else ""
-        self.query_one("#chooser-box").border_title = Content(
-            f" What agents saw: {some}{count(self._total, 'episode')} "
+        self._found.read(
+            lambda engine, before, limit: engine.episodes(match=text, before=before, limit=limit), delay=delay
         )
-        self.rows.set_rows(tuple(self._rows), cursor=cursor, empty=empty)
-        if not self._rows:
-            self.query_one("#chooser-note", Static).update("")
+
+    def _show(self, new: bool) -> None:
+        found, text = self._found, self.filter_input.value.strip()
+        some = f"{len(found.rows):,} of " if found.total > len(found.rows) else ""
+        self.query_one(".list-box").border_title = Content(f" What agents saw: {some}{count(found.total, 'episode')} ")
+        nothing = f"No episode matches {text}." if text else _NONE
+        empty = " ".join(part for part in (nothing, found.note) if part)
+        self.list.set_rows(tuple(found.rows), cursor=0 if new else self.list.cursor, empty=empty)
+        if not found.rows:
+            self.note("")
 
     def _failed(self, error: CmError) -> None:
-        self._rows, self._total = [], 0
-        self._show(0, f"{error.message} {error.hint}".strip())
-
-    def _more(self) -> None:
-        """Ask for the next page when the cursor comes near the end."""
-        known = len(self._rows)
-        if known >= self._total or self.rows.cursor < known - PAGE // 4:
-            return
-        text, before = self.filter_input.value.strip(), self._rows[-1].id
-
-        def call(engine: Engine) -> Page[Episode]:
-            return engine.episodes(match=text, before=before, limit=PAGE)
-
-        def got(page: Page[Episode]) -> None:
-            if len(self._rows) == known:
-                self._rows += page.rows
-                self._show(self.rows.cursor)
-
-        self._ask("more", call, got, self._failed)
+        self._found.clear()
+        self._show(new=True)
+        self.list.set_rows((), empty=f"{error.message} {error.hint}".strip())
 
     # --- the cursor ---
 
-    @on(EpisodeList.Highlighted)
-    def _describe(self, event: EpisodeList.Highlighted) -> None:
+    @on(RowList.Highlighted)
+    def _describe(self, event: RowList.Highlighted) -> None:
         event.stop()
-        self._more()
+        self._found.look(self.list.cursor)
         row: Episode = event.row
         where = f"saw {name_of(row.moment)}" if row.moment else f"cannot be replayed: {row.why}"
         lines = count(row.patch_lines, "line") + " of patch" if row.patch_lines else "no patch"
         facts = f"{where} · {lines} · {count(len(row.files), 'file')}"
         style = "$soft" if row.moment else "$warning"
-        self.query_one("#chooser-note", Static).update(Content.assemble((facts, style), "\n", asked_of(row)))
-
-    @on(EpisodeList.Chosen)
-    def _choose(self, event: EpisodeList.Chosen) -> None:
-        event.stop()
-        self.dismiss(event.row)
+        self.note(Content.assemble((facts, style), "\n", asked_of(row)))
 
     # --- letters ---
 
-    @on(Input.Changed, "#chooser-find")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def narrow(self, text: str) -> None:  # noqa: ARG002 - it is read from the input
+        """Ask for what the letters leave."""
         self._read(delay=TYPING)
 
-    @on(Input.Submitted, "#chooser-find")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.rows.focus()
+    def submit(self, text: str) -> None:  # noqa: ARG002 - the list has it
+        """Go into the list."""
+        self.list.focus()
+
+    def action_move(self, by: int) -> None:
+        """Down from the input goes into the list."""
+        if by > 0:
+            self.list.focus()
 
     def action_find(self) -> None:
         """Type to find an episode."""
         self.filter_input.focus()
 
-    def action_into_list(self) -> None:
-        """Down from the input goes into the list."""
-        self.rows.focus()
-
     def action_erase(self) -> None:
         """Erase the episode under the cursor; asks first."""
-        row = self.rows.current
-        if row is not None:
-            self._erase(row, self._read)
+        if self.list.current is not None:
+            self._erase(self.list.current, self._read)
 
-    def action_escape(self) -> None:
+    def action_close(self) -> None:
         """Leave the letters, then the list."""
         if self.filter_input.value or self.filter_input.has_focus:
             self.filter_input.value = ""
-            self.rows.focus()
+            self.list.focus()
         else:
-            self.action_close()
-
-    def action_close(self) -> None:
-        """Back to where one was."""
-        self.dismiss(None)
+            super().action_close()

@@ -8,15 +8,15 @@ from cm_tui.model import Episode
 from cm_tui.tui.modes.history.episode_list import EpisodeChooser
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.erase_dialog import EraseDialog
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.resume_agent import resume_agent
 
 
 def choose_episode(screen: HistoryView) -> None:
     """Choose an episode from a list."""
 
-    def chosen(episode: Episode | None) -> None:
-        if episode is not None:
-            open_episode(screen, episode.id)
+    def chosen(episode: Episode) -> None:
+        open_episode(screen, episode.id)
 
     def erase(episode: Episode, after: Callable[[], None]) -> None:
         def erased(gone: Episode) -> None:
@@ -25,7 +25,7 @@ def choose_episode(screen: HistoryView) -> None:
 
         EraseDialog(screen, erased).ask(episode)
 
-    screen.app.push_screen(EpisodeChooser(screen.ask, screen.drop_question, erase), chosen)
+    ask(screen, EpisodeChooser(screen.ask, screen.drop_question, chosen, erase))
     screen.commit_panel.look_for_episodes()
 
 

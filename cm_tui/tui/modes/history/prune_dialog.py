@@ -8,10 +8,9 @@ from typing import Any
 
 from cm_tui.errors import CmError
 from cm_tui.model import PruneReport
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.widgets.text import count, size
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 ALL = "all"
 _AGE = re.compile(r"\d+\s*[hdwmy]", re.IGNORECASE)
@@ -39,11 +38,11 @@ class PruneDialog:
             wrong: what was wrong with the answer before.
         """
 
-        def answered(answer: str | None) -> None:
-            if answer and answer.strip():
+        def answered(answer: str) -> None:
+            if answer.strip():
                 self._count(answer.strip())
 
-        self._screen.app.push_screen(Prompt("Drop history before", value, _HINT, wrong=wrong), answered)
+        ask_line(self._screen, "Drop history before", Line(answered, value, _HINT, wrong=wrong))
 
     def _count(self, answer: str) -> None:
         what = prune_arguments(answer)
@@ -60,11 +59,10 @@ class PruneDialog:
             self._screen.cm.tell(f"There is nothing to drop: {report.note}.")
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._screen.ask("prune", lambda engine: engine.prune(**what), self._dropped)
+        def drop() -> None:
+            self._screen.ask("prune", lambda engine: engine.prune(**what), self._dropped)
 
-        self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
+        confirm(self._screen, question(report), "Drop", drop)
 
     def _dropped(self, report: PruneReport) -> None:
         self._screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")

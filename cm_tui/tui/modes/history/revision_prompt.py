@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cm_tui.errors import CmError
 from cm_tui.model import Drift, ResolvedRevision
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.widgets.text_prompt import Prompt
+from cm_tui.tui.screens.question import Line, ask_line
 
 LAST = "last"
 """Since the person last looked."""
@@ -67,11 +67,11 @@ class RevisionPrompt:
         self._screen.ask("naming", lambda engine: engine.resolve(ref), then, fail)
 
     def _ask(self, title: str, value: str, hint: str, then: Callable[[str], None], wrong: str = "") -> None:
-        def answered(answer: str | None) -> None:
-            if answer and answer.strip():
+        def answered(answer: str) -> None:
+            if answer.strip():
                 then(answer.strip())
 
-        self._screen.app.push_screen(Prompt(title, value, hint, wrong=wrong), answered)
+        ask_line(self._screen, title, Line(answered, value, hint, wrong=wrong))
 
 
 def _words(error: CmError) -> str:

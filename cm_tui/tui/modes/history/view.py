@@ -69,7 +69,6 @@ class HistoryView(ModeScreen):
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
         self.commits.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
-        super().on_mount()
 
     def keep(self) -> None:
         """The tab."""

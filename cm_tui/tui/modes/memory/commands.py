@@ -20,7 +20,7 @@ from cm_tui.tui.modes.memory.edits import (
     move_note,
 )
 from cm_tui.tui.modes.memory.merging import merge
-from cm_tui.tui.modes.memory.query import SHOWS, with_field
+from cm_tui.tui.modes.memory.query import SHOWS
 from cm_tui.tui.modes.memory.reasons import (
     cannot_accept,
     cannot_edit,
@@ -50,16 +50,17 @@ from cm_tui.tui.modes.memory.writing import (
     write_into_note,
 )
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
 from cm_tui.tui.screens.undo_commands import undo_last
+from cm_tui.tui.state.filter_line import with_field
 
 
-def find(screen: MemoryView) -> None:
+def find_item(screen: MemoryView) -> None:
     """Type what is looked for."""
-    screen.unzoom()
     if screen.is_asking:
         screen.end_asking()
-    screen.filter_input.focus()
+    find(screen)
 
 
 def read(screen: MemoryView) -> None:
@@ -199,7 +200,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read", "Go into the text under the cursor, and there open the code that a line names; esc leads back", read, palette=False,
             blocked=nothing_to_read),
-    Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
+    Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find_item,
             blocked=not_open),
     Command("memory.accept", "plus", "Accept", "Accept what the agent proposes, or approve the Rule that waits for you",
             partial(answer_proposal, accept=True), bar=False, shown=lambda screen: cannot_accept(screen) is None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
@@ -12,20 +14,22 @@ from cm_tui.tui.modes.memory.groups import key_of
 from cm_tui.tui.modes.memory.signs import name_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import tell_note, whole_text
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack
+from cm_tui.tui.screens.question import Line, ask_line
+from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import elide_end, one_line
-from cm_tui.tui.widgets.text_prompt import Prompt
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
 
 _LONGEST = 60
 
 
 def flip_pin(screen: MemoryView, entry: Entry) -> None:
     """Pin an entry, or not any more."""
-    edit = EntryEdit(pinned=not entry.pinned)
-    change(screen, entry, edit)
+    change(screen, entry, EntryEdit(pinned=not entry.pinned))
 
 
 def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
@@ -35,66 +39,44 @@ def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
 
 def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
     """Change an entry, say what was done, and show it."""
-    do_undoable(
-        screen,
-        lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
-        partial(_changed, screen),
-        title=title_of(entry),
-    )
+    _change(screen, entry, lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope))
+
+
+def _change(screen: MemoryView, item: Entry | Note, call: Callable[[Engine], MemoryChange]) -> None:
+    do_undoable(screen, call, partial(_changed, screen), title=title_of(item))
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
     """Approve a Rule as it is shown, after a confirmation: agents get it as an instruction."""
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            do_undoable(
-                screen, lambda engine: engine.approve_entry(entry), partial(_changed, screen), title=title_of(entry)
-            )
-
-    screen.app.push_screen(_rule_confirmation(entry, "Approve"), answered)
+    _confirm_rule(screen, entry, "Approve", lambda: _change(screen, entry, lambda engine: engine.approve_entry(entry)))
 
 
-def _rule_confirmation(entry: Entry, yes: str) -> ConfirmScreen:
-    """Return the dialog that shows the whole text of a Rule before agents get it as an instruction."""
+def _confirm_rule(screen: MemoryView, entry: Entry, yes: str, then: Callable[[], None]) -> None:
+    """Show the whole text of a Rule before agents get it as an instruction."""
     text = entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
     where = "all your projects" if entry.scope == "user" else "this project"
-    return ConfirmScreen(f"Have agents follow this Rule in {where}? u undoes it.", yes, text=text)
+    ask(screen, f"Have agents follow this Rule in {where}? u undoes it.", yes, then, detail=text)
 
 
 def forget(screen: MemoryView, item: Entry | Note) -> None:
     """Forget an entry, or bring one back that was forgotten; delete a note after a question."""
     if isinstance(item, Entry):
         back = item.forgotten is not None
-        do_undoable(
-            screen,
-            lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope),
-            partial(_changed, screen),
-            title=title_of(item),
-        )
+        _change(screen, item, lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope))
         return
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
+    def delete() -> None:
+        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
 
-    words = f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back."
-    screen.app.push_screen(ConfirmScreen(words, "Delete"), answered)
+    ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back.", "Delete", delete)
 
 
 def move_entry(screen: MemoryView, entry: Entry) -> None:
     """Move an entry to the other scope after a question: what holds in all projects is given in all of them."""
     to: Scope = "project" if entry.scope == "user" else "user"
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            do_undoable(
-                screen, lambda engine: engine.move_entry(entry.id, to), partial(_changed, screen), title=title_of(entry)
-            )
-
     place = "all your projects" if to == "user" else "this project alone"
     words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu undoes it."
-    screen.app.push_screen(ConfirmScreen(words, "Move"), answered)
+    ask(screen, words, "Move", lambda: _change(screen, entry, lambda engine: engine.move_entry(entry.id, to)))
 
 
 # --- what is stale ---
@@ -104,23 +86,16 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
     """Write new names in the place of old ones, after a question that says which."""
 
     def found(would: MemoryChange) -> None:
-        def answered(yes: bool | None) -> None:
-            if yes:
-                do_undoable(
-                    screen, lambda engine: engine.fix_stale(entry.id), partial(_changed, screen), title=title_of(entry)
-                )
-
         words = one_line(would.words)
-        screen.app.push_screen(ConfirmScreen(f"{words[:1].upper()}{words[1:]}.", "Write that"), answered)
+        fix = partial(_change, screen, entry, lambda engine: engine.fix_stale(entry.id))
+        ask(screen, f"{words[:1].upper()}{words[1:]}.", "Write that", fix)
 
     screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
 
 
 def confirm(screen: MemoryView, item: Entry | Note) -> None:
     """Say that what names something gone is true all the same."""
-    do_undoable(
-        screen, lambda engine: engine.confirm_stale(path_of(item)), partial(_changed, screen), title=title_of(item)
-    )
+    _change(screen, item, lambda engine: engine.confirm_stale(path_of(item)))
 
 
 def move_note(screen: MemoryView, note: Note) -> None:
@@ -131,16 +106,13 @@ def move_note(screen: MemoryView, note: Note) -> None:
             screen.pending = key_of(change.note)
         tell_note(screen, change)
 
-    def answered(name: str | None) -> None:
-        if name is not None and name.strip() != note.id:
+    def named(name: str) -> None:
+        if name.strip() != note.id:
             do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about={note.id: ""})
 
     hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
-    screen.app.push_screen(Prompt("Move the note to", note.id, hint, _no_name), answered)
-
-
-def _no_name(answer: str) -> str | None:
-    return None if answer.strip() else "Give it a name."
+    line = Line(named, note.id, hint, lambda name: None if name.strip() else "Give it a name.")
+    ask_line(screen, "Move the note to", line)
 
 
 def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
@@ -151,18 +123,16 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
             screen.pending = ("entry", change.id)
         _changed(screen, change)
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
+    def do() -> None:
+        do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
 
-    if accept and proposal.after is not None and proposal.after.category == "Rule":
-        screen.app.push_screen(_rule_confirmation(proposal.after, "Accept"), answered)
-        return
-    if accept:
-        answered(True)
-        return
-    words = f"Decline “{elide_end(name_of(proposal), _LONGEST)}”?\n\nNothing is changed, and the proposal goes."
-    screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
+    if not accept:
+        words = f"Decline “{elide_end(name_of(proposal), _LONGEST)}”?\n\nNothing is changed, and the proposal goes."
+        ask(screen, words, "Decline", do)
+    elif proposal.after is not None and proposal.after.category == "Rule":
+        _confirm_rule(screen, proposal.after, "Accept", do)
+    else:
+        do()
 
 
 def _changed(screen: MemoryView, change: MemoryChange) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from textual.content import Content
 
@@ -21,6 +21,10 @@ class HitList(RowList[Hit]):
     row_height = 2
     authors: Mapping[str, Author | None] = {}
     """Who wrote what is listed, by path, as far as that is known."""
+
+    def key_of(self, row: Hit) -> Hashable:
+        """Return its passage."""
+        return row.passage
 
     def draw_line(self, row: Hit, line: int, width: int) -> Content:
         """One of the two lines."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.message import Message
 
 from cm_tui.model import Entry, Note
 from cm_tui.model.dates import age, local_day
@@ -62,25 +61,10 @@ def rows_of(inventory: Inventory) -> list[Row]:
 
 
 class ItemList(RowList[Row]):
-    """Rows with a cursor that stands on no heading; asks for rows that come on screen and are not read yet."""
+    """Rows below headings; asks for rows that come on screen and are not read yet."""
 
-    class Wanted(Message):
-        """Rows of a group are on screen, or under the cursor, that were not read yet."""
-
-        def __init__(self, group: Group, many: int) -> None:
-            super().__init__()
-            self.group = group
-            self.many = many
-            """How many of its rows, from the first."""
-
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(empty=empty, id=id)
-        self.marks = Marks()
-        """What rows are marked with, as far as that was asked."""
-        self._heads: dict[Group, int] = {}
-        """Where the heading of each group is."""
-        self._wanted: set[Group] = set()
-        """Groups of which more was asked for since these rows came."""
+    marks = Marks()
+    """What rows are marked with, as far as that was asked."""
 
     @property
     def item(self) -> Item | None:
@@ -88,39 +72,21 @@ class ItemList(RowList[Row]):
         row = self.current
         return row.item if isinstance(row, ItemRow) else None
 
-    def show(self, rows: Sequence[Row], empty: str) -> None:
-        """Show other rows, with the cursor on what it was on; where that is gone, on what is in its place."""
-        here, place = self.item, self.cursor
-        if here is not None:
-            place = self.place_of(key_of(here), rows) or place
-        self.set_rows(rows, cursor=place, empty=empty)
+    def is_heading(self, row: Row) -> bool:
+        """Return whether a row is the name of a group."""
+        return isinstance(row, HeadingRow)
 
-    @staticmethod
-    def place_of(key: tuple[str, str], rows: Sequence[Row]) -> int | None:
-        """Return where an item is among rows."""
-        return next(
-            (place for place, row in enumerate(rows) if isinstance(row, ItemRow) and key_of(row.item) == key), None
-        )
+    def key_of(self, row: Row) -> Hashable:
+        """Return the name of an item, or of a group."""
+        return key_of(row.item) if isinstance(row, ItemRow) else row.group if self.is_heading(row) else None
 
-    def set_rows(self, rows: Sequence[Row], *, cursor: int = 0, empty: str | None = None) -> None:
-        """Show other rows; a cursor on a heading goes to the row below it."""
-        self._heads = {row.group: place for place, row in enumerate(rows) if isinstance(row, HeadingRow)}
-        self._wanted.clear()
-        cursor = min(cursor, len(rows) - 1)
-        if 0 <= cursor < len(rows) and isinstance(rows[cursor], HeadingRow):
-            cursor += 1
-        super().set_rows(rows, cursor=cursor, empty=empty)
-
-    def validate_cursor(self, cursor: int) -> int:
-        """Keep it on a row that is no heading: beyond one, in the direction in which it goes."""
-        cursor = super().validate_cursor(cursor)
-        if self._rows and isinstance(self._rows[cursor], HeadingRow):
-            return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
-        return cursor
+    def read_of(self, group: Group, many: int) -> int:
+        """Return how many rows of a group are among the first rows of the list."""
+        return many - 1 - (self.place_of(group) or 0)
 
     def jump(self, by: int) -> None:
         """Go to the first row of the group after this one, or before it."""
-        heads = sorted(self._heads.values())
+        heads = [place for place, row in enumerate(self.rows) if self.is_heading(row)]
         if by > 0:
             goal = next((place for place in heads if place > self.cursor), None)
         else:
@@ -135,8 +101,7 @@ class ItemList(RowList[Row]):
         if isinstance(row, HeadingRow):
             return _heading(row, width)
         if isinstance(row, UnreadRow):
-            self._want(row.group)
-            return Content.styled("   …", "$muted")
+            return self.want(row.group)
         item, signs = row.item, signs_of(row.item, self.marks)
         if isinstance(item, Entry):
             return _entry(item, signs, width)
@@ -144,12 +109,6 @@ class ItemList(RowList[Row]):
             return _note(item, signs, width)
         return _line(signs, f"{one_line(item.agent) or 'an agent'}: {item.kind}", _flat(item.words),
                      age(time.time() - item.time), width)  # fmt: skip
-
-    def _want(self, group: Group) -> None:
-        if group not in self._wanted:
-            self._wanted.add(group)
-            last = max(self.cursor, self.scroll_offset.y + self.size.height)
-            self.post_message(self.Wanted(group, last - self._heads[group]))
 
 
 def _heading(row: HeadingRow, width: int) -> Content:

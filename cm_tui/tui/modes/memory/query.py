@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import get_args
 
 from cm_tui.model import Scope
 from cm_tui.tui.modes.memory.groups import GROUPS, KINDS
-from cm_tui.tui.state.filter_line import pieces_of
+from cm_tui.tui.state.filter_line import one_of, read_fields
 
 SHOWS = ("entries", "notes")
 STATES = ("pinned", "held", "stale", "double", "never", "unapproved", "problem", "forgotten")
@@ -17,7 +16,6 @@ STATES = ("pinned", "held", "stale", "double", "never", "unapproved", "problem",
 _OF_BOTH = frozenset({"stale"})
 _OF_NOTES = frozenset({"problem"})
 _KNOWN = {"show": SHOWS, "kind": KINDS, "scope": get_args(Scope), "state": STATES}
-_MANY = frozenset({"kind"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +44,7 @@ class MemoryFilter:
 
 def read_line(text: str) -> tuple[MemoryFilter, str]:
     """Parse a filter line; return the filter and the problems, without invalid terms."""
-    found: dict[str, list[str]] = {field: [] for field in _KNOWN}
-    words, wrong = [], []
-    for piece in pieces_of(text):
-        field, colon, value = piece.partition(":")
-        field = field.lower()
-        if not colon or field not in _KNOWN:
-            words.append(piece.replace('"', ""))
-            continue
-        for one in value.lower().split(",") if field in _MANY else [value.lower()]:
-            if one in _KNOWN[field]:
-                found[field].append(one)
-            elif one:
-                wrong.append(f"{field}: there is no {one[:40]!r}. One of {', '.join(_KNOWN[field])}.")
-    return (
-        MemoryFilter(
-            " ".join(words), _last(found["show"]), tuple(dict.fromkeys(found["kind"])), _last(found["scope"]),
-            _last(found["state"]),
-        ),
-        " ".join(wrong),
-    )  # fmt: skip
-
-
-def with_field(text: str, field: str, value: str) -> str:
-    """Return a line in which a field has another value, or, where that is empty, none."""
-    kept = [one for one in pieces_of(text) if not one.lower().startswith(f"{field}:")]
-    return " ".join([*kept, f"{field}:{value}"] if value else kept)
-
-
-def _last(values: Iterable[str]) -> str:
-    return next(reversed([*values]), "")
+    words, found, wrong = read_fields(text, _KNOWN, many=("kind",))
+    return MemoryFilter(
+        words, one_of(found["show"]), found["kind"], one_of(found["scope"]), one_of(found["state"])
+    ), wrong

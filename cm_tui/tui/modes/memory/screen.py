@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events, on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.memory.commands import MEMORY_COMMANDS, read
 from cm_tui.tui.modes.memory.hit_list import HitList
 from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.view import TYPING, MemoryView
+from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.list_mode import TYPING
 from cm_tui.tui.screens.named_code import open_names
 from cm_tui.tui.widgets.prose import ProseList
 
@@ -28,33 +29,11 @@ class MemoryScreen(MemoryView):
         "agents may not do by themselves waits on top until you accept or decline it. u takes your last change back."
     )
     ZOOMS = ("item-panel", "memory-list-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(MEMORY_COMMANDS),
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_list", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MEMORY_COMMANDS)
 
     def mode_commands(self) -> tuple[Command[MemoryView], ...]:
         """Everything that the memory mode can do."""
         return MEMORY_COMMANDS
-
-    # --- the filter ---
-
-    @on(Input.Changed, "#memory-filter")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.ask_anew(delay=TYPING)
-        self.remember()
-
-    @on(Input.Submitted, "#memory-filter")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_into_list()
-
-    def action_into_list(self) -> None:
-        """Down from the input goes into the list."""
-        if self.focused in (self.filter_input, self.question_input):
-            self.list_shown.focus()
 
     # --- the list ---
 
@@ -71,11 +50,6 @@ class MemoryScreen(MemoryView):
     def _asked(self, event: Input.Changed) -> None:
         event.stop()
         self.question.ask(self.question_input.value.strip(), delay=TYPING)
-
-    @on(Input.Submitted, "#memory-question")
-    def _take_answer(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_into_list()
 
     @on(HitList.Highlighted, "#memory-hits")
     def _came_to_hit(self, event: HitList.Highlighted) -> None:
@@ -104,7 +78,7 @@ class MemoryScreen(MemoryView):
     @on(ItemList.Wanted)
     def _rows_wanted(self, event: ItemList.Wanted) -> None:
         event.stop()
-        self.stock.read_on(event.group.key, event.many)
+        self.stock.read_on(event.group.key, self.items.read_of(event.group, event.many))
 
     @on(ItemPanel.Shown)
     def _shown(self, event: ItemPanel.Shown) -> None:
@@ -115,19 +89,3 @@ class MemoryScreen(MemoryView):
     def _focus_moved(self, event: events.DescendantFocus) -> None:
         """Where there is room for one of the two, the one with the focus is on screen."""
         self.set_class(event.widget is self.panel.prose, "-in-text")
-        self.refresh_keys()
-
-    # --- back ---
-
-    def action_escape(self) -> None:
-        """Leave zoom, then the input or the text, then the question, then the filter."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif self.focused in (self.filter_input, self.question_input, self.panel.prose):
-            self.list_shown.focus()
-        elif self.is_asking:
-            self.end_asking()
-        elif self.filter_input.value:
-            self.filter_input.value = ""
-        else:
-            self.items.focus()

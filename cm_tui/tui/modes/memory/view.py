@@ -22,9 +22,9 @@ from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.question import Question
+from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import OpenMemory
-from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.undo import undo_earlier
+from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
@@ -32,8 +32,6 @@ from cm_tui.tui.widgets.text import count, one_line
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
-TYPING = 0.12
-"""Seconds without a key after which letters are looked for."""
 ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
 NOTHING = (
     "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
@@ -41,10 +39,10 @@ NOTHING = (
 )
 
 
-class MemoryView(ModeScreen):
+class MemoryView(ListMode):
     """Keeps filter, list and panel in step with each other, and with what is on disk."""
 
-    UNDOES_EARLIER = True
+    FILTER, PROBLEM = "memory-filter", "memory-problem"
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,20 +76,10 @@ class MemoryView(ModeScreen):
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
-        text = self.cm.state.of(self.MODE).get("filter")
-        if isinstance(text, str):
-            with self.prevent(Input.Changed):
-                self.filter_input.value = text
-            self.stock.where, self._wrong = read_line(text)
+        self.stock.where, self._wrong = read_line(self.fill_filter(self.cm.state.of(self.MODE).get("filter")))
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
-        super().on_mount()
-
-    def keep(self) -> None:
-        """The filter."""
-        super().keep()
-        self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
 
     # --- parts ---
 
@@ -99,11 +87,6 @@ class MemoryView(ModeScreen):
     def where(self) -> MemoryFilter:
         """What the line of the filter asks for."""
         return self.stock.where
-
-    @property
-    def filter_input(self) -> Input:
-        """Where the filter is typed."""
-        return self.query_one("#memory-filter", Input)
 
     @property
     def items(self) -> ItemList:
@@ -142,6 +125,18 @@ class MemoryView(ModeScreen):
         """The list that is on screen."""
         return self.hits if self.is_asking else self.items
 
+    @property
+    def text_shown(self) -> ProseList:
+        """The text of the item."""
+        return self.panel.prose
+
+    def step_back(self) -> bool:
+        """List everything again after a question."""
+        was_asking = self.is_asking
+        if was_asking:
+            self.end_asking()
+        return was_asking
+
     def begin_to_ask(self) -> None:
         """Ask in words."""
         self.add_class("-asking")
@@ -168,8 +163,8 @@ class MemoryView(ModeScreen):
         else:
             empty = "Nothing answers that." if question.query else ASK
         here = self.hits.current
-        place = next((n for n, hit in enumerate(hits) if here is not None and hit.passage == here.passage), 0)
-        self.hits.set_rows(hits, cursor=place, empty=empty)
+        place = self.hits.place_of(here.passage, hits) if here is not None else None
+        self.hits.set_rows(hits, cursor=place or 0, empty=empty)
         if not hits and self.is_asking:
             self.panel.clear("")
             self.explain(None)
@@ -222,9 +217,8 @@ class MemoryView(ModeScreen):
         if self.is_asking:
             self.end_asking()
         kind = "show:notes" if message.kind == "note" else "show:entries"
-        with self.prevent(Input.Changed):
-            # Its id finds it, however many there are.
-            self.filter_input.value = f"{kind} {message.name}"
+        # Its id finds it, however many there are.
+        self.fill_filter(f"{kind} {message.name}")
         self.ask_anew()
 
     def ask_anew(self, *, delay: float = 0.0) -> None:
@@ -238,11 +232,7 @@ class MemoryView(ModeScreen):
         self.stock.read()
 
     def _failed(self, error: CmError) -> None:
-        """Say why nothing can be read; what is on screen stays where only the daemon is gone."""
-        if self.stock.found is None:
-            self.items.set_rows((), empty=f"✖ {error.message} {error.hint}".strip())
-        else:
-            self.cm.tell_error(error)
+        self.show_failure_in(self.items, error, is_read=self.stock.found is not None)
 
     def told(self, words: str, *, undoable: bool) -> None:
         """Say what was done, and show what there is then."""
@@ -250,26 +240,15 @@ class MemoryView(ModeScreen):
         self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u undoes it' if undoable else ''}.")
         self.reload()
 
-    def undo_earlier(self) -> None:
-        """Undo the user's last change of the project."""
-        undo_earlier(self)
-
-    def show_undone(self) -> None:
-        """List what there is now."""
-        self.reload()
-
     # --- showing ---
 
     def _say(self, wrong: str) -> None:
         """Show the filter's problems and the list's warnings."""
-        words = "\n".join([*([wrong] if wrong else []), *(self.stock.found.notes if self.stock.found else ())])
-        problem = self.query_one("#memory-problem", Static)
-        problem.update(Content(words))
-        problem.display = bool(words)
+        self.say_problem(wrong, *(self.stock.found.notes if self.stock.found else ()))
 
     def _take(self, found: Inventory) -> None:
         rows = rows_of(found)
-        self.items.show(rows, self._empty_text())
+        self.items.refill(rows, empty=self._empty_text())
         self._come_to_pending()
         if not rows and not self.is_asking:
             self.panel.clear("")
@@ -280,7 +259,7 @@ class MemoryView(ModeScreen):
 
     def _come_to_pending(self) -> None:
         """Put the cursor on what it is to come to, where that is listed by now."""
-        if self.pending is not None and (place := self.items.place_of(self.pending, self.items.rows)) is not None:
+        if self.pending is not None and (place := self.items.place_of(self.pending)) is not None:
             self.items.cursor = place
             self.pending = None
 

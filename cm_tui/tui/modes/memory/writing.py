@@ -14,13 +14,14 @@ from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteCha
 from cm_tui.tui.modes.memory.groups import key_of
 from cm_tui.tui.modes.memory.note_dialogs import (
     ConflictLines,
-    ConflictScreen,
     NoteEditScreen,
+    conflict_question,
     lines_of,
 )
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
 from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
+from cm_tui.tui.screens.question import ask
 from cm_tui.tui.screens.undo import do_undoable, written
 from cm_tui.tui.screens.writing import Answer, words_of_error
 from cm_tui.tui.terminal.editor import edit_over
@@ -215,12 +216,12 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
             tell_note(screen, change)
             return
 
-        def decided(choice: Decision | None) -> None:
+        def decided(choice: Decision) -> None:
             if choice:
                 _write(screen, name, base, text, choice, answer)
             else:
                 answer("Not saved yet: the file was changed in the same lines. ctrl+s shows both sides again.")
 
-        screen.app.push_screen(ConflictScreen(name, lines), decided)
+        ask(screen, conflict_question(name, lines, decided))
 
     do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)), of=lambda told: told[0])

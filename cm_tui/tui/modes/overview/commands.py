@@ -6,8 +6,8 @@ from cm_tui.counts import count, noun
 from cm_tui.tui.modes.overview.view import OverviewView
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenReview, ReadEpisode
+from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.screens.skipped_files import list_skipped
 
 
@@ -59,13 +59,8 @@ def reopen(screen: OverviewView) -> None:
 
 def ask_rebuild(screen: OverviewView) -> None:
     """Rebuild the index after a confirmation."""
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            _rebuild(screen)
-
     question = "Delete this project's index and rebuild it? Nothing else changes."
-    screen.app.push_screen(ConfirmScreen(question, "Rebuild"), answered)
+    confirm(screen, question, "Rebuild", lambda: _rebuild(screen))
 
 
 def _nothing_to_import(screen: OverviewView) -> str | None:
@@ -96,12 +91,7 @@ def rescue(screen: OverviewView) -> None:
         f"{soon if number else ''}Keep private copies of the transcripts of all projects, compressed, in cm's own folder? "
         "What is never recorded is not copied; nothing of the agents' is changed."
     )
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.cm.session_import.rescue()
-
-    screen.app.push_screen(ConfirmScreen(question, "Keep copies"), answered)
+    confirm(screen, question, "Keep copies", screen.cm.session_import.rescue)
 
 
 def import_sessions(screen: OverviewView) -> None:

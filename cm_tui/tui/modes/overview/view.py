@@ -74,7 +74,6 @@ class OverviewView(ModeScreen):
         ):  # fmt: skip
             self.query_one(f"#ov-{name}").border_title = title
         self.query_one("#overview").focus()
-        super().on_mount()
         self.set_interval(EVERY, self._tick)
 
     def project_changed(self) -> None:

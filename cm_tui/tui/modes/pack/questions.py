@@ -8,31 +8,31 @@ from functools import partial
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.view import PackView
 from cm_tui.tui.screens.input_parsing import number_in, span_in
+from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.widgets.text import one_line
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 
 def edit_lines(screen: PackView) -> None:
     """Ask for first and last line of the piece under the cursor."""
     request = screen.current
 
-    def done(answer: str | None) -> None:
-        if answer is not None and (span := span_in(answer)):
+    def done(answer: str) -> None:
+        if span := span_in(answer):
             screen.draft.set_lines(screen.pieces.cursor, *span)
 
     def check(text: str) -> str | None:
         return None if span_in(text) else "Give two lines, such as 10-42."
 
     lines = f"{request.start_line}-{request.end_line}"
-    screen.app.push_screen(Prompt("First and last line", lines, one_line(request.path), check), done)
+    ask_line(screen, "First and last line", Line(done, lines, one_line(request.path), check))
 
 
 def set_budget(screen: PackView) -> None:
     """Ask for the budget."""
 
-    def done(answer: str | None) -> None:
-        before, after = screen.draft.budget, number_in(answer or "")
+    def done(answer: str) -> None:
+        before, after = screen.draft.budget, number_in(answer)
         if not after or after == before:
             return
         put(after)
@@ -49,7 +49,7 @@ def set_budget(screen: PackView) -> None:
         return None if number_in(text) else "Give a number, such as 4000 or 8k."
 
     hint = "An estimate: see the guide on packs."
-    screen.app.push_screen(Prompt("Budget in tokens", str(screen.draft.budget), hint, check), done)
+    ask_line(screen, "Budget in tokens", Line(done, str(screen.draft.budget), hint, check))
 
 
 def _put_back(put: Callable[[], None], _: object, finish: Finish) -> None:
@@ -60,23 +60,22 @@ def _put_back(put: Callable[[], None], _: object, finish: Finish) -> None:
 def edit_question(screen: PackView) -> None:
     """Ask for the question that stands first."""
 
-    def done(answer: str | None) -> None:
-        if answer is not None:
-            screen.draft.change(screen.draft.items, question=answer.strip())
+    def done(answer: str) -> None:
+        screen.draft.change(screen.draft.items, question=answer.strip())
 
     hint = "Stands first in the Markdown; may be empty."
-    screen.app.push_screen(Prompt("Question", screen.draft.question, hint), done)
+    ask_line(screen, "Question", Line(done, screen.draft.question, hint))
 
 
 def ask_question(screen: PackView) -> None:
     """Ask for a question and choose what answers it."""
 
-    def done(answer: str | None) -> None:
-        if answer and answer.strip():
+    def done(answer: str) -> None:
+        if answer.strip():
             _choose_pieces(screen, answer.strip())
 
     hint = "The best pieces for it take the place of these; u brings these back."
-    screen.app.push_screen(Prompt("Ask", screen.draft.question, hint), done)
+    ask_line(screen, "Ask", Line(done, screen.draft.question, hint))
 
 
 def _choose_pieces(screen: PackView, question: str) -> None:

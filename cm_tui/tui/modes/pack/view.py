@@ -69,7 +69,6 @@ class PackView(ModeScreen):
         if isinstance(question, str):
             self.cm.pack_selection.question = question
         self.pieces.focus()
-        super().on_mount()
         self.pack_selection_changed()
 
     def keep(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cm_tui.tui.modes.review.listing import choose_kind, copy, find, next_state, read, switch_to_topics
+from cm_tui.tui.modes.review.listing import choose_kind, copy, next_state, read, switch_to_topics
 from cm_tui.tui.modes.review.passes import run_pass, stop_pass
 from cm_tui.tui.modes.review.proposal_commands import (
     approve,
@@ -40,6 +40,7 @@ from cm_tui.tui.modes.review.reasons import (
 from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.undo_commands import undo_last
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
 from cm_tui.tui.modes.review.inbox import Inbox, read_inbox
-from cm_tui.tui.modes.review.proposal_commands import follow
-from cm_tui.tui.modes.review.query import SHOWN, InboxFilter, with_field
+from cm_tui.tui.modes.review.proposal_commands import ChoiceRow, choose, follow
+from cm_tui.tui.modes.review.query import SHOWN, InboxFilter
 from cm_tui.tui.modes.review.signs import kind_of, kind_words
 from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.text import count
-
-
-def find(screen: ReviewView) -> None:
-    """Type what is looked for."""
-    screen.unzoom()
-    screen.filter_input.focus()
 
 
 def next_state(screen: ReviewView) -> None:
@@ -40,12 +34,10 @@ def choose_kind(screen: ReviewView) -> None:
         rows += [
             ChoiceRow(kind, f"{kind_words(kind)}  kind:{kind}", f"{number:,}") for kind, number in many.most_common()
         ]
-        value = chosen_now[0] if chosen_now else ""
-        screen.app.push_screen(ChooseDialog("Which kind?", rows, value=value), chosen)
+        choose(screen, "Which kind?", rows, chosen, value=chosen_now[0] if chosen_now else "")
 
-    def chosen(kind: str | None) -> None:
-        if kind is not None:
-            screen.filter_input.value = with_field(screen.filter_input.value, "kind", kind)
+    def chosen(kind: str) -> None:
+        screen.filter_input.value = with_field(screen.filter_input.value, "kind", kind)
 
     screen.ask("kinds", lambda engine: read_inbox(engine, where, MOST_ROWS), got)
 

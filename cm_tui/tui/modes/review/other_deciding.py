@@ -12,9 +12,9 @@ from cm_tui.tui.modes.review.deciding import came_back
 from cm_tui.tui.modes.review.inbox import key_of
 from cm_tui.tui.modes.review.others import Other, flat
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import Finish, UndoableChange
@@ -35,13 +35,11 @@ def accept(screen: ReviewView, item: Other) -> None:
     elif isinstance(record, StaleItem):
         _change(screen, item, "✓ fixed", lambda engine: engine.fix_stale(record.path))
     else:
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                _trust(screen, item, record, "trusted", "✓ trusted")
-
-        words = "Trust this entry? Agents may then take it for your own words."
-        screen.app.push_screen(ConfirmScreen(words, "Trust", text=f"{record.title}\n\n{record.content}"), answered)
+        words, text = (
+            "Trust this entry? Agents may then take it for your own words.",
+            f"{record.title}\n\n{record.content}",
+        )
+        ask(screen, words, "Trust", lambda: _trust(screen, item, record, "trusted", "✓ trusted"), detail=text)
 
 
 def decline(screen: ReviewView, item: Other) -> None:
@@ -54,17 +52,16 @@ def decline(screen: ReviewView, item: Other) -> None:
         _trust(screen, item, record, "refused", "✗ excluded")
         return
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            _begin(screen, item, "✗ declined", "")
-            screen.do(
-                lambda engine: engine.decide(record.id, accept=False),
-                partial(_done, screen, item),
-                partial(_failed, screen, item),
-            )
+    def decline_it() -> None:
+        _begin(screen, item, "✗ declined", "")
+        screen.do(
+            lambda engine: engine.decide(record.id, accept=False),
+            partial(_done, screen, item),
+            partial(_failed, screen, item),
+        )
 
     words = f"Decline “{_named(item)}”?\n\nNothing is changed, and the request is removed."
-    screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
+    ask(screen, words, "Decline", decline_it)
 
 
 def confirm(screen: ReviewView, item: Other) -> None:

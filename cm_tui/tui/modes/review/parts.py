@@ -10,16 +10,18 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from cm_tui.tui.modes.review.detail_panel import DetailPanel
+from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel
 from cm_tui.tui.modes.review.proposal_list import ProposalList
 from cm_tui.tui.modes.review.topic_list import TopicList
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 
-class NarratorParts(ModeScreen):
+class NarratorParts(ListMode):
     """The filter above; proposals or topics at the left, what the cursor is on at the right."""
+
+    FILTER, PROBLEM = "review-filter", "review-problem"
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
@@ -31,11 +33,6 @@ class NarratorParts(ModeScreen):
                 yield ProposalList(empty="Reading what is proposed…", id="proposals")
                 yield TopicList(empty="Reading the topics…", id="topics")
             yield DetailPanel(partial(self.cm.tasks.work, topic="review.lines"), id="detail-panel")
-
-    @property
-    def filter_input(self) -> Input:
-        """Where the filter is typed."""
-        return self.query_one("#review-filter", Input)
 
     @property
     def proposals(self) -> ProposalList:
@@ -51,6 +48,11 @@ class NarratorParts(ModeScreen):
     def panel(self) -> DetailPanel:
         """What the cursor is on."""
         return self.query_one(DetailPanel)
+
+    @property
+    def text_shown(self) -> DetailList:
+        """The lines of the panel."""
+        return self.panel.lines
 
     @property
     def on_topics(self) -> bool:

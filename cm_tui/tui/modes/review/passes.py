@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cm_tui.model import ModelCost
 from cm_tui.tui.modes.review.view import ReviewView
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.widgets.text import one_line
 
 
@@ -14,13 +14,8 @@ def run_pass(screen: ReviewView) -> None:
     def told(cost: ModelCost) -> None:
         if not cost.model:
             screen.cm.narrator_run.start()
-            return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                screen.cm.narrator_run.start()
-
-        screen.app.push_screen(ConfirmScreen(cost_words(cost), "Run the pass"), answered)
+        else:
+            confirm(screen, cost_words(cost), "Run the pass", screen.cm.narrator_run.start)
 
     screen.ask("cost", lambda engine: engine.narrator_cost(), told)
 

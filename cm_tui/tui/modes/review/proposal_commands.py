@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from textual.content import Content
 
 from cm_tui.model import (
     Episode,
@@ -15,7 +19,6 @@ from cm_tui.model import (
     TopicMap,
 )
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.review.choose_dialog import ChoiceRow, ChooseDialog
 from cm_tui.tui.modes.review.deciding import decide
 from cm_tui.tui.modes.review.edit_dialog import LineDialog, edited_outside
 from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
@@ -24,15 +27,17 @@ from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
 from cm_tui.tui.modes.review.reject_dialog import FIRST, RejectDialog, with_reason
 from cm_tui.tui.modes.review.signs import kind_words, place_of, title_of
 from cm_tui.tui.modes.review.view import ReviewView
-from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
+from cm_tui.tui.screens.question import ask as ask_for
+from cm_tui.tui.screens.question import confirm as ask_whether
 from cm_tui.tui.screens.writing import Answer
-from cm_tui.tui.widgets.text import count, elide_end
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-_LISTED, _LONGEST = 8, 60
+_LISTED, _LONGEST, _CHOICES = 8, 60, 14
 _NOTES = (
     (".cm/notes/project.md", "of this project"), ("user:preferences.md", "for all your projects"),
 )  # fmt: skip
@@ -88,9 +93,8 @@ def approve_elsewhere(screen: ReviewView) -> None:
     if one is None:
         return
 
-    def chosen(target: str | None) -> None:
-        if target is not None:
-            decide(screen, [one], NarratedDecision("approve", target=target if target != one.target else None))
+    def chosen(target: str) -> None:
+        decide(screen, [one], NarratedDecision("approve", target=target if target != one.target else None))
 
     def got(found: TopicMap) -> None:
         rows = [ChoiceRow(one.target, place_of(one.target), "as it is proposed")]
@@ -98,11 +102,48 @@ def approve_elsewhere(screen: ReviewView) -> None:
         rows += [ChoiceRow(each.id, place_of(each.id), each.title) for each in found.topics if not each.retired]
         known = {row.value: row for row in reversed(rows)}
         typed = "a note, such as topics/router.md or user:style.md"
-        screen.app.push_screen(
-            ChooseDialog("Approve into which note?", [*reversed(known.values())], typed=typed), chosen
-        )
+        choose(screen, "Approve into which note?", [*reversed(known.values())], chosen, typed=typed)
 
     screen.ask("targets", lambda engine: engine.topics(), got)
+
+
+class ChoiceRow(NamedTuple):
+    """Something to choose."""
+
+    value: str
+    words: str
+    more: str = ""
+    """Said at the right."""
+
+
+def choose(
+    screen: ReviewView, title: str, rows: Sequence[ChoiceRow], then: Callable[[str], None], *, value: str = "", typed: str = ""
+) -> None:  # fmt: skip
+    """Choose from a list.
+
+    Args:
+        screen: the mode.
+        title: what is asked.
+        rows: what there is to choose.
+        then: gets the value that is chosen.
+        value: the one that the cursor is on at first.
+        typed: what else can be typed; empty: typed words only narrow the list down.
+    """
+    dialog = ListDialog(
+        f" {title} ", " ⏎ takes it · letters leave what has them · esc leaves ", rows, _draw_choice,
+        lambda row: then(row.value), empty="Nothing has that.", words=" ".join, placeholder=typed or "type to find",
+        typed=(lambda text: ChoiceRow(text, text)) if typed else None, look="small",
+        cursor=next((place for place, row in enumerate(rows) if row.value == value), 0),
+    )  # fmt: skip
+    dialog.list.styles.height = min(_CHOICES, max(1, len(rows)))
+    ask_for(screen, dialog)
+
+
+def _draw_choice(row: ChoiceRow, width: int) -> Content:
+    more = elide_end(one_line(row.more), width // 2)
+    words = elide_path(one_line(row.words), max(4, width - cell_len(more) - 4))
+    gap = " " * max(1, width - cell_len(words) - cell_len(more) - 2)
+    return Content.assemble(" ", (words, "$foreground"), gap, (more, "$muted"), " ")
 
 
 def reject(screen: ReviewView) -> None:
@@ -117,14 +158,12 @@ def reject(screen: ReviewView) -> None:
     given = [str(reason) for reason in known] if isinstance(known, list) else []
     reasons = list(dict.fromkeys([*given, *FIRST]))
 
-    def answered(reason: str | None) -> None:
-        if reason is None:
-            return
+    def answered(reason: str) -> None:
         screen.cm.state.of(screen.MODE)["reasons"] = with_reason(given, reason)
         screen.remember()
         decide(screen, [one], NarratedDecision("reject", reason))
 
-    screen.app.push_screen(RejectDialog(title_of(one), reasons), answered)
+    ask_for(screen, RejectDialog(title_of(one), reasons, answered))
 
 
 def defer(screen: ReviewView) -> None:
@@ -148,12 +187,8 @@ def approve_kind(screen: ReviewView) -> None:
         if not fit:
             screen.cm.refuse("Approve all: each of them is to be looked at by itself")
             return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                decide(screen, fit, NarratedDecision("approve"))
-
-        screen.app.push_screen(ConfirmScreen(_all_words(one.kind, fit, left), "Approve all"), answered)
+        words = _all_words(one.kind, fit, left)
+        ask_whether(screen, words, "Approve all", lambda: decide(screen, fit, NarratedDecision("approve")))
 
     screen.ask("kind", lambda engine: engine.narrated(where, limit=MOST_ROWS), got)
 

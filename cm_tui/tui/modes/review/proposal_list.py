@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.message import Message
 
 from cm_tui.model import NarratedProposal
 from cm_tui.model.dates import age
@@ -39,19 +38,8 @@ def sure_bar(share: float, width: int) -> Content:
 class ProposalList(RowList[Row]):
     """Rows of one line or two, as there is room; asks for rows that come on screen and are not read yet."""
 
-    class Wanted(Message):
-        """Rows are on screen, or under the cursor, that were not read yet."""
-
-        def __init__(self, many: int) -> None:
-            super().__init__()
-            self.many = many
-            """How many, from the first."""
-
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(empty=empty, id=id)
-        self.refused: Collection[Key] = ()
-        """Items that could not be decided as they were shown."""
-        self._is_wanted = False
+    refused: Collection[Key] = ()
+    """Items that could not be decided as they were shown."""
 
     @property
     def item(self) -> Item | None:
@@ -59,35 +47,19 @@ class ProposalList(RowList[Row]):
         row = self.current
         return None if isinstance(row, UnreadRow) else row
 
-    def show(self, items: Sequence[Item], total: int, empty: str, *, at: Key | None = None) -> None:
-        """Show other rows, with the cursor on an item; where that is gone, on what is in its place."""
-        here = at or (key_of(self.item) if self.item is not None else None)
-        place = next((place for place, item in enumerate(items) if key_of(item) == here), self.cursor)
-        self._is_wanted = False
-        self.set_rows([*items, *[UnreadRow()] * (total - len(items))], cursor=place, empty=empty)
-
-    def set_lines(self, lines: int) -> None:
-        """Draw rows of so many lines."""
-        if lines != self.row_height:
-            self.row_height = lines
-            self.set_rows(self.rows, cursor=self.cursor)
+    def key_of(self, row: Row) -> Key | None:
+        """Return the name of an item."""
+        return None if isinstance(row, UnreadRow) else key_of(row)
 
     # --- drawing ---
 
     def draw_line(self, row: Row, line: int, width: int) -> Content:
         """One line of a row."""
         if isinstance(row, UnreadRow):
-            self._want()
-            return Content.styled("   …" if line == 0 else "", "$muted")
+            return self.want() if line == 0 else Content("")
         if self.row_height == 1:
             return self._whole(row, width)
         return self._said(row, width) if line == 0 else self._facts(row, width)
-
-    def _want(self) -> None:
-        if not self._is_wanted:
-            self._is_wanted = True
-            last = max(self.cursor, self.row_at(self.size.height))
-            self.post_message(self.Wanted(last + 1))
 
     def _sign(self, row: Item) -> Content:
         whose = OF_USER if isinstance(row, NarratedProposal) and row.scope == "user" else (" ", "")

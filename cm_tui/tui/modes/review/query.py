@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from cm_tui.model import FactKind, NarratedFilter, NarratedState
-from cm_tui.tui.state.filter_line import pieces_of
+from cm_tui.tui.state.filter_line import one_of, read_fields
 
 WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
 """Kinds of other sources: an agent's request about an entry, a memory that names missing code, an entry of the clone."""
@@ -49,31 +49,5 @@ class InboxFilter:
 
 def read_line(text: str) -> tuple[InboxFilter, str]:
     """Parse a filter line; return the filter and the problems, without invalid terms."""
-    words: list[str] = []
-    wrong: list[str] = []
-    kinds: list[str] = []
-    state = _WAITING
-    for piece in pieces_of(text):
-        field, colon, value = piece.partition(":")
-        field, value = field.lower(), value.lower()
-        if not colon or field not in ("kind", "state"):
-            words.append(piece.replace('"', ""))
-        elif field == "kind":
-            for one in filter(None, value.split(",")):
-                (kinds if one in KINDS else wrong).append(one if one in KINDS else _unknown(field, one, KINDS))
-        elif value in STATES:
-            state = value
-        elif value:
-            wrong.append(_unknown(field, value, STATES))
-    return InboxFilter(" ".join(words), tuple(dict.fromkeys(kinds)), state), " ".join(wrong)
-
-
-def with_field(text: str, field: str, value: str) -> str:
-    """Return a line in which a field has another value, or, where that is empty, none."""
-    kept = [one for one in pieces_of(text) if not one.lower().startswith(f"{field}:")]
-    return " ".join([*kept, f"{field}:{value}"] if value else kept)
-
-
-def _unknown(field: str, value: str, known: object) -> str:
-    names = ", ".join(known) if isinstance(known, tuple | dict) else ""
-    return f"{field}: there is no {value[:40]!r}. One of {names}."
+    words, found, wrong = read_fields(text, {"kind": KINDS, "state": STATES}, many=("kind",))
+    return InboxFilter(words, found["kind"], one_of(found["state"], _WAITING)), wrong

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -47,36 +46,37 @@ class ReasonList(RowList[ReasonRow], inherit_bindings=False):
         return Content.assemble((f" {row.key:<2} ", "bold $accent"), (words, "$foreground" if row.reason else "$soft"))
 
 
-class RejectDialog(ModalScreen[str | None]):
-    """Asks for a reason; None when the person turns away.
+class RejectDialog(ListDialog[ReasonRow]):
+    """Asks for a reason.
 
     Args:
         what: is rejected.
         reasons: those that were given before, the last first.
+        rejected: gets the reason; empty: none.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "turn_away", show=False)]
-
-    def __init__(self, what: str, reasons: Sequence[str]) -> None:
-        super().__init__()
+    def __init__(self, what: str, reasons: Sequence[str], rejected: Callable[[str], object]) -> None:
+        rows = [ReasonRow("⏎", ""), *(ReasonRow(str(n), one) for n, one in enumerate(reasons[:MOST], start=1))]
+        hint = " ⏎ or a number rejects · letters: another reason · esc leaves "
+        reason_list = ReasonList(id="reject-reasons")
+        reason_list.styles.height = len(rows)
+        super().__init__(
+            " Reject: it is not proposed again ",
+            hint,
+            rows,
+            reason_list,
+            lambda row: rejected(row.reason),
+            look="small",
+        )
         self._what = what
-        self._rows = [ReasonRow("⏎", ""), *(ReasonRow(str(n), one) for n, one in enumerate(reasons[:MOST], start=1))]
 
-    def compose(self) -> ComposeResult:
-        """What is rejected, reasons, and a line for another one."""
-        with Vertical(id="reject-box") as box:
-            box.border_title = Content(" Reject: it is not proposed again ")
-            box.border_subtitle = Content(" ⏎ or a number rejects · letters: another reason · esc leaves ")
-            yield Static(Content.styled(elide_end(one_line(self._what), _TITLE), "$soft"), id="reject-what")
-            yield ReasonList(id="reject-reasons")
-            yield Input(placeholder="another reason", id="reject-other", compact=True, select_on_focus=False)
+    def above(self) -> Iterable[Widget]:
+        """What is rejected."""
+        yield Static(Content.styled(elide_end(one_line(self._what), _TITLE), "$soft"), id="reject-what")
 
-    def on_mount(self) -> None:
-        """Show the reasons."""
-        reasons = self.query_one(ReasonList)
-        reasons.set_rows(self._rows)
-        reasons.styles.height = len(self._rows)
-        reasons.focus()
+    def below(self) -> Iterable[Widget]:
+        """A line for another reason."""
+        yield Input(placeholder="another reason", id="reject-other", compact=True, select_on_focus=False)
 
     def on_key(self, event: events.Key) -> None:
         """Give the reason of a number; a letter begins another one."""
@@ -84,31 +84,22 @@ class RejectDialog(ModalScreen[str | None]):
         if self.focused is other:
             if event.key == "up":
                 event.stop()
-                self.query_one(ReasonList).focus()
+                self.list.focus()
             return
-        row = next((row for row in self._rows if row.key == event.character), None)
+        row = next((row for row in self.list.rows if row.key == event.character), None)
         if row is not None:
             event.stop()
-            self.dismiss(row.reason)
+            self.choose(row)
         elif event.character and event.is_printable:
             event.stop()
             event.prevent_default()
             other.focus()
             other.insert_text_at_cursor(event.character)
 
-    @on(ReasonList.Chosen)
-    def _chosen(self, event: ReasonList.Chosen) -> None:
-        event.stop()
-        self.dismiss(event.row.reason)
-
     @on(Input.Submitted)
-    def _said(self, event: Input.Submitted) -> None:
+    def _submitted_reason(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value.strip())
-
-    def action_turn_away(self) -> None:
-        """Reject nothing."""
-        self.dismiss(None)
+        self.choose(ReasonRow("", event.value.strip()))
 
 
 def with_reason(reasons: Sequence[str], given: str) -> list[str]:

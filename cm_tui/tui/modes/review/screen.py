@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events, on
-from textual.binding import Binding, BindingType
-from textual.widgets import Input
+from textual import on
+from textual.binding import BindingType
 
 from cm_tui.tui.modes.review.commands import REVIEW_COMMANDS
 from cm_tui.tui.modes.review.detail_panel import DetailList
@@ -14,9 +13,8 @@ from cm_tui.tui.modes.review.listing import read, switch_to_topics
 from cm_tui.tui.modes.review.proposal_list import ProposalList
 from cm_tui.tui.modes.review.topic_list import TopicList
 from cm_tui.tui.modes.review.undoing import undo_chosen, undo_last_decision
-from cm_tui.tui.modes.review.view import TYPING, ReviewView
+from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.commands import Command, bindings
-from cm_tui.tui.screens.undo import undo_earlier
 
 
 class ReviewScreen(ReviewView):
@@ -31,13 +29,7 @@ class ReviewScreen(ReviewView):
         "the topics."
     )
     ZOOMS = ("detail-panel", "review-list-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(REVIEW_COMMANDS),
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_list", show=False),
-    ]
-
-    UNDOES_EARLIER = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings(REVIEW_COMMANDS)
 
     def mode_commands(self) -> tuple[Command[ReviewView], ...]:
         """All commands of the mode."""
@@ -54,27 +46,9 @@ class ReviewScreen(ReviewView):
     def undo_earlier(self) -> None:
         """Undo the last decision of the project, or what was changed last about topics."""
         if self.on_topics:
-            undo_earlier(self)
+            super().undo_earlier()
         else:
             undo_last_decision(self)
-
-    # --- the filter ---
-
-    @on(Input.Changed, "#review-filter")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
-        self.remember()
-
-    @on(Input.Submitted, "#review-filter")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_into_list()
-
-    def action_into_list(self) -> None:
-        """Down from the input goes into the list."""
-        if self.focused is self.filter_input:
-            self.list_shown.focus()
 
     # --- the lists ---
 
@@ -108,21 +82,9 @@ class ReviewScreen(ReviewView):
     def _came_to_line(self, event: DetailList.Highlighted) -> None:
         event.stop()
 
-    @on(events.DescendantFocus)
-    def _focus_moved(self) -> None:
-        self.refresh_keys()
-
-    # --- back ---
-
-    def action_escape(self) -> None:
-        """Leave zoom, then the input or the panel, then the topics, then the filter."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif self.focused in (self.filter_input, self.panel.lines):
-            self.list_shown.focus()
-        elif self.on_topics:
+    def step_back(self) -> bool:
+        """List the proposals again after topics."""
+        was_on_topics = self.on_topics
+        if was_on_topics:
             switch_to_topics(self)
-        elif self.filter_input.value:
-            self.filter_input.value = ""
-        else:
-            self.list_shown.focus()
+        return was_on_topics

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widget import Widget
+from textual.widgets import Input
 
+from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -79,61 +79,43 @@ class SectionList(RowList[SectionRow]):
         )  # fmt: skip
 
 
-class SplitDialog(ModalScreen[Wanted | None]):
-    """Asks which sections move, and for a title; None when the person turns away.
+class SplitDialog(ListDialog[SectionRow]):
+    """Asks which sections move, and for a title.
 
     Args:
         name: of the topic.
         rows: its sections.
+        split: gets the answer.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "turn_away", show=False),
-        Binding("ctrl+s", "save", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", show=False, priority=True)]
 
-    def __init__(self, name: str, rows: Sequence[SectionRow]) -> None:
-        super().__init__()
-        self._topic = name
-        self._rows = rows
+    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[Wanted], object]) -> None:
+        self._sections, self._split = SectionList(id="split-list"), split
+        title, hint = (
+            f" Split {elide_end(one_line(name), 50)} ",
+            " space marks what moves · ctrl+s splits · esc leaves ",
+        )
+        super().__init__(title, hint, rows, self._sections, look="small")
 
-    def compose(self) -> ComposeResult:
-        """The sections, the title, what is wrong."""
-        with Vertical(id="split-box") as box:
-            box.border_title = Content(f" Split {elide_end(one_line(self._topic), 50)} ")
-            box.border_subtitle = Content(" space marks what moves · ctrl+s splits · esc leaves ")
-            yield SectionList(id="split-list")
-            yield Input(
-                placeholder="title of the new topic: empty for the first heading", id="split-title", compact=True
-            )
-            yield Static(id="split-hint", markup=False)
+    def below(self) -> Iterable[Widget]:
+        """The title."""
+        yield Input(placeholder="title of the new topic: empty for the first heading", id="split-title", compact=True)
 
-    def on_mount(self) -> None:
-        """The first section."""
-        self.query_one(SectionList).set_rows(self._rows)
-        self.query_one(SectionList).focus()
-
-    @on(SectionList.Chosen)
-    def _mark(self, event: SectionList.Chosen) -> None:
-        event.stop()
-        sections = self.query_one(SectionList)
-        sections.marked = sections.marked ^ {sections.cursor}
-        sections.redraw()
+    def choose(self, row: SectionRow) -> None:  # noqa: ARG002 - the one under the cursor
+        """Mark a section, or not any more."""
+        self._sections.marked ^= {self._sections.cursor}
+        self._sections.redraw()
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
+    def _submitted_title(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_save()
 
     def action_save(self) -> None:
         """Hand over what is marked."""
-        marked = self.query_one(SectionList).marked
-        if not marked:
-            self.query_one("#split-hint", Static).update(Content.styled("Mark what moves first: space.", "$error"))
-            return
-        names = tuple(row.name for place, row in enumerate(self._rows) if place in marked)
-        self.dismiss(Wanted(names, self.query_one(Input).value.strip()))
-
-    def action_turn_away(self) -> None:
-        """Split nothing."""
-        self.dismiss(None)
+        names = tuple(row.name for place, row in enumerate(self._sections.rows) if place in self._sections.marked)
+        if names:
+            self.dismiss(partial(self._split, Wanted(names, self.query_one(Input).value.strip())))
+        else:
+            self.note(Content.styled("Mark what moves first: space.", "$error"))

@@ -10,11 +10,10 @@ from cm_tui.tui.modes.review.others import flat
 from cm_tui.tui.modes.review.split_dialog import SplitDialog, Wanted, sections_of
 from cm_tui.tui.modes.review.topic_list import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.messages import OpenMemory
+from cm_tui.tui.screens.question import Line, ask, ask_line, confirm
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import one_line
-from cm_tui.tui.widgets.text_prompt import Prompt
 
 
 def select(screen: ReviewView) -> None:
@@ -33,13 +32,12 @@ def select(screen: ReviewView) -> None:
 def create(screen: ReviewView) -> None:
     """Ask for a title and tags, and make a topic."""
 
-    def answered(line: str | None) -> None:
-        if line is not None:
-            title, tags = title_and_tags(line)
-            _change(screen, "create", [], title=title, tags=tags)
+    def named(line: str) -> None:
+        title, tags = title_and_tags(line)
+        _change(screen, "create", [], title=title, tags=tags)
 
     hint = "Its title, then tags, each with a #. The file is made below .cm/notes/topics."
-    screen.app.push_screen(Prompt("A new topic, such as: Router #net #dns", "", hint, _no_title), answered)
+    ask_line(screen, "A new topic, such as: Router #net #dns", Line(named, hint=hint, check=_no_title))
 
 
 def title_and_tags(line: str) -> tuple[str, tuple[str, ...]]:
@@ -62,15 +60,14 @@ def merge(screen: ReviewView) -> None:
     if len(ids) < 2:
         ids = (topic.id, topic.overlaps[0].id)
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.topic_list.selected = ()
-            _change(screen, "merge", ids)
+    def merge_all() -> None:
+        screen.topic_list.selected = ()
+        _change(screen, "merge", ids)
 
     named = [short(found) if (found := screen.topics.by_id(name)) is not None else one_line(name) for name in ids]
     goes = "\n".join(f"· {name}" for name in named[1:])
     words = f"Merge into “{named[0]}”?\n\n{goes}\n\nTheir lines move there, and their files are removed. u undoes it."
-    screen.app.push_screen(ConfirmScreen(words, "Merge"), answered)
+    confirm(screen, words, "Merge", merge_all)
 
 
 def split(screen: ReviewView) -> None:
@@ -79,14 +76,13 @@ def split(screen: ReviewView) -> None:
     if topic is None:
         return
 
-    def answered(wanted: Wanted | None) -> None:
-        if wanted is not None:
-            _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
+    def answered(wanted: Wanted) -> None:
+        _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
 
     def read(text: str) -> None:
         rows = sections_of(text)
         if rows:
-            screen.app.push_screen(SplitDialog(short(topic), rows), answered)
+            ask(screen, SplitDialog(short(topic), rows, answered))
         else:
             screen.cm.refuse("Split: it has no sections; headings begin them")
 
@@ -101,13 +97,8 @@ def retire_or_restore(screen: ReviewView) -> None:
     if topic.retired:
         _change(screen, "restore", [topic.id])
         return
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            _change(screen, "retire", [topic.id])
-
     words = f"Retire “{short(topic)}”?\n\nIt is kept, listed here, and no longer recalled. D brings it back."
-    screen.app.push_screen(ConfirmScreen(words, "Retire"), answered)
+    confirm(screen, words, "Retire", lambda: _change(screen, "retire", [topic.id]))
 
 
 def read_in_memory(screen: ReviewView) -> None:

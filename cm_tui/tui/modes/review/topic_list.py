@@ -41,27 +41,20 @@ def size_bar(topic: Topic, width: int) -> Content:
 class TopicList(RowList[Topic]):
     """Topics, then the notes that have a size cap besides; some of them selected."""
 
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(empty=empty, id=id)
-        self.selected: tuple[str, ...] = ()
-        """Ids, in the order in which they were selected."""
-        self.notes: Collection[str] = ()
-        """Ids of those that are no topics."""
+    selected: tuple[str, ...] = ()
+    """Ids, in the order in which they were selected."""
+    notes: Collection[str] = ()
+    """Ids of those that are no topics."""
 
-    def show(self, topics: Sequence[Topic], notes: Sequence[Topic], empty: str, *, at: str = "") -> None:
+    def key_of(self, row: Topic) -> str:
+        """Return its id."""
+        return row.id
+
+    def list_topics(self, topics: Sequence[Topic], notes: Sequence[Topic], empty: str, *, at: str = "") -> None:
         """Show other rows, with the cursor on the one that it was on, or on a topic by its id."""
-        here = at or (self.current.id if self.current is not None else "")
-        rows = [*topics, *notes]
         self.notes = {one.id for one in notes}
         self.selected = tuple(name for name in self.selected if any(one.id == name for one in topics))
-        place = next((place for place, one in enumerate(rows) if one.id == here), self.cursor)
-        self.set_rows(rows, cursor=place, empty=empty)
-
-    def set_lines(self, lines: int) -> None:
-        """Draw rows of so many lines."""
-        if lines != self.row_height:
-            self.row_height = lines
-            self.set_rows(self.rows, cursor=self.cursor)
+        self.refill([*topics, *notes], empty=empty, at=at or None)
 
     def draw_line(self, row: Topic, line: int, width: int) -> Content:
         """One line of a row."""

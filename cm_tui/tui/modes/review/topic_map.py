@@ -67,9 +67,7 @@ class TopicView:
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a topic, where it is listed."""
-        rows = self._screen.topic_list.rows
-        place = next((place for place, one in enumerate(rows) if one.id == name), None)
-        if place is not None:
+        if (place := self._screen.topic_list.place_of(name)) is not None:
             self._screen.topic_list.focus()
             self._screen.topic_list.cursor = place
 
@@ -80,7 +78,7 @@ class TopicView:
             self.found = found
             self._texts.clear()
             notes = [one for one in found.notes if self.by_id(one.id) is None]
-            self._screen.topic_list.show(found.topics, notes, NO_TOPICS, at=self.pending)
+            self._screen.topic_list.list_topics(found.topics, notes, NO_TOPICS, at=self.pending)
             self.pending = ""
             if self._screen.on_topics:
                 self._screen.retitle()

@@ -7,7 +7,7 @@ from functools import partial
 
 from textual import events, on
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
@@ -17,14 +17,13 @@ from cm_tui.tui.modes.review.other_lines import other_lines
 from cm_tui.tui.modes.review.parts import NarratorParts
 from cm_tui.tui.modes.review.progress import progress_text
 from cm_tui.tui.modes.review.proposal_lines import proposal_lines
+from cm_tui.tui.modes.review.proposal_list import UnreadRow
 from cm_tui.tui.modes.review.query import INCLUDED, OUTDATED, WISH, read_line
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_map import TopicView
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
 
-TYPING = 0.12
-"""Seconds without a key after which letters are looked for."""
 AFTER = 0.4
 """Seconds after a decision after which it is asked what there is now: of many in a row, after the last one."""
 ROOMY = 28
@@ -56,20 +55,15 @@ class ReviewView(NarratorParts):
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
-        text = self.cm.state.of(self.MODE).get("filter")
-        if isinstance(text, str):
-            with self.prevent(Input.Changed):
-                self.filter_input.value = text
-            self.stock.where, self._wrong = read_line(text)
+        self.stock.where, self._wrong = read_line(self.fill_filter(self.cm.state.of(self.MODE).get("filter")))
         self.set_class(self.cm.state.of(self.MODE).get("topics") is True, "-topics")
         self.proposals.refused = self.stock.refused.keys()
         self.list_shown.focus()
-        super().on_mount()
 
     def keep(self) -> None:
         """The filter, and which of the two is shown."""
         super().keep()
-        self.cm.state.of(self.MODE).update(filter=self.filter_input.value, topics=self.on_topics)
+        self.cm.state.of(self.MODE).update(topics=self.on_topics)
 
     # --- what is meant ---
 
@@ -114,22 +108,16 @@ class ReviewView(NarratorParts):
             self.topics.read(delay=delay)
 
     def _failed(self, error: CmError) -> None:
-        """Say why nothing can be read; what is on screen stays."""
-        if self.stock.found is None:
-            self.proposals.set_rows((), empty=one_line(f"✖ {error.message} {error.hint}".strip()))
-            self.refresh_keys()
-        else:
-            self.cm.tell_error(error)
-
-    def show_undone(self) -> None:
-        """List what there is now."""
-        self.reload()
+        self.show_failure_in(self.proposals, error, is_read=self.stock.found is not None)
 
     # --- showing proposals ---
 
     def show_rows(self) -> None:
         """Show what is listed by now."""
-        self.proposals.show(self.stock.rows, self.stock.total, self._empty_text(), at=self.pending)
+        rows = self.stock.rows
+        self.proposals.refill(
+            [*rows, *[UnreadRow()] * (self.stock.total - len(rows))], empty=self._empty_text(), at=self.pending
+        )
         self.pending = None
         known = self.cm.project.waiting
         if known is not None and self.stock.found is not None:
@@ -212,10 +200,7 @@ class ReviewView(NarratorParts):
     def _say(self) -> None:
         """Show the filter's problems and the list's warnings."""
         notes = self.stock.found.notes if self.stock.found and self.proposals.rows else ()
-        words = "\n".join([*([self._wrong] if self._wrong else []), *notes])
-        problem = self.query_one("#review-problem", Static)
-        problem.update(Content(words))
-        problem.display = bool(words)
+        self.say_problem(self._wrong, *notes)
 
     def _empty_text(self) -> str:
         found, text = self.stock.found, self.filter_input.value.strip()

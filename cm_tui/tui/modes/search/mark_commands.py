@@ -10,8 +10,8 @@ from cm_tui.model.tuning import Mark, ProfileReset, mark_of, marks_of_hits, norm
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import show_signs
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.memory_hit import is_memory
+from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.screens.undo import note_reversible
 from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.widgets.text import one_line
@@ -121,14 +121,14 @@ def take_saved_back(screen: SearchView) -> None:
 
     change: list[UndoableChange] = []
 
-    def answered(yes: bool | None) -> None:
-        if yes and not screen.is_doing(SAVE_PROFILE):
+    def take_back() -> None:
+        if not screen.is_doing(SAVE_PROFILE):
             change.append(note_profile(screen, f"removed the project's changes of the profile {name}", before, None))
             screen.cm.project.saved_here.add(f"profiles.{name}")
             screen.do(lambda engine: engine.reset_profile(name), got, failed, once=SAVE_PROFILE)
 
     question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
-    screen.app.push_screen(ConfirmScreen(question, "Take it back"), answered)
+    confirm(screen, question, "Take it back", take_back)
 
 
 def note_profile(screen: SearchView, label: str, before: Profile, after: Profile | None) -> UndoableChange:

@@ -55,6 +55,10 @@ class ProfilePanel(RowList[Setting | str]):
         self.profile, self.saved, self._typed = profile, saved, ""
         self.set_rows(rows, cursor=self.cursor if same else 1)
 
+    def is_heading(self, row: Setting | str) -> bool:
+        """Return whether a row is the name of a group."""
+        return isinstance(row, str)
+
     # --- drawing ---
 
     def draw(self, row: Setting | str, width: int) -> Content:
@@ -164,11 +168,8 @@ class ProfilePanel(RowList[Setting | str]):
             self.scroll_home(animate=False)
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Headings are passed over."""
+        """Forget the digits typed for another setting."""
         self._typed = ""
-        if before != after and isinstance(self.current, str):
-            self.cursor = after + (1 if after > before or after == 0 else -1)
-            return
         super().watch_cursor(before, after)
 
     def chooses(self, row: Setting | str, x: int, *, again: bool) -> bool:  # noqa: ARG002 - one click is enough here

@@ -113,18 +113,9 @@ class ResultList(RowList[ResultRow]):
             self._unlisted = old if place is not None else None
         return max(0, min(self.cursor, len(rows) - 1)) if place is None else place
 
-    def set_rows(self, rows: Sequence[ResultRow], *, cursor: int = 0, empty: str | None = None) -> None:
-        """Show other rows; a cursor on a heading goes to the row below it."""
-        if 0 <= cursor < len(rows) and isinstance(rows[cursor], Heading):
-            cursor += 1
-        super().set_rows(rows, cursor=cursor, empty=empty)
-
-    def validate_cursor(self, cursor: int) -> int:
-        """Keep it on a row that is no heading: beyond one, in the direction in which it goes."""
-        cursor = super().validate_cursor(cursor)
-        if self._rows and isinstance(self._rows[cursor], Heading):
-            return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
-        return cursor
+    def is_heading(self, row: ResultRow) -> bool:
+        """Return whether a row says what follows."""
+        return isinstance(row, Heading)
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Forget what a file's row stood for: the cursor was moved."""

@@ -81,7 +81,6 @@ class SearchView(ModeScreen):
             self.query_input.show_query(query if isinstance(query, str) else "")
         self.read_profiles()
         self.query_input.focus()
-        super().on_mount()
 
     def keep(self) -> None:
         """The query, the mode, the profile with what was tuned, and the panels."""

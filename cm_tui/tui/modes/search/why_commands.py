@@ -9,7 +9,7 @@ from cm_tui.tui.modes.search.row_signs import signs_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.memory_hit import is_memory
-from cm_tui.tui.widgets.text_prompt import Prompt
+from cm_tui.tui.screens.question import Line, ask_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -40,16 +40,14 @@ def ask_why_not(screen: SearchView) -> None:
     """Ask for a name, and show where it stands for this question."""
     before = screen.hit_panel.standing
 
-    def answered(name: str | None) -> None:
-        if name is None:
-            return
+    def named(name: str) -> None:
         if name.strip():
             screen.set_side("why")
             look_up(screen, name.strip())
         else:
             close(screen)
 
-    screen.app.push_screen(Prompt("Why not …", before.name if before else "", _HINT), answered)
+    ask_line(screen, "Why not …", Line(named, before.name if before else "", _HINT))
 
 
 def look_up(screen: SearchView, name: str) -> None:

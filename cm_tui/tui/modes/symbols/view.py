@@ -79,7 +79,6 @@ class SymbolsView(ModeScreen):
             self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
             self._open_soon()
         self.code_tree.focus()
-        super().on_mount()
 
     def keep(self) -> None:
         """The place and the depth."""

@@ -1,0 +1,149 @@
+"""What modes with a filter line have in common: the line, the list below it, and the way back from the panel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.errors import CmError
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.undo import undo_earlier
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import one_line
+
+TYPING = 0.12
+"""Seconds without a key after which letters are looked for."""
+
+
+class ListMode(ModeScreen):
+    """A filter line, a list, and a panel for the row under the cursor.
+
+    A mode declares the ids in `FILTER` and `PROBLEM`, and overrides what is abstract, and `step_back` where Escape leads
+    through more than the panel and the filter.
+    """
+
+    FILTER: ClassVar[str] = ""
+    """Id of the input."""
+    PROBLEM: ClassVar[str] = ""
+    """Id of the widget below it."""
+    UNDOES_EARLIER = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_list", show=False),
+    ]
+
+    # --- for a mode to give ---
+
+    @property
+    @abstractmethod
+    def list_shown(self) -> RowList[Any]:
+        """The list that is on screen."""
+
+    @property
+    @abstractmethod
+    def text_shown(self) -> Widget:
+        """The lines about the row under the cursor."""
+
+    @abstractmethod
+    def ask_anew(self, *, delay: float = 0.0) -> None:
+        """Ask for what the filter line leaves."""
+
+    @abstractmethod
+    def reload(self) -> None:
+        """Ask for the same once more."""
+
+    def step_back(self) -> bool:
+        """Leave a state of the mode on Escape; False where there is none to leave."""
+        return False
+
+    # --- the filter ---
+
+    @property
+    def filter_input(self) -> Input:
+        """Where the filter is typed."""
+        return self.query_one(f"#{self.FILTER}", Input)
+
+    @on(Input.Changed)
+    def _filter_typed(self, event: Input.Changed) -> None:
+        if event.input is self.filter_input:
+            event.stop()
+            self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
+            self.remember()
+
+    def fill_filter(self, text: object) -> str:
+        """Write a line into the filter without asking for it; returns it, or "" where it is no text."""
+        line = text if isinstance(text, str) else ""
+        with self.prevent(Input.Changed):
+            self.filter_input.value = line
+        return line
+
+    def keep(self) -> None:
+        """The filter."""
+        super().keep()
+        self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
+
+    def say_problem(self, *lines: str) -> None:
+        """Show the problems of the filter, and warnings."""
+        words = "\n".join(filter(None, lines))
+        problem = self.query_one(f"#{self.PROBLEM}", Static)
+        problem.update(Content(words))
+        problem.display = bool(words)
+
+    def show_failure_in(self, rows: RowList[Any], error: CmError, *, is_read: bool) -> None:
+        """Show why nothing can be read; rows that were read stay."""
+        if is_read:
+            self.cm.tell_error(error)
+        else:
+            rows.set_rows((), empty=one_line(f"✖ {error.message} {error.hint}".strip()))
+            self.refresh_keys()
+
+    # --- undo ---
+
+    def undo_earlier(self) -> None:
+        """Undo the user's last change of the project."""
+        undo_earlier(self)
+
+    def show_undone(self) -> None:
+        """List what there is now."""
+        self.reload()
+
+    # --- into the list, and back ---
+
+    @on(Input.Submitted)
+    def _filter_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    @on(events.DescendantFocus)
+    def _keys_of_focus(self) -> None:
+        self.refresh_keys()
+
+    def action_into_list(self) -> None:
+        """Go from an input into the list."""
+        if isinstance(self.focused, Input):
+            self.list_shown.focus()
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the input or the panel, then a state of the mode, then the filter."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif isinstance(self.focused, Input) or self.focused is self.text_shown:
+            self.list_shown.focus()
+        elif self.step_back():
+            return
+        elif self.filter_input.value:
+            self.filter_input.value = ""
+        else:
+            self.list_shown.focus()
+
+
+def find(screen: ListMode) -> None:
+    """Type what is looked for."""
+    screen.unzoom()
+    screen.filter_input.focus()

@@ -1,0 +1,192 @@
+"""One modal question: a text, answers by button or key with what follows from each, or a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.message_pump import MessagePump
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from cm_tui.model.text import harmless
+from cm_tui.tui.screens.commands import key_name
+
+
+def _nothing() -> None:
+    """Leave everything as it is."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An answer: its button, its keys, and what follows from it."""
+
+    label: str
+    """Empty: there is no button."""
+    keys: str = ""
+    """With commas between them, the first one is written on the button; empty: no single key gives this answer."""
+    then: Callable[[], object] = _nothing
+    disabled: bool = False
+
+    @property
+    def words(self) -> str:
+        """What the button says."""
+        first = self.keys.partition(",")[0]
+        return f"{self.label} ({key_name(first)})" if first else self.label
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text that is asked for."""
+
+    then: Callable[[str], object]
+    value: str = ""
+    hint: str = ""
+    check: Callable[[str], str | None] = lambda _: None
+    """Returns what is wrong with an answer, or None."""
+    wrong: str = ""
+    """What was wrong with the previous answer."""
+    adds: bool = False
+    """What is typed comes behind the value; else it replaces the value."""
+
+
+class Question(ModalScreen[Callable[[], object]]):
+    """Asks over a mode; what follows from the answer runs once the question is closed.
+
+    Args:
+        text: the question with its consequences.
+        options: the answers.
+        title: of the box.
+        subtitle: at the lower border of the box.
+        detail: the whole text in question, which scrolls.
+        body: more widgets above the answers.
+        line: a line of text to ask for.
+        default: place of the option that Enter takes.
+        look: a class of the style sheet: `large`, `sides` or `line`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "app.focus_previous", show=False),
+        Binding("right,l", "app.focus_next", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown,space", "scroll(10)", show=False),
+    ]
+
+    def __init__(
+        self, text: str, options: Sequence[Option], *, title: str = "", subtitle: str = "", detail: str = "",
+        body: Iterable[Widget] = (), line: Line | None = None, default: int = 0, look: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(classes=look)
+        self._text, self._detail, self._body, self._line = text, detail, body, line
+        self._title, self._subtitle = title, subtitle
+        self._options, self._default = options, default
+        for place, option in enumerate(options):
+            if option.keys:
+                self._bindings.bind(option.keys, f"answer({place})", option.label)
+
+    def compose(self) -> ComposeResult:
+        """Text, detail, body, line, buttons."""
+        with Vertical(classes="question-box") as box:
+            box.border_title, box.border_subtitle = Content(self._title), Content(self._subtitle)
+            if self._text:
+                yield Static(Content(harmless(self._text)), classes="question-text")
+            if self._detail:
+                with VerticalScroll(classes="question-detail", can_focus=False):
+                    yield Static(Content(harmless(self._detail)))
+            yield from self._body
+            if self._line is not None:
+                yield Input(self._line.value, select_on_focus=not self._line.adds)
+                yield Static(Content(self._line.hint), id="prompt-hint")
+            if any(option.label for option in self._options):
+                with Horizontal(classes="question-buttons"):
+                    for place, option in enumerate(self._options):
+                        is_default = place == self._default
+                        yield Button(
+                            Content(option.words), "primary" if is_default else "default", disabled=option.disabled
+                        )
+
+    def on_mount(self) -> None:
+        """Begin at the line, or at the answer that Enter takes."""
+        if self._line is None:
+            self.query(Button)[self._default].focus()
+        elif self._line.wrong:
+            self._reject(self._line.wrong)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Give the answer of the button."""
+        event.stop()
+        self.action_answer([*self.query(Button)].index(event.button))
+
+    def action_answer(self, place: int) -> None:
+        """Give an answer by its place."""
+        self.dismiss(self._options[place].then)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Give the line as the answer, unless something is wrong with it."""
+        event.stop()
+        line, value = self._line, event.value
+        if line is not None:
+            wrong = line.check(value)
+            if wrong is None:
+                self.dismiss(lambda: line.then(value))
+            else:
+                self._reject(wrong)
+
+    def _reject(self, wrong: str) -> None:
+        hint = self.query_one("#prompt-hint", Static)
+        hint.update(Content(wrong))
+        hint.add_class("-wrong")
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the detail."""
+        for detail in self.query(".question-detail"):
+            detail.scroll_relative(y=lines, animate=False)
+
+
+def side_by_side(*sides: tuple[str, Widget | Sequence[Widget]]) -> list[Widget]:
+    """Return titled panels next to each other, for the body of a question."""
+    panels = []
+    for title, inside in sides:
+        panel = Vertical(*([inside] if isinstance(inside, Widget) else inside), classes="panel")
+        panel.border_title = Content(title)
+        panels.append(panel)
+    return [Horizontal(*panels, classes="question-sides")]
+
+
+def ask(host: MessagePump, question: ModalScreen[Callable[[], object]]) -> None:
+    """Show a question or a list, and do what follows; `host` is the application, or a mode or dialog of it."""
+    host.app.push_screen(question, lambda then: then() if then is not None else None)
+
+
+def confirm(
+    host: MessagePump, text: str, yes: str, then: Callable[[], object], *, no: Callable[[], object] = _nothing,
+    others: Sequence[Option] = (), detail: str = "",
+) -> None:  # fmt: skip
+    """Ask before something that takes long or is hard to undo; `yes` is the label of the button that does it."""
+    ask(host, Question(text, [Option(yes, "y", then), *others, Option("Cancel", "n,escape", no)], detail=detail))
+
+
+def ask_line(host: MessagePump, title: str, line: Line) -> None:
+    """Ask for a line of text."""
+    subtitle = " enter accepts · esc closes "
+    ask(host, Question("", [Option("", "escape")], title=f" {title} ", subtitle=subtitle, line=line, look="line"))
+
+
+def confirm_by_word(
+    host: MessagePump, text: str, yes: str, word: str, title: str, hint: str, then: Callable[[], object]
+) -> None:
+    """Ask twice before something that nothing undoes: the second time, a word has to be typed."""
+
+    def check(typed: str) -> str | None:
+        return None if typed.strip().lower() == word else f"Type `{word}`, or leave with esc."
+
+    line = Line(lambda _: then(), hint=hint, check=check)
+    confirm(host, text, yes, lambda: ask_line(host, title, line))
