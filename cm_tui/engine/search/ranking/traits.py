@@ -66,7 +66,7 @@ class Traits(NamedTuple):
     values: bool
     types: bool
     tests: bool
-    """Whether it is a test among other code; tests in files of their own are told by the path."""
+    """Whether it is a test among other code; the role of a file covers the others."""
 
 
 def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[Definition]) -> Traits:
