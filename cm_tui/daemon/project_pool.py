@@ -26,6 +26,7 @@ STORE_WAIT_S = 120.0
 """How long to wait for a store that another checkout of the same project is working with."""
 _LOCATED_SECONDS = 5.0
 _LOCATED = 256
+_SETTLE_S = 2.0
 _REST_S = 10.0
 _CANDIDATES = 16
 _MOST_OPEN = 6
@@ -49,8 +50,10 @@ class Project:
     """How many of the users are long work."""
     used: float = 0.0
     """When it was asked last."""
+    settled: float = 0.0
+    """When it was used last before freed memory was returned to the system."""
     rested: float = 0.0
-    """When it was used last before its memory was given back."""
+    """When it was used last before its caches were released as well."""
     _candidates: LRU[str, Candidates] = field(default_factory=lambda: LRU(_CANDIDATES))
 
     def keep(self, candidates: Candidates) -> str:
@@ -255,15 +258,21 @@ class ProjectPool:
         return gone
 
     def rest(self) -> None:
-        """Release the caches of idle projects; the system still caches their files."""
+        """Return freed memory of projects that are not asked now; of idle ones, release caches: the system has the files."""
         for project in self.opened():
             with self._changed:
-                has_rested = project.rested >= project.used or self._clock.monotonic() - project.used < _REST_S
-                if has_rested or not self._take(project):
+                unused = self._clock.monotonic() - project.used
+                settles = unused >= _SETTLE_S and project.settled < project.used
+                rests = unused >= _REST_S and project.rested < project.used
+                if not (settles or rests) or not self._take(project):
                     continue
             try:
-                project.engine.rest()
-                project.rested = project.used
+                if rests:
+                    project.engine.rest()
+                    project.rested = project.used
+                else:
+                    project.engine.settle()
+                project.settled = project.used
             finally:
                 self._release(project.store)
         if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:

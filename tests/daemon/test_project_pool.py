@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, ProjectPool
+from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.platform.store.database import Database
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 
@@ -56,3 +57,27 @@ def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_
     _, before = pool.locate(where)
     make_project(tmp_path / "shop")
     assert pool.locate(where)[1] != before
+
+
+def test_freed_memory_is_returned_once_after_requests_and_caches_stay(
+    cm_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(Database, "settle", lambda _: done.append("settle"))
+    monkeypatch.setattr(Database, "let_go_of_blocks", lambda _: done.append("caches"))
+    clock = FakeClock()
+    pool, where = ProjectPool(clock), ProjectRef(str(make_project(tmp_path / "shop")))
+    with pool.acquire(where):
+        clock.advance(_REST_S)
+        pool.rest()
+    pool.rest()
+    assert done == []
+    clock.advance(_SETTLE_S)
+    pool.rest()
+    pool.rest()
+    assert done == ["settle"]
+    clock.advance(_REST_S)
+    pool.rest()
+    pool.rest()
+    assert done == ["settle", "settle", "caches"]
+    pool.close()

@@ -150,10 +150,16 @@ class Rooms:
             projects.clear_store(self.store)
 
     @in_process
+    def settle(self) -> None:
+        """Return to the system what the last requests took and no longer use; caches stay."""
+        self._db.settle()
+
+    @in_process
     def rest(self) -> None:
         """Release caches."""
         from cm_tui.engine.platform.store import memory
 
+        self._db.settle()
         self._db.let_go_of_blocks()
         memory.give_back()
 

@@ -1,10 +1,20 @@
 """Encodings of sources and commits: every way to declare one, and what happens without."""
 
+import codecs
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.platform.git.encodings import UNDECLARED, codec_of, decode, decode_message, to_utf8, wide_text
+from cm_tui.engine.platform.git.encodings import (
+    _CODECS,
+    UNDECLARED,
+    codec_of,
+    decode,
+    decode_message,
+    to_utf8,
+    wide_text,
+)
 from cm_tui.engine.platform.git.repository import Repository
 from tests.gitrepo import Repo
 
@@ -33,6 +43,10 @@ DECLARED = [
     ("# coding: iso-2022-jp", JAPANESE, "iso2022_jp"),
     ("# coding: hz", CHINESE, "hz"),
 ]
+
+
+def test_codecs_have_the_names_that_python_gives_them():
+    assert {name for name in _CODECS if codecs.lookup(name).name != name} == set()
 
 
 @pytest.mark.parametrize(("line", "word", "codec"), DECLARED)

@@ -385,3 +385,20 @@ def test_letting_go_of_blocks_writes_nothing_beside_the_store(tmp_path: Path) ->
     assert [file.name for file in written if b"tortoise" in file.read_bytes()] == []
     assert db.value("SELECT count(*) FROM said") == 20_000
     db.close()
+
+
+def test_settling_compresses_tables_in_memory_and_leaves_those_in_use(tmp_path: Path) -> None:
+    db = Database(tmp_path)
+    db.execute("ATTACH ':memory:' AS graph (READ_WRITE, COMPRESS)")
+    db.execute("CREATE TABLE graph.site AS SELECT range % 7 AS node, 'same' AS name FROM range(200000)")
+    used = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
+    before = db.value(used)
+    with db.transaction():
+        db.execute("INSERT INTO graph.site VALUES (8, 'new')")
+        thread = threading.Thread(target=db.settle)
+        thread.start()
+        thread.join()
+    db.settle()
+    assert db.value(used) < before / 2
+    assert db.value("SELECT count(*) FROM graph.site") == 200_001
+    db.close()

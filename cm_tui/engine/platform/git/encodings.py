@@ -18,8 +18,10 @@ _NAMES = """
     iso2022_jp iso2022_jp_1 iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext
     cp949 euc_kr johab iso2022_kr gb2312 gbk gb18030 hz big5 big5hkscs cp950
 """
-_CODECS = frozenset(codecs.lookup(name).name for name in _NAMES.split())
-"""Python's codecs that decode text; names come from strangers, and some codecs evaluate escapes or take very long."""
+_CODECS = frozenset(_NAMES.split())
+"""Python's codecs that decode text, by the names that `codecs.lookup` returns: looking them up imports all of them.
+
+Names come from strangers, and some codecs evaluate escapes or take very long."""
 _ALIASES = {
     "sjis": "shift_jis", "x-sjis": "cp932", "windows-31j": "cp932", "ms932": "cp932", "euc-cn": "gb2312",
     "euc-tw": "big5hkscs", "ucs-2": "utf-16", "ucs-2le": "utf-16-le", "ucs-2be": "utf-16-be", "utf-16le-bom": "utf-16-le",

@@ -30,6 +30,7 @@ FILE = "store.duckdb"
 LOG = f"{FILE}.wal"
 """Changes that are not in the database's own file yet; there while it is open, and after a process was killed."""
 
+_IN_MEMORY = "SELECT database_name FROM duckdb_databases() WHERE path IS NULL AND NOT internal"
 
 T = TypeVar("T")
 
@@ -179,13 +180,22 @@ class Database:
         with suppress(duckdb.TransactionException):
             self.cursor.execute("CHECKPOINT")
 
+    def settle(self) -> None:
+        """Compress tables in memory, and return what queries have freed to the system; for a moment without requests."""
+        with self._lowering, self._explained(), closing(self._connection.cursor()) as own:
+            limit = self._read_memory_limit(own)
+            for (name,) in own.execute(_IN_MEMORY).fetchall():
+                # Left to the next time while a transaction uses it, or when it is being removed.
+                with suppress(duckdb.TransactionException, duckdb.BinderException, duckdb.CatalogException):
+                    own.execute(f'CHECKPOINT "{name}"')
+            # DuckDB keeps freed memory for later queries until its limit is set.
+            own.execute(f"SET memory_limit = '{limit}'")
+
     def let_go_of_blocks(self) -> None:
         """Release DuckDB's cached blocks of the file; those in use by a query stay."""
         # On a separate connection: a refused setting would end a transaction of this thread.
         with self._lowering, self._explained(), closing(self._connection.cursor()) as own:
-            if not self._memory_limit:
-                # Read before lowering it, as reading takes memory, and only once: the value is rounded.
-                self._memory_limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+            limit = self._read_memory_limit(own)
             try:
                 # Blocks that it cannot drop would be written next to the store, where erased data would stay behind.
                 own.execute("SET max_temp_directory_size = '0KB'")
@@ -194,8 +204,14 @@ class Database:
                     own.execute("SET memory_limit = '1KB'")
             finally:
                 # With a limit that is feasible, it returns released memory to the system.
-                own.execute(f"SET memory_limit = '{self._memory_limit}'")
+                own.execute(f"SET memory_limit = '{limit}'")
                 own.execute("RESET max_temp_directory_size")
+
+    def _read_memory_limit(self, own: duckdb.DuckDBPyConnection) -> str:
+        if not self._memory_limit:
+            # Before it is lowered, as reading takes memory, and only once: the value is rounded.
+            self._memory_limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+        return self._memory_limit
 
     def _rollback(self) -> None:
         try:
