@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,6 @@ from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.long_work import IndexRun, LongWork
 from cm_tui.daemon.project_pool import STORE_WAIT_S, Project, ProjectPool
 from cm_tui.daemon.rpc import Method, ProjectRef
-from cm_tui.daemon.same_questions import SameQuestions
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
@@ -28,6 +29,40 @@ from cm_tui.engine.code.index.summary import IndexOutcome
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Freshness
+
+
+class SameQuestions:
+    """Questions that are being answered, by what they ask of which state."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked: dict[Hashable, Future[Any]] = {}
+
+    def answer(self, question: Hashable, ask: Callable[[], Any]) -> Any:
+        """Return the result of a request, shared with an identical one in progress.
+
+        `question`: equal for requests with the same result. Raises BaseException: what answering raised, to everybody
+        who asked.
+        """
+        with self._lock:
+            shared = self._asked.get(question)
+            mine: Future[Any] | None = None
+            if shared is None:
+                mine = shared = self._asked[question] = Future()
+        if mine is None:
+            return shared.result()
+        try:
+            answer = ask()
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        else:
+            mine.set_result(answer)
+            return answer
+        finally:
+            with self._lock:
+                del self._asked[question]
+
 
 _NOT_YET = "watches from the first question on"
 

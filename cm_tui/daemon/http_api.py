@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -25,9 +26,68 @@ from cm_tui.daemon.auth import AuthMiddleware, answered, failed
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
-from cm_tui.daemon.requests import body_of, flag_of, path_of, text_of, where_of
 from cm_tui.errors import CancelledError, CmError, UsageError
 from cm_tui.model import Check
+
+BODY_BYTES = 8_000_000
+"""More than any question needs."""
+BODY_S = 30.0
+PATH_CHARACTERS = 4096
+"""The longest path, and the longest name in one, that any system takes."""
+_NAME_CHARACTERS = 255
+
+_WHERE = TypeAdapter(rpc.ProjectRef)
+_FLAG = TypeAdapter(bool)
+_TEXT = TypeAdapter(str)
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """Read a request's record.
+
+    Raises UsageError if it is too long, does not arrive in time, or is no record.
+    """
+    data = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > BODY_BYTES:
+                    raise UsageError(f"A request may have {BODY_BYTES:,} bytes at most.")
+    except TimeoutError as error:
+        raise UsageError("The request did not arrive in time.") from error
+    value = rpc.load(bytes(data))
+    if not isinstance(value, dict):
+        raise UsageError("A request is a JSON object.")
+    return value
+
+
+def where_of(body: dict[str, Any]) -> rpc.ProjectRef:
+    """Return the project that a request is about. Raises UsageError if it names none."""
+    where: rpc.ProjectRef = rpc.checked(_WHERE, body.get("where"), "where")
+    path_of(where.folder, "where: folder")
+    return where
+
+
+def path_of(text: str, what: str) -> Path:
+    """Return a path as the system can have it. Raises UsageError if no system has such a path."""
+    if "\0" in text:
+        raise UsageError(f"{what}: a path holds no zero byte.")
+    if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):
+        raise UsageError(f"{what}: no path is that long.")
+    return Path(text)
+
+
+def flag_of(body: dict[str, Any], name: str, *, default: bool) -> bool:
+    """Return a flag of a request."""
+    flag: bool = rpc.checked(_FLAG, body.get(name, default), name)
+    return flag
+
+
+def text_of(body: dict[str, Any], name: str) -> str:
+    """Return a text of a request."""
+    text: str = rpc.checked(_TEXT, body.get(name), name)
+    return text
+
 
 THREADS = 32
 """Questions that are worked on at once; the others wait."""

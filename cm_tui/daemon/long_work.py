@@ -19,7 +19,6 @@ from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.daemon.slices import Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.code.index.summary import IndexOutcome
@@ -30,6 +29,30 @@ from cm_tui.model.freshness import Freshness
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+SLICE_S = 0.02
+"""Time slice of long work between two checks for waiting requests."""
+PAUSE_S = 0.2
+"""Longest pause for requests after a slice, so that long work progresses under load."""
+
+
+class Slices:
+    """Pauses of one piece of long work, to be called between its steps.
+
+    `turns`: of those who ask; `clock`: measures a slice.
+    """
+
+    def __init__(self, turns: Turns, clock: Clock = SYSTEM) -> None:
+        self._turns = turns
+        self._clock = clock
+        self._begun = clock.monotonic()
+
+    def __call__(self) -> None:
+        """Let questions go first, for a moment, once a slice is over."""
+        if self._clock.monotonic() - self._begun > SLICE_S:
+            self._turns.give_way(PAUSE_S)
+            self._begun = self._clock.monotonic()
+
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""

@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cm_tui.daemon import bootstrap, endpoint
 from cm_tui.daemon.checkup import examine
-from cm_tui.daemon.loopback import CONNECTIONS
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.process import CONNECTIONS
 from cm_tui.tui.modes.health.daemon_report import gather
 from cm_tui.tui.modes.health.daemon_texts import daemon_text
 from tests.cli.conftest import Shop

@@ -28,9 +28,8 @@ from cm_tui.daemon.connection import Connection
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.extensions import Extensions
-from cm_tui.daemon.http_api import service
+from cm_tui.daemon.http_api import BODY_BYTES, service
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.daemon.requests import BODY_BYTES
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git

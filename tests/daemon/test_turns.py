@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.daemon.same_questions import SameQuestions
-from cm_tui.daemon.slices import PAUSE_S, SLICE_S, Slices
+from cm_tui.daemon.dispatcher import SameQuestions
+from cm_tui.daemon.long_work import PAUSE_S, SLICE_S, Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.model import Cancel
 from tests.daemon.conftest import until

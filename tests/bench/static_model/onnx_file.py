@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.embed.static_table import read_table
+from cm_tui.engine.search.embed.bundled import read_table
 from cm_tui.errors import NotFoundError
 
 Table = NDArray[np.float32]

@@ -6,8 +6,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from cm_tui.engine.search.embed.bundled import BundledProvider, bundled_folder
-from cm_tui.engine.search.embed.static_table import read_table
+from cm_tui.engine.search.embed.bundled import BundledProvider, bundled_folder, read_table
 
 MODEL = bundled_folder() / "model.onnx"
 TEXTS = [

@@ -17,8 +17,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import pass_run, processes
-from cm_tui.engine.memory.narrator.observation import Observation
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.event import line_of
 from cm_tui.engine.platform.journal.journal import Journal

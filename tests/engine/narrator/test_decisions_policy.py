@@ -10,8 +10,7 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import policy
-from cm_tui.engine.memory.narrator.observation import Observation
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.model import NarratedFilter
 from tests.engine.narrator.decided import approved, decided, note_of, one_of, states, taught
 from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator.observation import Observation
 from cm_tui.engine.memory.narrator.tables import NarratorTables
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from tests.engine.narrator.passes import DAY, new_project, opened, passed, proposed, put, use

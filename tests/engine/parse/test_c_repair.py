@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.code.parse.c_heads import read_heads
-from cm_tui.engine.code.parse.c_plain_macros import without_plain_macros
 from cm_tui.engine.code.parse.c_structure import blank, read_structure
-from cm_tui.engine.code.parse.parse_blob import parse_blob
+from cm_tui.engine.code.parse.parse_blob import parse_blob, without_plain_macros
 from cm_tui.engine.code.parse.records import ParsedBlob
 from tests.tiers import examples
 

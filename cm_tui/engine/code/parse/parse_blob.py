@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 from cm_tui.engine.code.parse.c_heads import Head
-from cm_tui.engine.code.parse.c_plain_macros import without_plain_macros
 from cm_tui.engine.code.parse.c_repair import repair
+from cm_tui.engine.code.parse.c_structure import Range, blank
 from cm_tui.engine.code.parse.chunks import chunk_lines, chunk_symbols
-from cm_tui.engine.code.parse.error_recovery import recover_functions
 from cm_tui.engine.code.parse.headings import DOCUMENTS
 from cm_tui.engine.code.parse.headings import headings as headings_by_lines
 from cm_tui.engine.code.parse.lost_definitions import in_words, openings_by_lines, openings_of_heads, without_known
@@ -19,9 +18,95 @@ from cm_tui.engine.code.parse.records import LocatedSymbol, ParsedBlob, ParsedSy
 from cm_tui.engine.code.parse.references import extract_references
 from cm_tui.engine.code.parse.sections import sections
 from cm_tui.engine.code.parse.symbol_tree import build_symbols
-from cm_tui.engine.code.parse.tree_query import Findings, UnreadableError, find, parse
+from cm_tui.engine.code.parse.tree_query import Findings, RawSymbol, UnreadableError, find, parse
 from cm_tui.engine.code.scan.languages import LANGUAGES, Language
 from cm_tui.engine.platform.git.encodings import decode
+
+_BARE_MACRO = re.compile(rb"^[ \t]*[A-Z0-9_]*(?:BEGIN|END|OPEN|CLOSE|NAMESPACE)[A-Z0-9_]*[ \t]*\r?$", re.MULTILINE)
+"""Line that is only a macro such as `LIB_NAMESPACE_BEGIN`: taken for a type, it would hide the definition after it."""
+_EXPORTED = re.compile(
+    rb"(?:class|struct|union|enum(?:[ \t]+(?:class|struct))?)[ \t]+([A-Z_][A-Z0-9_]+(?:\([^()\n]*\))?)\s+[A-Za-z_]\w*"
+    rb"(?=\s*(?:final\s*)?(?:\{|:[^:;{}()=][^;{}()=]*\{))"
+)
+"""`class EXPORT Name {`: read as a function of that name, without an error."""
+_ATTRIBUTE = re.compile(
+    rb"\)\s*(?:(?:const|noexcept|override|final|&&?)\s*)*\b([A-Z_][A-Z0-9]*_[A-Z0-9_]+(?:\([^(){};\n]*\))?)(?=\s*\{)"
+)
+"""`int f() ATTRIBUTE {`: likewise."""
+_STATEMENT = re.compile(rb"\b(?:if|for|while|switch|catch)\b")
+_DEFINE = re.compile(rb"#[ \t]*define\b(?:\\\r?\n|[^\n])*")
+
+_LINE_OF_MACRO = re.compile(rb"(?:(?!\\\r?\n)[^\n])+")
+"""Line up to the sign after which the macro continues."""
+
+
+def without_plain_macros(data: bytes) -> bytes:
+    """Return C or C++ text without macros that a grammar misreads silently; positions are unchanged."""
+    data = _BARE_MACRO.sub(lambda line: b" " * len(line[0]), data)
+    ranges = [Range(*found.span(1)) for found in _EXPORTED.finditer(data)]
+    for found in _ATTRIBUTE.finditer(data):
+        line = data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()][-200:]
+        if _STATEMENT.search(line) is None:
+            ranges.append(Range(*found.span(1)))
+    if b"\\\n" in data or b"\\\r\n" in data:
+        ranges += _comments_in_macros(data)
+    return blank(data, ranges)
+
+
+def _comments_in_macros(data: bytes) -> Iterator[Range]:
+    """Yield comments between the lines of a macro: for the grammar it would end there."""
+    for define in _DEFINE.finditer(data):
+        text = define[0]
+        last = max(text.rfind(b"\\\n"), text.rfind(b"\\\r\n"))
+        at = text.find(b"/*", 0, max(0, last))
+        while at >= 0:
+            end = text.find(b"*/", at + 2)
+            if end < 0:
+                break
+            for line in _LINE_OF_MACRO.finditer(text, at, end + 2):
+                yield Range(define.start() + line.start(), define.start() + line.end())
+            at = text.find(b"/*", end + 2, last)
+
+
+_CLOSING = ("}", ")")
+
+
+def recover_functions(found: Findings, pattern: str, lines: Sequence[str]) -> None:
+    """Add the functions whose first line matches and that no definition begins on.
+
+    A function ends on its first line when its bracket closes there, else on the first line with a closing bracket that
+    is indented as it is. `found`: findings of the query; gets the functions. `pattern`: regular expression of a
+    function's first line, its name in the group `name`.
+    """
+    opening = re.compile(pattern)
+    known = {raw.first_row for raw in found.symbols.values() if raw.kind == "function"}
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line.encode("utf-8", "surrogateescape")) + 1)
+    quoted = {row for span in found.comments for row in range(span.first_row, span.last_row + 1)}
+    for row, line in enumerate(lines):
+        match = opening.match(line)
+        if match is None or row in known or row in quoted:
+            continue
+        last = _last_row(lines, row, line)
+        at = offsets[row] + len(line[: match.start("name")].encode())
+        start = offsets[row] + len(line) - len(line.lstrip())
+        found.symbols[at] = RawSymbol(
+            start, offsets[last + 1] - 1, start, row, last, "function", match["name"], at, None, None, None
+        )
+
+
+def _last_row(lines: Sequence[str], row: int, line: str) -> int:
+    if line.rstrip().endswith((*_CLOSING, ";")) and not line.rstrip().endswith("()"):
+        return row
+    indent = len(line) - len(line.lstrip())
+    for later in range(row + 1, len(lines)):
+        text = lines[later]
+        closes = text.lstrip().startswith(_CLOSING) and not text.rstrip().endswith("{")
+        if closes and len(text) - len(text.lstrip()) == indent:
+            return later
+    return row
+
 
 _HEAD = 2000
 _GENERATED = re.compile(

@@ -3,18 +3,138 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cm_tui.engine.code.parse import normalise
 from cm_tui.engine.code.parse.arity import parameter_range
-from cm_tui.engine.code.parse.documentation import document
-from cm_tui.engine.code.parse.extents import apply_extents
+from cm_tui.engine.code.parse.extents import apply_extents, stands_alone
 from cm_tui.engine.code.parse.records import LocatedSymbol, ParsedSymbol
-from cm_tui.engine.code.parse.signature import Signatures
-from cm_tui.engine.code.parse.tree_query import Findings, RawSymbol
+from cm_tui.engine.code.parse.tree_query import Findings, RawSymbol, Span
 from cm_tui.engine.code.scan.languages import Language
+
+_ROWS_BETWEEN = 3
+"""Rows that may lie between documentation and the definition it belongs to, such as its attributes."""
+
+
+def document(located: Sequence[LocatedSymbol], found: Findings, lines: Sequence[str]) -> None:
+    """Give each symbol its documentation; of several, the first in the order above."""
+    first_on_row: dict[int, int] = {}
+    for index, symbol in enumerate(located):
+        first_on_row.setdefault(symbol.row.start_line - 1, index)
+    docs = _inside(located, found.inside)
+    for index, text in _before(found.before, first_on_row):
+        docs.setdefault(index, text)
+    comments = _comment_blocks(found.comments, lines)
+    for row, index in first_on_row.items():
+        above = comments.get(row - 1)
+        if above is not None:
+            located[index].lead = above.first_row
+            docs.setdefault(index, normalise.clean_doc(above.text))
+    for index, text in docs.items():
+        located[index].row = located[index].row._replace(doc=text)
+
+
+def _inside(located: Sequence[LocatedSymbol], spans: Sequence[Span]) -> dict[int, str]:
+    docs: dict[int, str] = {}
+    for span in spans:
+        index = _innermost(located, span.start)
+        if index is not None:
+            docs.setdefault(index, normalise.clean_doc(span.text))
+    return docs
+
+
+def _before(spans: Sequence[Span], first_on_row: dict[int, int]) -> list[tuple[int, str]]:
+    docs: list[tuple[int, str]] = []
+    for span in spans:
+        row = next(
+            (row for row in range(span.first_row, span.last_row + 1 + _ROWS_BETWEEN) if row in first_on_row), None
+        )
+        if row is not None:
+            docs.append((first_on_row[row], normalise.clean_doc(span.text)))
+    return docs
+
+
+def _innermost(located: Sequence[LocatedSymbol], position: int) -> int | None:
+    """Return the innermost symbol around a byte, by search among the starts."""
+    index = bisect_right(located, position, key=lambda p: p.start) - 1
+    while index >= 0:
+        if located[index].end > position:
+            return index
+        index -= 1
+    return None
+
+
+def _comment_blocks(comments: Sequence[Span], lines: Sequence[str]) -> dict[int, Span]:
+    """Return blocks of comments on separate lines, by their last row."""
+    blocks: dict[int, Span] = {}
+    current: Span | None = None
+    for span in comments:
+        if not stands_alone(span, lines):
+            continue
+        if current is not None and span.first_row == current.last_row + 1:
+            blocks.pop(current.last_row, None)
+            current = Span(current.start, span.end, current.first_row, span.last_row, f"{current.text}\n{span.text}")
+        else:
+            current = span
+        blocks[current.last_row] = current
+    return blocks
+
+
+_MODIFIERS = re.compile(r"[\w\s()@.,\[\]\"'=:-]*")
+_MAX_BYTES = 4 * normalise.MAX_SIGNATURE
+
+
+class Signatures:
+    """Signatures of one file's definitions.
+
+    `language`: whether annotations are a part of a definition; `comments`: all of its comments.
+    """
+
+    def __init__(self, language: Language, data: bytes, comments: Sequence[Span]) -> None:
+        self._language = language
+        self._data = data
+        self._comment_starts = sorted(span.start for span in comments)
+
+    def of(self, raw: RawSymbol) -> str:
+        """Return the signature of a definition, with the modifiers before it on its line."""
+        head = self._head(raw)
+        stop = min(self._stop(raw), head + _MAX_BYTES)
+        signature = normalise.fold(self._data[head:stop].decode("utf-8", "ignore"), normalise.MAX_SIGNATURE)
+        if self._language.annotations_inside:
+            signature = normalise.without_annotations(signature)
+        return (
+            signature.rstrip("{ ").removesuffix("=>").removesuffix(":").rstrip("= ;,")
+            if raw.body_at
+            else signature.rstrip("{;,= ")
+        )
+
+    def _head(self, raw: RawSymbol) -> int:
+        line_start = self._data.rfind(b"\n", 0, raw.head) + 1
+        before = self._data[line_start : raw.head].decode("utf-8", "replace")
+        leads = _MODIFIERS.fullmatch(before) and "=" not in before and before.count("(") == before.count(")")
+        return line_start if leads else raw.head
+
+    def _stop(self, raw: RawSymbol) -> int:
+        if raw.body_at is not None and raw.body_at > raw.head:
+            return self._before_body(raw, raw.body_at)
+        stop = self._data.find(b"\n", raw.head, raw.end)
+        if stop >= 0 and (raw.params is None or raw.params.end_byte <= stop):
+            return stop
+        if raw.params is None:
+            return raw.end
+        return max(raw.params.end_byte, raw.end if stop < 0 else 0)
+
+    def _before_body(self, raw: RawSymbol, body_at: int) -> int:
+        """Return the end of a definition's head: its body, or a comment before that."""
+        after = raw.params.end_byte if raw.params is not None else raw.name_at
+        index = bisect_left(self._comment_starts, after)
+        if index == len(self._comment_starts) or after >= body_at:
+            return body_at
+        return min(body_at, self._comment_starts[index])
+
 
 CLASS_LIKE = frozenset({"class", "struct", "interface", "trait", "enum"})
 FUNCTION_LIKE = frozenset({"function", "method", "constructor", "property", "macro"})

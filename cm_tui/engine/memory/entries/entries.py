@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_events import CHANGED, State
@@ -15,12 +16,37 @@ from cm_tui.engine.memory.entries.entry_names import checked_scope, one_named
 from cm_tui.engine.memory.entries.entry_record import digest, new_id, says_the_same
 from cm_tui.engine.memory.entries.entry_text import changed_by, edited, new_entry
 from cm_tui.engine.memory.entries.entry_writing import Change, Writer, head_at
-from cm_tui.engine.memory.entries.known_entries import known
 from cm_tui.engine.memory.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
 from cm_tui.files import stamp_of
+from cm_tui.lru import LRU
 from cm_tui.model import Entry, EntryEdit, Scope
 from cm_tui.model.author import Author
+
+T = TypeVar("T")
+_MOST_KEPT = 2
+_SETTLED_S = 0.1
+"""A file that was written so lately may be written again in the same tick of its clock."""
+
+_kept: LRU[str, Any] = LRU(_MOST_KEPT)
+
+
+def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
+    """Return the entries of a project, read again if a file has changed.
+
+    `stamps`: of the files with the entries and of the ledgers; `read`: reads them.
+    """
+    before = stamps()
+    key = f"{root}\0{before}"
+    kept: T | None = _kept.get(key)
+    if kept is not None:
+        return kept
+    found = read()
+    newest = max((stamp.changed_ns for stamp in before if stamp), default=0)
+    if time.time_ns() - newest > _SETTLED_S * 1e9 and stamps() == before:
+        _kept.put(key, found)
+    return found
+
 
 MOST_ENTRIES = 20_000
 """Of one file."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import operator
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,15 +16,108 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.memory.episodes.episode_columns import Columns, EpisodeColumns, Mask
-from cm_tui.engine.memory.episodes.episode_filter import fitting, numbers_of
 from cm_tui.engine.memory.episodes.episode_names import episode_named, no_such_session
 from cm_tui.engine.memory.episodes.episode_rows import listed
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.memory.episodes.session_titles import session_titles
 from cm_tui.engine.memory.episodes.session_totals import SessionTotals, total_of
-from cm_tui.engine.memory.episodes.word_index import Numbers, WordIndex
+from cm_tui.engine.memory.episodes.word_index import Numbers, WordIndex, Words
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
 from cm_tui.model.page import MOST_ROWS, bounded
+
+_ORDINAL = re.compile(r"#(\d{1,9})")
+_LISTS = (("types", "type"), ("outcomes", "outcome"), ("agents", "agent"))
+_PAIRS = (("tools", "tool"), ("tags", "tag"))
+_COMPARED: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (
+    ("since", "time", operator.ge), ("until", "time", operator.lt), ("pinned", "pinned", operator.eq),
+    ("rating", "rating", operator.eq),
+)  # fmt: skip
+
+
+def fitting(columns: Columns, where: EpisodeFilter) -> Mask:
+    """Return which episodes fit a filter, but for its text."""
+    left = columns.has("state", [where.state])
+    for name, column in _LISTS:
+        if wanted := getattr(where, name):
+            left &= columns.has(column, wanted)
+    for name, column in _PAIRS:
+        if wanted := getattr(where, name):
+            left &= columns.is_paired(column, columns.names[column].find(wanted))
+    if path := where.file.strip().strip("/"):
+        below = f"{path}/"
+        paths = enumerate(columns.names["file"].texts)
+        left &= columns.is_paired("file", [code for code, one in paths if one == path or one.startswith(below)])
+    if where.session:
+        left &= columns.has("session", [where.session])
+    for name, column, compare in _COMPARED:
+        if (value := getattr(where, name)) is not None:
+            left &= compare(columns.plain[column], value)
+    if where.by_hand is not None:
+        left &= _by_hand(columns) == where.by_hand
+    return left
+
+
+def _by_hand(columns: Columns) -> Mask:
+    """Return which episodes no agent has a part in, or belong to no session."""
+    return columns.has("session", [""]) | columns.has("agent", [""])
+
+
+def numbers_of(text: str, words: Words, of_ordinal: Callable[[int], Numbers]) -> Numbers | None:
+    """Return the sorted numbers of the episodes with all words of a text; None: it has no words.
+
+    `text`: what the user typed; `words`: returns which episodes have a word; `of_ordinal`: returns which saw a commit
+    of the mainline.
+    """
+    left: NDArray[np.bool_] | None = None
+    for word in dict.fromkeys(text.encode("utf-8", "replace").decode().replace("\0", " ").lower().split()):
+        found = words.having(word)
+        ordinal = _ORDINAL.fullmatch(word)
+        if ordinal is not None:
+            found = np.concatenate([found, of_ordinal(int(ordinal[1]))])
+        has = np.zeros(1 + max(found.max(initial=0), 0 if left is None else len(left) - 1), bool)
+        has[found] = True
+        if left is not None:
+            has[: len(left)] &= left
+            has[len(left) :] = False
+        left = has
+    return None if left is None else np.flatnonzero(left).astype(np.int32)
+
+
+def session_titles(columns: Columns, tables: EpisodeTables, sessions: Sequence[int], state: str) -> Mapping[str, str]:
+    """Return titles of sessions by id.
+
+    The user's title comes first. A title does not depend on the filter, and never comes from forgotten episodes unless
+    those are requested. `columns`: of all episodes; `tables`: with the prompts; `sessions`: their numbers.
+    """
+    counts = columns.coded["state"] >= 0
+    if state != "forgotten":
+        counts &= ~columns.has("state", ["forgotten"])
+    numbers = np.flatnonzero(counts & np.isin(columns.coded["session"], list(sessions)))
+    titled = numbers[columns.coded["title"][numbers] != _untitled(columns)]
+    of_person = columns.has("actor", ["person"])[titled]
+    last = _last_of_each(columns, titled[np.lexsort((titled, columns.plain["time"][titled], of_person))])
+    titles = columns.names["title"].texts
+    found = {session: titles[columns.coded["title"][number]] for session, number in last.items()}
+    first = _last_of_each(columns, numbers[np.lexsort((numbers, columns.plain["time"][numbers]))][::-1])
+    asked = _prompts(tables, [number for session, number in first.items() if session not in found])
+    names = columns.names["session"].texts
+    return {names[code]: found.get(code) or asked.get(number, "") for code, number in first.items()}
+
+
+def _untitled(columns: Columns) -> int:
+    return next(iter(columns.names["title"].find([""])), -1)
+
+
+def _last_of_each(columns: Columns, numbers: NDArray[np.int64]) -> dict[int, int]:
+    """Return the last episode of each session, in the order given."""
+    return dict(zip(columns.coded["session"][numbers].tolist(), numbers.tolist(), strict=True))
+
+
+def _prompts(tables: EpisodeTables, numbers: Sequence[int]) -> Mapping[int, str]:
+    if not numbers:
+        return {}
+    chosen = ", ".join(map(str, numbers))
+    return dict(tables.rows(f"SELECT seq, prompt FROM episode WHERE seq IN ({chosen})"))  # noqa: S608 - numbers
+
 
 ShaOf = Callable[[int], str | None]
 """Returns the mainline commit of an ordinal."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,20 +12,71 @@ from cm_tui.counts import count
 from cm_tui.engine.memory.entries import entry_erasure
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.erasure import state_files
-from cm_tui.engine.memory.erasure.neighbours import neighbours
 from cm_tui.engine.memory.erasure.said import Said, data_of, said_in
-from cm_tui.engine.memory.erasure.selection import Selection
+from cm_tui.engine.memory.erasure.selection import Chosen, Selection
 from cm_tui.engine.memory.erasure.texts import secrets_in
 from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
 from cm_tui.engine.memory.notes import note_file, overwritten
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.narrated import PROPOSED, WORDED
 from cm_tui.engine.platform.journal import erasure
 from cm_tui.engine.platform.journal.erasure import Line
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.redaction.values import texts_of
 from cm_tui.model import ErasedEvent, ErasureReport
 from cm_tui.model.text import one_line
+
+_ADDED, _SAID = 12, 24
+"""Least non-blank characters of a distinctive line: in a patch, and in a prompt or an answer."""
+
+
+def neighbours(journal: Journal, chosen: Sequence[Chosen]) -> tuple[str, ...]:
+    """Return the ids of remaining episodes that share lines with an erased one of the same checkout.
+
+    `journal`: read twice. Raises StoreError if the journal cannot be read.
+    """
+    going = {one.event.id: one.line for one in chosen if one.event and one.event.kind == episode_record.KIND}
+    if not going:
+        return ()
+    first = min(going.values())
+    lines: dict[str, set[str]] = defaultdict(set)
+    left = len(going)
+    for event in _episodes(journal, Position(first.segment, first.start)):
+        if event.id in going:
+            record = EpisodeRecord.from_event(event)
+            lines[record.root].update(_lines(record))
+            left -= 1
+            if not left:
+                break
+    return tuple(
+        event.id
+        for event in _episodes(journal, START)
+        if event.id not in going and _shares(EpisodeRecord.from_event(event), lines)
+    )
+
+
+def _shares(record: EpisodeRecord, lines: dict[str, set[str]]) -> bool:
+    return record.root in lines and not lines[record.root].isdisjoint(_lines(record))
+
+
+def _episodes(journal: Journal, start: Position) -> Iterator[Event]:
+    return (found for found in journal.scan(start) if isinstance(found, Event) and found.kind == episode_record.KIND)
+
+
+def _lines(record: EpisodeRecord) -> Iterator[str]:
+    """Yield the distinctive lines of an episode, without blanks, as indentation may differ."""
+    added = (line[1:] for line in record.patch.splitlines() if line.startswith("+") and not line.startswith("+++ "))
+    yield from _long(added, _ADDED)
+    for text in (*record.prompts, record.answer):
+        yield from _long(text.splitlines(), _SAID)
+
+
+def _long(lines: Iterable[str], shortest: int) -> Iterator[str]:
+    return (bare for line in lines if len(bare := "".join(line.split())) >= shortest)
+
 
 _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"

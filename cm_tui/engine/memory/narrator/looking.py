@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.memory.narrator.observation import Miner, Observation
 from cm_tui.engine.memory.narrator.reading import Item, turns
 from cm_tui.engine.memory.narrator.tables import number_of
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.platform.redaction.marks import has_marks
 
 _CHARACTERS = 2_000

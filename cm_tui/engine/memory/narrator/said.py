@@ -13,10 +13,9 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness
-from cm_tui.engine.memory.narrator.observation import Observation
 from cm_tui.engine.memory.narrator.own_words import speaker_of
 from cm_tui.engine.memory.narrator.sound import sounds_of
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
 from cm_tui.model import FactKind
 

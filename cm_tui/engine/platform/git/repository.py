@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import pygit2
-from pygit2.enums import FileStatus
+from pygit2.enums import DeltaStatus, DiffFind, FileStatus
 
 from cm_tui.engine.platform.git import git_cli
 from cm_tui.engine.platform.git.attributes import Attributes
@@ -18,16 +20,78 @@ from cm_tui.engine.platform.git.commit_names import CommitNames
 from cm_tui.engine.platform.git.commits import CommitInfo, Commits, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
 from cm_tui.engine.platform.git.head import Head, read_head
-from cm_tui.engine.platform.git.ignored_files import is_passed, untracked
 from cm_tui.engine.platform.git.loose_objects import LooseObjects
 from cm_tui.engine.platform.git.opening import open_around, private_repository
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
-from cm_tui.engine.platform.git.renames import renames_between
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.engine.platform.git.storage_format import UnreadableGit
 from cm_tui.engine.platform.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
+
+_FAR_DOWN = 20
+"""Nesting depth beyond which git's library is slow to decide on ignored paths: it looks into every parent folder, so a
+thousand levels took it 10 s."""
+
+
+def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, FileStatus]]:
+    """Yield every readable file of a folder without git that is not ignored.
+
+    `repository`: the private one for comparing it.
+    """
+    folders = [""]
+    while folders:
+        inside = folders.pop()
+        try:
+            entries = sorted(os.scandir(root / inside), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{inside}{entry.name}"
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if repository.path_is_ignored(f"{path}/" if is_folder else path):
+                continue
+            if is_folder and not os.path.lexists(os.path.join(entry.path, ".git")):  # noqa: PTH118 - for each folder
+                folders.append(f"{path}/")
+            else:
+                yield (f"{path}/" if is_folder else path), FileStatus.WT_NEW
+
+
+def is_passed(repository: pygit2.Repository, folder: str) -> bool:
+    """Whether a comparison skips a folder: ignored, with nothing tracked in it."""
+    try:
+        if folder.count("/") > _FAR_DOWN and _holds_tracked(repository, folder):
+            return False
+        return bool(repository.path_is_ignored(folder)) and not _holds_tracked(repository, folder)
+    except (KeyError, ValueError, pygit2.GitError):
+        return False
+
+
+def _holds_tracked(repository: pygit2.Repository, folder: str) -> bool:
+    index = repository.index
+    # Sorted by bytes, as in git.
+    at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
+    return at < len(index) and index[at].path.startswith(folder)
+
+
+_ALIKE = 50
+"""Least per cent of common lines of a renamed file: git's own default."""
+_MOST_FILES = 1_000
+"""Deleted files that are compared with the new ones, each with each; of more, only equal contents are paired."""
+
+
+def renames_between(repository: pygit2.Repository, before: str, after: str) -> dict[str, str]:
+    """Return the new path of each file renamed by a commit, by its old one; empty if objects are missing.
+
+    `repository`: an open pygit2 repository; `before`: sha of the older commit; `after`: sha of the newer one.
+    """
+    try:
+        diff = repository.diff(before, after)
+        diff.find_similar(flags=DiffFind.FIND_RENAMES, rename_threshold=_ALIKE, rename_limit=_MOST_FILES)
+        return {one.old_file.path: one.new_file.path for one in diff.deltas if one.status == DeltaStatus.RENAMED}
+    except (MissingError, KeyError, ValueError, pygit2.GitError):
+        return {}
+
 
 _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 

@@ -1,22 +1,189 @@
-"""Finding secrets: in the plain text, with broken lines joined, without diff signs, and inside of base64."""
+r"""Finding secrets: in the plain text, with broken lines joined, without diff signs, and inside of base64.
+
+Joining lines that were broken in the middle of a word, with the mapping back to the text.
+
+A terminal breaks at its last column, a shell line ends in a backslash, quoted-printable mail in `=`, configuration
+continues in an indented line, a diff puts a sign before each line, JSON writes `\n`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from base64 import b64decode
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
+from typing import NamedTuple
 
 from cm_tui.engine.platform.redaction.assignments import NAMES, find_assigned
-from cm_tui.engine.platform.redaction.encoded import find_encoded
+from cm_tui.engine.platform.redaction.by_word import ByWord
+from cm_tui.engine.platform.redaction.detectors import DETECTORS, Detector, patterns_of
 from cm_tui.engine.platform.redaction.forms import find_forms
 from cm_tui.engine.platform.redaction.found import Found
 from cm_tui.engine.platform.redaction.key_blocks import find_blocks
 from cm_tui.engine.platform.redaction.kinds import DONE, is_cut
 from cm_tui.engine.platform.redaction.marked_lines import unmarked
+from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
+from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference
 from cm_tui.engine.platform.redaction.places import find_places
 from cm_tui.engine.platform.redaction.repeated import find_again, values_in
-from cm_tui.engine.platform.redaction.shapes import find_shaped
+from cm_tui.engine.platform.redaction.shape_table import SHAPES, SHORTEST, Shape
 from cm_tui.engine.platform.redaction.strength import goes_on
-from cm_tui.engine.platform.redaction.wrapped import Joined, join
 from cm_tui.engine.platform.redaction.written import as_read
+
+_INSIDE = r"[A-Za-z0-9+/_.~=:@%$-]"
+_BREAK = Pattern(
+    rf"(?<={_INSIDE})(?P<mark>\\|=)?(?P<end>\r?\n|\\{{1,4}}r?\\{{0,4}}n)(?P<sign>[+>|#-]{{0,3}})[ \t]{{0,100}}+(?={_INSIDE})"
+)
+_BEGINS = Pattern(r"[\\=\r\n]")
+"""First characters of a break."""
+_NAMED = Pattern(r"[A-Za-z_][\w.-]*+=[^=]")
+_WORDS_END = Pattern(r"[A-Za-z0-9+/_~=.%-]*+")
+
+
+class Joined(NamedTuple):
+    """A text without its breaks."""
+
+    text: str
+    at: list[int]
+    """Where in it a break was, in order."""
+    taken: list[int]
+    """How much was taken out up to and with each of them."""
+    sure: list[bool]
+    """Whether a break marks the line as continued."""
+
+    def breaks(self, start: int, end: int) -> range:
+        """Return which breaks lie inside of a part."""
+        return range(bisect_right(self.at, start), bisect_right(self.at, end - 1))
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the part of the original text for a part of this one."""
+        before, upto = bisect_right(self.at, start), bisect_right(self.at, end - 1)
+        return start + (self.taken[before - 1] if before else 0), end + (self.taken[upto - 1] if upto else 0)
+
+    def goes_on(self, number: int) -> bool:
+        """Return whether the text after a break may be a continuation; otherwise nothing before it is incomplete."""
+        return self.sure[number] or goes_on(self.word_at(self.at[number]))
+
+    def word_at(self, start: int) -> str:
+        """Return the text at a place up to the end of the word; empty if it is a separate name."""
+        found = _WORDS_END.match(self.text, start, start + 400)
+        if found is None or self.text[found.end() : found.end() + 1] in {":", "("} or _NAMED.match(found[0]):
+            return ""
+        return found[0]
+
+
+def join(text: str) -> Joined | None:
+    """Return a text without breaks that may be within a word; None: there are none."""
+    pieces: list[str] = []
+    at: list[int] = []
+    taken: list[int] = []
+    sure: list[bool] = []
+    last = length = 0
+    for found in _BREAK.from_signs(_BEGINS, text):
+        start, end = found.start(), found.end()
+        marks = _marks(found["sign"], text, start)
+        if marks < len(found["sign"]):
+            # Not the mark of a diff or a quotation, but a part of the word.
+            end = found.start("sign") + marks
+        piece = text[last:start]
+        pieces.append(piece)
+        length += len(piece)
+        at.append(length)
+        taken.append(end - start)
+        sure.append(found["mark"] == "\\" and "\n" in found["end"])
+        last = end
+    if not at:
+        return None
+    pieces.append(text[last:])
+    return Joined("".join(pieces), at, list(accumulate(taken)), sure)
+
+
+def _marks(signs: str, text: str, at: int) -> int:
+    """Number of characters at the beginning of a line that the line before, which ends at a place, begins with, too."""
+    if not signs:
+        return 0
+    line = text.rfind("\n", max(0, at - 2_000), at) + 1
+    before = text[line : line + len(signs)]
+    return next((number for number in range(len(signs), 0, -1) if before.startswith(signs[:number])), 0)
+
+
+_FILLED = Pattern(r"[A-Za-z_-]{2,16}?[-_](?:x{8,}+|X{8,}+)")
+_ALL: tuple[Detector | Shape, ...] = (*DETECTORS, *SHAPES)
+_LONG = ByWord[Detector | Shape](one for one in _ALL if not one.is_short)
+_SHORT = ByWord[Detector | Shape](one for one in _ALL if one.is_short)
+
+
+def find_shaped(text: str) -> Iterator[Found]:
+    """Yield values with the shape of a secret. `text`: the text to search."""
+    for rule in _SHORT.wanted(text):
+        for pattern in _patterns(rule):
+            yield from _matches(rule.kind, pattern, text)
+    # Nearly all of them are one long word, and most words of a text are short.
+    long = "\n".join([word for word in text.split() if len(word) >= SHORTEST])
+    for rule in _LONG.wanted(long) if long else ():
+        for pattern in _patterns(rule):
+            if compiled(pattern).search(long):
+                yield from _matches(rule.kind, pattern, text)
+
+
+def _patterns(rule: Detector | Shape) -> tuple[str, ...]:
+    return (rule.pattern,) if isinstance(rule, Shape) else patterns_of(rule)
+
+
+def _matches(kind: str, pattern: str, text: str) -> Iterator[Found]:
+    for found in compiled(pattern).finditer(text):
+        start, end = found.span("value" if "value" in found.re.groupindex else 0)
+        value = text[start:end]
+        if not (_is_example(value) or (kind == "password" and _is_no_password(value))):
+            yield Found(start, end, kind)
+
+
+def _is_example(value: str) -> bool:
+    """Whether documentation has it in place of a key: `AKIA…EXAMPLE`, `sk-xxxxxxxx`."""
+    return value.endswith("EXAMPLE") or _FILLED.fullmatch(value) is not None
+
+
+def _is_no_password(value: str) -> bool:
+    return len(value) < 3 or is_placeholder(value) or is_reference(value) or value[0] in "[({<%*"
+
+
+_RUN = Pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}+")
+_KINDS_OF_SIGNS = (Pattern(r"[A-Z]"), Pattern(r"[a-z]"), Pattern(r"\d"))
+"""Signs that base64 of a text has all of; names in programs have digits seldom."""
+_TO_STANDARD = str.maketrans("-_", "+/")
+_TEXT = 0.7
+"""Share of printable signs from which bytes are worth reading as a text."""
+_UNPRINTABLE = bytes(range(9)) + bytes(range(14, 32)) + bytes(range(127, 256))
+
+
+def find_encoded(text: str, find: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+    """Yield runs of base64 that contain a secret, each as a whole.
+
+    `text`: the text to search; `find`: finds secrets in decoded content.
+    """
+    for run in _RUN.finditer(text):
+        if not all(signs.search(run[0]) for signs in _KINDS_OF_SIGNS):
+            continue
+        kind = _held(run[0].rstrip("="), find)
+        if kind:
+            yield Found(*run.span(), kind)
+
+
+def _held(run: str, find: Callable[[str], Iterator[Found]]) -> str:
+    """Return the kind of a secret in a run; empty: none. Text before the run may have joined it, as in a path."""
+    standard = run.translate(_TO_STANDARD)
+    for offset in range(4):
+        part = standard[offset:]
+        # A character beyond whole bytes belongs to the text after it.
+        part = part[: len(part) - 1] if len(part) % 4 == 1 else part
+        held = b64decode(part + "=" * (-len(part) % 4))
+        if len(held.translate(None, _UNPRINTABLE)) < _TEXT * len(held):
+            continue
+        found = next(find(held.decode("utf-8", "replace")), None)
+        if found is not None:
+            return found.kind
+    return ""
+
 
 _DEPTH = 2
 """How often base64 is looked for within base64."""

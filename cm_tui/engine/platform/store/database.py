@@ -19,8 +19,49 @@ from cm_tui.engine.platform.store.connection import can_only_be_read, connect, c
 from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.failures import damaged, explained, read_only
 from cm_tui.engine.platform.store.generations import FACTS, Generations
-from cm_tui.engine.platform.store.in_use import InUse
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
+
+_LONGEST_S = 60.0
+
+
+class InUse:
+    """Counts calls. Closing a connection in use by another thread crashes the process."""
+
+    def __init__(self) -> None:
+        self._left = threading.Condition()
+        self._inside = 0
+        self._closed = False
+        self._own = threading.local()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Hold it open for a block; nested ones join the outer one. Raises StoreError if it was closed."""
+        depth = getattr(self._own, "depth", 0)
+        counted = False
+        try:
+            if not depth:
+                with self._left:
+                    if self._closed:
+                        raise StoreError("The index was closed during the request.", hint="Repeat it.")
+                    self._inside += 1
+                    counted = True
+            self._own.depth = depth + 1
+            yield
+        finally:
+            self._own.depth = depth
+            if counted:
+                with self._left:
+                    self._inside -= 1
+                    if self._closed:
+                        self._left.notify_all()
+
+    def close(self) -> None:
+        """Reject new users, and wait until all others are done, within a time limit."""
+        with self._left:
+            self._closed = True
+            own = 1 if getattr(self._own, "depth", 0) else 0
+            self._left.wait_for(lambda: self._inside <= own, _LONGEST_S)
+
 
 # DuckDB imports these for every parameter and table, and a failing import searches the whole import path: 0.1 ms each,
 # most of a warm query. For a name that is marked as absent, Python fails at once.

@@ -9,20 +9,55 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.embed.choice import ask
+from cm_tui.engine.search.embed.choice import ask, passages_provider_for, prose_provider_for
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.search.vectors import batch_state, in_use
 from cm_tui.engine.search.vectors.in_use import InUse
 from cm_tui.engine.search.vectors.index import State, VectorIndex
-from cm_tui.engine.search.vectors.side import Choice, Side, open_side
 from cm_tui.engine.search.vectors.snapshot import FALLBACK_FOLDER, PROSE_FOLDER
 from cm_tui.errors import ModelError
 from cm_tui.model import CODE, Cancel
+
+Choice = tuple[Provider, EmbeddingConfig]
+"""A model, and the settings that ask for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What answers questions as long as one model is in use."""
+
+    provider: Provider
+    settings: EmbeddingConfig
+    code: VectorIndex
+    """Of all sources if prose has no model of its own."""
+    prose_provider: Provider | None
+    prose: VectorIndex | None
+
+
+def open_side(db: Database, folder: Path, prose_folder: Path, choice: Choice, fingerprints: Sequence[str]) -> Side:
+    """Open the vectors of a model.
+
+    `choice`: the model of code; `fingerprints`: of all models of code whose vectors are kept.
+    """
+    provider, settings = choice
+    prose = prose_provider_for(settings)
+    beside = [*fingerprints, *([] if prose is None else [prose.fingerprint])]
+    entries = settings.cache_entries
+    code = VectorIndex(db, folder, provider, entries=entries, scope="all" if prose is None else "code", beside=beside)
+    if prose is None:
+        return Side(provider, settings, code, None, None)
+    # A name such as `episode/18a0…` is meaningless.
+    said = VectorIndex(
+        db, prose_folder, passages_provider_for(prose), entries=entries, path_weight=0.0, scope="prose", beside=beside
+    )
+    return Side(provider, settings, code, prose, said)
+
 
 ASK_AGAIN_SECONDS = 60.0
 """Where a fallback is named, index runs ask the first choice whether it answers, at most so often."""

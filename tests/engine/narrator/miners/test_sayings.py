@@ -5,15 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from cm_tui.engine.memory.narrator.miners.corrections import Corrections
-from cm_tui.engine.memory.narrator.miners.decisions import Decisions
-from cm_tui.engine.memory.narrator.miners.rejected import Rejected
-from cm_tui.engine.memory.narrator.miners.statements import Statements
-from cm_tui.engine.memory.narrator.observation import Miner
+from cm_tui.engine.memory.narrator.miners.statements import SAYINGS
+from cm_tui.engine.memory.narrator.turn import Miner
 from tests.engine.narrator.miners.turns import any_turns, turn
 from tests.tiers import examples
 
-MINERS: tuple[Miner, ...] = (Statements(), Decisions(), Rejected(), Corrections())
+MINERS: tuple[Miner, ...] = SAYINGS
 PLAIN = 0.5
 """What is seen less plainly is not proposed, however often it is said."""
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.observation import Miner, Observation
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 

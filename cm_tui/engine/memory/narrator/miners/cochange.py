@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from cm_tui.engine.memory.narrator.accepted import is_accepted, rejects
-from cm_tui.engine.memory.narrator.observation import Observation
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _MOST, _MOST_OF_THREE = 10, 5
 _LONGEST = 280

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from cm_tui.engine.memory.narrator.command_kinds import core_of
-from cm_tui.engine.memory.narrator.observation import Observation
 from cm_tui.engine.memory.narrator.runs import Command, written
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _MOST = 60
 """Different commands of one turn."""

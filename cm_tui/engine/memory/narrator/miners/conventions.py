@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cm_tui.engine.memory.narrator.accepted import is_accepted, rejects
 from cm_tui.engine.memory.narrator.changes import NewFile
 from cm_tui.engine.memory.narrator.commit_forms import form_of, messages_in
-from cm_tui.engine.memory.narrator.observation import Observation
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 MESSAGES = "commit messages"
 _MOST = 10

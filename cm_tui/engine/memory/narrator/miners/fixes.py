@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cm_tui.engine.memory.narrator.changes import is_editor
 from cm_tui.engine.memory.narrator.error_signs import Sign, sign_of
-from cm_tui.engine.memory.narrator.observation import Observation
 from cm_tui.engine.memory.narrator.runs import MOST_STEPS, Run
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _BETWEEN = 3
 _MOST = 20

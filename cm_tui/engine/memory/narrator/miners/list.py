@@ -5,19 +5,13 @@ from __future__ import annotations
 from cm_tui.engine.memory.narrator.miners.cochange import Cochange
 from cm_tui.engine.memory.narrator.miners.commands import Commands
 from cm_tui.engine.memory.narrator.miners.conventions import Conventions
-from cm_tui.engine.memory.narrator.miners.corrections import Corrections
-from cm_tui.engine.memory.narrator.miners.decisions import Decisions
 from cm_tui.engine.memory.narrator.miners.fixes import Fixes
-from cm_tui.engine.memory.narrator.miners.rejected import Rejected
-from cm_tui.engine.memory.narrator.miners.statements import Statements
+from cm_tui.engine.memory.narrator.miners.statements import SAYINGS
 from cm_tui.engine.memory.narrator.miners.workflows import Workflows
-from cm_tui.engine.memory.narrator.observation import Miner
+from cm_tui.engine.memory.narrator.turn import Miner
 
 MINERS: tuple[Miner, ...] = (
-    Statements(),
-    Decisions(),
-    Rejected(),
-    Corrections(),
+    *SAYINGS,
     Commands(),
     Workflows(),
     Fixes(),

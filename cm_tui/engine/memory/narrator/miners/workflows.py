@@ -17,9 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from cm_tui.engine.memory.narrator.miners.commands import bare, is_fact
-from cm_tui.engine.memory.narrator.observation import Observation
 from cm_tui.engine.memory.narrator.runs import Run
-from cm_tui.engine.memory.narrator.turn import Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _MOST = 12
 """Different commands of a turn that are looked at: a turn with more did everything there is."""
