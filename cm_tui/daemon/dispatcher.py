@@ -212,10 +212,7 @@ class Dispatcher:
     # --- long work ---
 
     def start(self, name: str, where: ProjectRef, arguments: Any) -> Job:
-        """Begin long work of the engine; it waits for its turn.
-
-        `name`: of the method; `arguments`: of the method.
-        """
+        """Begin long work of the engine; it waits for its turn."""
         values = method_of(name, streams=True).unpack(arguments)
         if name in ("backfill", "catch_up"):
             return self._work.submit_history(where, None if name == "catch_up" else values)

@@ -25,8 +25,7 @@ _log = logging.getLogger(__name__)
 class ProjectFollower:
     """Visits projects that are open, or that a hook named, as long as the daemon lives.
 
-    `work`: what a visit does, for the log; `name`: of the thread; `interval_s`: seconds between two rounds; `clock`:
-    measures them.
+    `work`: what a visit does, for the log; `interval_s`: seconds between two rounds; `clock`: measures them.
     """
 
     def __init__(self, work: str, name: str, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:

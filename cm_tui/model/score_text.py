@@ -17,8 +17,8 @@ def printed(parts: Sequence[ScorePart], score: float) -> tuple[tuple[float, ...]
     """Round the contributions of a score so that they add up to the rounded score, digit for digit.
 
     Each is rounded down or up, the largest remainders up (the method of largest remainders, as seats are given to
-    parties), so that none is off by a whole unit of the last digit. `score`: of the hit. Returns the contributions and
-    the score, each with four digits behind the point.
+    parties), so that none is off by a whole unit of the last digit. Returns the contributions and the score, each with
+    four digits behind the point.
     """
     unit = 10**DIGITS
     exact = [part.contribution * unit for part in parts]

@@ -72,8 +72,8 @@ class AssemblyMethods(LayerMethods):
         """Run one retrieval definition alone, enabled or not.
 
         `values`: values for its templates and parameters; `text` is the prompt. `budget`: tokens; None: that of the
-        settings. `session`: of the agent. Raises NotFoundError if there is no such definition; UsageError if its file
-        has an error, or a value is invalid; RefusedError if it is not trusted yet.
+        settings. Raises NotFoundError if there is no such definition; UsageError if its file has an error, or a value
+        is invalid; RefusedError if it is not trusted yet.
         """
         given = dict(values or {})
         self._check_definition(name, given)

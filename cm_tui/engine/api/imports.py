@@ -92,9 +92,9 @@ def import_into(
 ) -> Iterator[Progress]:
     """Import into the journal of the project at a root without its store, so that store requests are not blocked.
 
-    `config`: its settings; `agents`: as for `import_sessions`; `folders`: as for `import_sessions`; `environment`: as
-    for `import_sessions`; `cancel`: set to stop the import. Raises RefusedError: recording is off for this project;
-    CmError as `import_sessions`.
+    `agents`: as for `import_sessions`; `folders`: as for `import_sessions`; `environment`: as for `import_sessions`;
+    `cancel`: set to stop the import. Raises RefusedError: recording is off for this project; CmError as
+    `import_sessions`.
     """
     from cm_tui.engine.memory.importers.project import ProjectTranscripts
     from cm_tui.engine.memory.importers.run import Import

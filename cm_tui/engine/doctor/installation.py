@@ -139,7 +139,7 @@ def examine_installation() -> Iterator[Check]:
 def outcome(name: str, check: Callable[[], str], repair: str) -> Check:
     """Run a check, and turn any error into a finding.
 
-    `name`: of the line; `check`: returns the words for "ok"; `repair`: the hint for errors without one.
+    `check`: returns the words for "ok"; `repair`: the hint for errors without one.
     """
     try:
         return Check(name, "ok", check())

@@ -131,7 +131,7 @@ def split(words: Sequence[str]) -> dict[str, Any]:
 def whole_file(what: What, path: Path, text: str, marker: str) -> Part:
     """A file that is ours from its first line to its last.
 
-    `what`: the part. `text`: what it says. `marker`: its first line says so; a file without it belongs to someone else.
+    `text`: what it says. `marker`: its first line says so; a file without it belongs to someone else.
     """
 
     def refuse_foreign(found: str) -> None:

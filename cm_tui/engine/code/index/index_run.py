@@ -46,9 +46,9 @@ _ATTEMPTS = 20
 class Run:
     """One run and its results so far.
 
-    `root`: the checkout to index. `config`: what is indexed, and with which model. `sources`: of the passages.
-    `open_vectors`: returns the vector index, if a model is configured. `cancel`: checked between steps. `with_prose`:
-    also embed what people and agents said; False: another process does.
+    `root`: the checkout to index. `config`: what is indexed, and with which model. `open_vectors`: returns the vector
+    index, if a model is configured. `cancel`: checked between steps. `with_prose`: also embed what people and agents
+    said; False: another process does.
     """
 
     def __init__(

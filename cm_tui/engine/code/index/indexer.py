@@ -23,7 +23,6 @@ class Indexer:
     """Index runs of one project.
 
     `config`: what is indexed, and with which model. `vectors`: the vector index in use; opened on demand by default.
-    `sources`: of the passages.
     """
 
     def __init__(

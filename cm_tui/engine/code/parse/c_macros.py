@@ -139,8 +139,7 @@ _CONSTANT = frozenset({b"const", b"volatile", b"unsigned", b"signed", b"struct",
 def macros_of(head: Head, data: bytes, *, nameless: bool) -> Iterator[Range]:
     """Yield the parts of a head to blank so that a declaration remains.
 
-    `head`: a head of `data`; `data`: the text; `nameless`: the language has functions without a type (C++:
-    constructors).
+    `head`: a head of `data`; `nameless`: the language has functions without a type (C++: constructors).
     """
     tokens = head.tokens
     count = _leading(head)
@@ -185,8 +184,7 @@ def _in_enum(head: Head, data: bytes) -> Iterator[Range]:
 def macro_calls(data: bytes, closing: dict[int, int], errors: Sequence[Range]) -> Iterator[Range]:
     """Yield the first argument of macro calls with errors: a declaration in the place of a value.
 
-    `data`: the text; `closing`: position of the closing bracket by that of the opening one; `errors`: unparsed text, in
-    order.
+    `closing`: position of the closing bracket by that of the opening one; `errors`: unparsed text, in order.
     """
     calls = [found.end() - 1 for found in _CALLED.finditer(data) if found.end() - 1 in closing]
     done = -1

@@ -33,7 +33,7 @@ _CHILDREN = {
 def columns_of(parsed: Iterable[tuple[int, ParsedBlob]], version: str) -> Batch:
     """Return the columns of every table for some parsed blobs.
 
-    `parsed`: id of each blob in the store, and its rows; `version`: of the extractor.
+    `parsed`: id of each blob in the store, and its rows.
     """
     blobs = list(parsed)
     batch: Batch = {}

@@ -182,9 +182,8 @@ _NO_WISH = Wish()
 def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
     """Return what restoring a file would do; changes nothing.
 
-    `file`: of `cm backup`; `wish`: the options; `tell`: called with the progress. Raises RefusedError if it is not a
-    backup, or is damaged; UsageError if it has several projects instead of one; CmError if it, or a journal, cannot be
-    read.
+    `file`: of `cm backup`; `tell`: called with the progress. Raises RefusedError if it is not a backup, or is damaged;
+    UsageError if it has several projects instead of one; CmError if it, or a journal, cannot be read.
     """
     known: dict[str, Known] = {}
     sections: list[Section] = []

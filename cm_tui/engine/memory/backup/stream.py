@@ -94,9 +94,8 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
 def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Yield number, fields and length of each line between the first and the last; errors are raised where they occur.
 
-    `file`: the backup; `told`: called with the bytes read so far. Raises NotFoundError if there is no such file;
-    RefusedError if it is not a backup, is damaged or truncated, is of a later version, or unpacks to too much;
-    StoreError if it cannot be read.
+    `told`: called with the bytes read so far. Raises NotFoundError if there is no such file; RefusedError if it is not
+    a backup, is damaged or truncated, is of a later version, or unpacks to too much; StoreError if it cannot be read.
     """
     digest, number = sha256(), 0
     with _opened(file) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as stream:

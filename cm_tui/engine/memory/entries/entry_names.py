@@ -23,8 +23,8 @@ def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
 def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -> Entry:
     """Return the entry with a name.
 
-    `entries`: the candidates. `name`: what was typed. `scope`: only this scope; None: either. Raises NotFoundError if
-    no entry has that name; UsageError if the name is ambiguous.
+    `name`: what was typed. `scope`: only this scope; None: either. Raises NotFoundError if no entry has that name;
+    UsageError if the name is ambiguous.
     """
     wanted = plain_id(name)
     found = all_named([one for one in entries if scope in {None, one.scope}], name)

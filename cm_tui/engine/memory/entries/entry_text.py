@@ -60,9 +60,8 @@ def new_entry(
 ) -> Entry:
     """Return a new entry, without an id.
 
-    `text`: the content; `author`: who writes it; `category`: name of its category, ignoring case; `title`: empty: the
-    first line; `head`: the commit that is checked out. Raises UsageError if the text is empty or too long, or a value
-    is invalid.
+    `author`: who writes it; `category`: name of its category, ignoring case; `title`: empty: the first line; `head`:
+    the commit that is checked out. Raises UsageError if the text is empty or too long, or a value is invalid.
     """
     clean_title, content, secrets = _clean(title, text)
     checked_scope(scope)

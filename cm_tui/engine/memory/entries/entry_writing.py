@@ -89,9 +89,8 @@ class Writer:
     ) -> Change:
         """Write a change that passed `check`.
 
-        `states`: of each entry. `author`: who changes them. `kind`: of the event. `approves`: of Rules: the user
-        approved the new text, or (False) has not; None: unchanged. `more`: further data of the event. Raises StoreError
-        if it cannot be written.
+        `states`: of each entry. `author`: who changes them. `approves`: of Rules: the user approved the new text, or
+        (False) has not; None: unchanged. `more`: further data of the event. Raises StoreError if it cannot be written.
         """
         # As they will be read: the digest excludes what a file cannot hold.
         as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)

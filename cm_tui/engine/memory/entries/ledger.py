@@ -46,10 +46,7 @@ class Standing(NamedTuple):
     doubted: frozenset[str]
 
     def is_approved(self, entry: Entry, digest: str) -> bool:
-        """Return whether an entry is not a Rule, or the user wrote, approved or trusted it.
-
-        `digest`: of its content.
-        """
+        """Return whether an entry is not a Rule, or the user wrote, approved or trusted it."""
         if entry.category != RULE or digest in self.approved:
             return True
         by_person = entry.actor == "person" and entry.changed_by in {"", "person"}
@@ -90,7 +87,7 @@ class Ledger:
     def note_approval(self, digest: str, *, is_approved: bool) -> None:
         """Record whether the user approved a Rule.
 
-        `digest`: of its content; `is_approved`: False: it waits for approval.
+        `is_approved`: False: it waits for approval.
         """
         told, other = (self.approved, self.doubted) if is_approved else (self.doubted, self.approved)
         if digest in other:

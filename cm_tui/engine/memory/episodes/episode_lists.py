@@ -86,7 +86,7 @@ def session_titles(columns: Columns, tables: EpisodeTables, sessions: Sequence[i
     """Return titles of sessions by id.
 
     The user's title comes first. A title does not depend on the filter, and never comes from forgotten episodes unless
-    those are requested. `columns`: of all episodes; `tables`: with the prompts; `sessions`: their numbers.
+    those are requested. `columns`: of all episodes; `tables`: with the prompts.
     """
     counts = columns.coded["state"] >= 0
     if state != "forgotten":

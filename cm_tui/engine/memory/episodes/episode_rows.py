@@ -27,8 +27,7 @@ _LISTS = 3
 def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> dict[str, Any]:
     """Return an episode's row.
 
-    `seq`: its number; `origin`: digest of the turn that it was read from; `at`: end of the event in the journal;
-    `size`: of its line.
+    `seq`: its number; `origin`: digest of the turn that it was read from; `at`: end of the event in the journal.
     """
     tags = json.dumps(_clean(one.tags))
     row = {

@@ -61,7 +61,7 @@ class EventBatch:
     def take_in(self, event: Event, at: Position, events: int) -> int:
         """Add an event; return how many numbers it takes: only relevant events are numbered.
 
-        `event`: the next one of the journal; `at`: its end; `events`: the number of the last counted event.
+        `event`: the next one of the journal; `events`: the number of the last counted event.
         """
         self.events += 1
         number = events + 1

@@ -39,7 +39,7 @@ class SessionTotals:
         return order
 
     def sessions(self, wanted: Sequence[int], titles: Mapping[str, str]) -> Iterator[Session]:
-        """Yield the totals of some of them, in order. `wanted`: their numbers."""
+        """Yield the totals of some of them, in order."""
         rows = dict(self._rows(wanted))
         files = self._files(wanted)
         failed = self._columns.has("outcome", _FAILED)

@@ -22,8 +22,8 @@ _AT_ONCE = 32_000_000
 class LostPrompts:
     """Copies the prompts of such sessions, one file per session.
 
-    `agent`: Claude Code's name; `home`: its folder; `present`: sessions with a transcript, or a copy of one;
-    `withheld`: returns the test for prompts that are not copied; `wanted`: returns whether to copy a session.
+    `agent`: Claude Code's name; `present`: sessions with a transcript, or a copy of one; `withheld`: returns the test
+    for prompts that are not copied; `wanted`: returns whether to copy a session.
     """
 
     def __init__(

@@ -167,8 +167,8 @@ def is_erased(
 ) -> bool:
     """Return whether a turn was erased from a journal.
 
-    `item`: the turn, as a transcript has it; `facts`: of the transcript; `names`: of the session that its turns may be
-    of; `also`: digests of other turns that count as erased.
+    `item`: the turn, as a transcript has it; `names`: of the session that its turns may be of; `also`: digests of other
+    turns that count as erased.
     """
     if any(origin in also or known.was_erased(origin) for origin in _origins(item, facts, names)):
         return True

@@ -180,7 +180,7 @@ def _differs(yes: frozenset[str], other: frozenset[str], frame: float) -> bool:
 class _Finder:
     """Finds earlier wordings that may mean the same as one, or contradict it.
 
-    `wordings`: in the order of their first mentions; `vectors`: of them; `start`: the first one to compare.
+    `wordings`: in the order of their first mentions; `start`: the first one to compare.
     """
 
     def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int) -> None:

@@ -132,10 +132,7 @@ def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> No
 
 
 def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
-    """Return the facts with a minimum confidence at their last weighing, without evidence.
-
-    `tables`: the observations.
-    """
+    """Return the facts with a minimum confidence at their last weighing, without evidence."""
     where = "confidence >= ? AND claim <> '' ORDER BY confidence DESC, grp LIMIT ?"
     rows = tables.rows(_TALLY.format(where=where), [least, MOST])
     tallies = {row[0]: _tally(row) for row in rows}

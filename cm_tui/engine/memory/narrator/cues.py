@@ -139,7 +139,7 @@ def _words(sentence: str) -> list[str]:
 def plainness(cues: Sequence[str], sound: float | None) -> float:
     """Return the plainness of a lasting statement with these cues, from 0 to 1.
 
-    `cues`: their names. `sound`: contribution of its vector; None: no model.
+    `sound`: contribution of its vector; None: no model.
     """
     learned = lasting()
     bias, weights = (learned.alone_bias, learned.alone) if sound is None else (learned.bias, learned.cues)

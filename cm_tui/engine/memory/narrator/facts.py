@@ -87,8 +87,7 @@ class Made:
 class Facts:
     """The facts of a project as proposals.
 
-    `tables`: the observations. `missing`: returns the first command in a text that the project no longer has; works
-    without an index.
+    `missing`: returns the first command in a text that the project no longer has; works without an index.
     """
 
     def __init__(self, tables: NarratorTables, known: Known, missing: Callable[[str], str] = lambda _: "") -> None:

@@ -67,7 +67,7 @@ class Seen:
 def look(folder: Path, items: Sequence[Item], miners: Iterable[Miner] | None = None) -> Seen:
     """Read episodes and run all miners on them.
 
-    `folder`: of the journal; `miners`: None: all. Raises StoreError if the journal cannot be read.
+    `miners`: None: all. Raises StoreError if the journal cannot be read.
     """
     chosen = tuple(_miners() if miners is None else miners)
     seen = Seen()

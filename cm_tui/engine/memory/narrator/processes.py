@@ -25,7 +25,7 @@ _LOST = "episodes that could not be looked at"
 class Lookers(WorkerPool["_Worker"]):
     """Looks at episodes on several cores.
 
-    `folder`: of the journal. `workers`: processes; 0: one per core, and none for little work.
+    `workers`: processes; 0: one per core, and none for little work.
     """
 
     def __init__(self, folder: Path, workers: int = 0) -> None:

@@ -36,7 +36,7 @@ _PATIENCE_S = 1.0
 
 
 class Proposals:
-    """The proposals of one project. `parts`: what the narrator is based on; `tables`: the observations."""
+    """The proposals of one project. `parts`: what the narrator is based on."""
 
     def __init__(self, parts: Parts, tables: NarratorTables) -> None:
         self._parts = parts

@@ -76,7 +76,7 @@ class Item(NamedTuple):
 class Due:
     """Episodes to mine, as arrays: there are many in a long journal.
 
-    `columns`: of the query; `gone`: seqs of mined episodes that are no longer visible.
+    `gone`: seqs of mined episodes that are no longer visible.
     """
 
     def __init__(self, columns: dict[str, Any], gone: Sequence[int]) -> None:

@@ -124,7 +124,7 @@ def said_in(turn: Turn) -> tuple[Said, ...]:
 def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, ...]:
     """Return what sounds lasting of the sentences of a prompt, in their order.
 
-    `sentences`: of the person; `corrects`: the prompt follows an answer of the agent, and may correct it.
+    `corrects`: the prompt follows an answer of the agent, and may correct it.
     """
     if not sentences:
         return ()

@@ -92,7 +92,7 @@ def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
     """Merge two notes: sections with the same heading are merged, and common text is kept once.
 
     `stays`: the text to add to; `goes`: the text to add; `name`: of the added note: its text without a heading comes
-    below this one; `tags`: of the result.
+    below this one.
     """
     one, two = parse(closed(stays)), parse(closed(goes))
     target, source = one.content, two.content

@@ -96,10 +96,7 @@ def digest_of(said: str) -> str:
 
 
 def marked(text: str, name: str, digest: str = "") -> Marked | None:
-    """Return the line with a proposal's mark; of several the one as written; None: no such line.
-
-    `text`: of the note.
-    """
+    """Return the line with a proposal's mark; of several the one as written; None: no such line."""
     lines = text.split("\n")
     found = [_marked(lines, row) for row, line in enumerate(lines) if name in marks_in(line)]
     return next((one for one in found if digest_of(one.said) == digest), found[0] if found else None)

@@ -26,8 +26,7 @@ class Merged(NamedTuple):
 def merge(base: str, mine: str, theirs: str, decision: Decision = "") -> Merged:
     """Merge two changes of a text; lines that both only add at the same place are all kept, theirs first.
 
-    `base`: the common base. `mine`: one side. `theirs`: the other. `decision`: how to resolve conflicts; empty: mark
-    them.
+    `base`: the common base. `mine`: one side. `decision`: how to resolve conflicts; empty: mark them.
     """
     from merge3 import Merge3
 

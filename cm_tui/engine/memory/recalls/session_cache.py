@@ -39,8 +39,8 @@ class SessionCache:
     def put(self, key: str, value: str, now: float | None = None) -> None:
         """Cache a value for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
-        `value`: a text. `now`: seconds since the epoch; None: the current time. Raises UsageError if the name is
-        missing, or name or value is too long; StoreError if it cannot be written.
+        `now`: seconds since the epoch; None: the current time. Raises UsageError if the name is missing, or name or
+        value is too long; StoreError if it cannot be written.
         """
         if not 0 < len(key) <= _NAME_CHARACTERS or len(value) > VALUE_CHARACTERS:
             raise UsageError(

@@ -40,7 +40,7 @@ def days_kept(home: Path) -> int:
 def lost_prompts(agent: str, home: Path, present: set[str]) -> Iterator[Transcript]:
     """Yield the copies of prompts whose sessions have no transcript.
 
-    `agent`: Claude Code's name; `home`: its folder.
+    `agent`: Claude Code's name.
     """
     file = home / PROMPTS
     for original, found in copies_below(agent, file, depth=1):

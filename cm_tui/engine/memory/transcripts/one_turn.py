@@ -39,8 +39,8 @@ class OneTurnReading(LineReading):
     def _ask(self, text: str, line: Line, at: float | None, key: str, *, for_agent: bool = True) -> Iterator[Item]:
         """Take a prompt, and yield the turn that it ends.
 
-        `text`: the prompt; nothing happens where it is empty. `line`: its record. `at`: when it was written. `key`:
-        names the turn that it begins. `for_agent`: False for a command that the agent's program runs itself.
+        `text`: the prompt; nothing happens where it is empty. `at`: when it was written. `key`: names the turn that it
+        begins. `for_agent`: False for a command that the agent's program runs itself.
         """
         if not text.strip():
             return

@@ -77,7 +77,7 @@ def find_without_library(root: Path, common: Path) -> RootCommit | None:
 
 
 def keep(common: Path, origin: RootCommit) -> None:
-    """Store it in the cache. `common`: git's folder shared by its worktrees; `origin`: the result."""
+    """Store it in the cache. `common`: git's folder shared by its worktrees."""
     put(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
 
 

@@ -66,8 +66,7 @@ ASK_AGAIN_SECONDS = 60.0
 class ProjectVectors:
     """The vector indexes of a project, each with its model: updated, filled and checked together.
 
-    `folder`: of their files; `provider`: the configured model; `embedding`: its settings; `fallback`: the configured
-    fallback, and its settings.
+    `folder`: of their files; `provider`: the configured model; `fallback`: the configured fallback, and its settings.
     """
 
     def __init__(

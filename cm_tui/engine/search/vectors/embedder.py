@@ -15,7 +15,7 @@ from cm_tui.engine.search.vectors.codec import Codes, mix, pack
 class Embedder:
     """Vectors of passages: of their texts and of their paths' words, each embedded once, then mixed.
 
-    `provider`: the model. `weight`: share of the path's words; 0: they are not embedded.
+    `weight`: share of the path's words; 0: they are not embedded.
     """
 
     def __init__(self, db: Database, provider: Provider, weight: float) -> None:

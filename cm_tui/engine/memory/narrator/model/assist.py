@@ -87,7 +87,7 @@ def taken(
 ) -> Assistance:
     """Return a model's additions to proposals from earlier responses; sends nothing.
 
-    `proposals`: the surest first; their evidence is not needed. `cost`: of them.
+    `proposals`: the surest first; their evidence is not needed.
     """
     kept = Kept(model, answers)
     worded = [one for one in proposals if one.kind in WORDED]

@@ -34,9 +34,8 @@ class Answer(NamedTuple):
 class Chat:
     """Sends requests to one model.
 
-    `config`: the settings. `is_allowed`: called before each request; False: nothing is sent any more. `sleep`: waits
-    between attempts. `section`: of the settings that name it. Raises ConfigError if the address or the model is
-    missing.
+    `is_allowed`: called before each request; False: nothing is sent any more. `sleep`: waits between attempts.
+    `section`: of the settings that name it. Raises ConfigError if the address or the model is missing.
     """
 
     def __init__(
@@ -64,8 +63,7 @@ class Chat:
     def ask(self, system: str, user: str, most_tokens: int) -> Answer:
         """Send one request with a deterministic response.
 
-        `system`: the instruction; `user`: the input. Raises ModelError if the endpoint cannot be reached, refuses, or
-        returns an invalid response.
+        Raises ModelError if the endpoint cannot be reached, refuses, or returns an invalid response.
         """
         body = {
             "model": self.name,
