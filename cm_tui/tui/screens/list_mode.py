@@ -52,14 +52,14 @@ class ListMode(ModeScreen):
 
     @abstractmethod
     def ask_anew(self, *, delay: float = 0.0) -> None:
-        """Ask for what the filter line leaves."""
+        """Request the rows that match the filter line."""
 
     @abstractmethod
     def reload(self) -> None:
-        """Ask for the same once more."""
+        """Request the same rows again."""
 
     def step_back(self) -> bool:
-        """Leave a state of the mode on Escape; False where there is none to leave."""
+        """Leave a state of the mode on Escape; False if it is in none."""
         return False
 
     # --- the filter ---
