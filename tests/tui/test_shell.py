@@ -341,3 +341,11 @@ async def test_commands_keys_and_mouse(project):
         what_a_mode_and_the_application_both_offer_is_listed_once,
         tabs_and_key_bar_take_clicks,
     )
+
+
+async def test_a_timer_that_starts_late_fires(tmp_path):
+    """On a busy machine, a timer starts later than it should have ended."""
+    async with starting(make_project(tmp_path / "shop")) as driver:
+        fired = []
+        driver.app.set_timer(1e-9, lambda: fired.append(True))
+        await driver.until(lambda: bool(fired))

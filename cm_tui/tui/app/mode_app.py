@@ -83,6 +83,15 @@ class ModeApp(ThemedApp):
 
     # --- modes ---
 
+    def set_timer(self, *what: Any, **how: Any) -> Timer:
+        """Start a timer that fires once, also where the process was too busy to start it in time.
+
+        Textual 8.2.8 leaves out what is late, even where nothing follows: a mode that is gone to stayed undrawn.
+        """
+        timer = super().set_timer(*what, **how)
+        timer._skip = False  # noqa: SLF001 - it has no public setting
+        return timer
+
     def go(self, mode: str) -> None:
         """Show a mode."""
         self.call_later(self.action_go, mode)
