@@ -25,7 +25,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cm_tui.daemon import endpoint, rpc
 from cm_tui.daemon.auth import AuthMiddleware, answered, failed
 from cm_tui.daemon.daemon_state import DaemonState
-from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
 from cm_tui.daemon.upkeep import TASKS
 from cm_tui.errors import CancelledError, CmError, NotFoundError, UsageError
@@ -156,8 +155,7 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except CmError as error:
-            status = 410 if isinstance(error, ForgottenError) else _STATUS.get(error.exit_code, 500)
-            return failed(error, status)
+            return failed(error, _STATUS.get(error.exit_code, 500))
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:  # noqa: BLE001 - told to the client, kept in the log
