@@ -114,14 +114,6 @@ class Graph:
         """
         return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
 
-    def injectors(self, name: str | SymbolKey) -> Page[Edge]:
-        """Classes whose constructor takes this type."""
-        return self.callers(name, kinds=("inject",))
-
-    def injects(self, name: str | SymbolKey) -> Page[Edge]:
-        """Types that a class takes in its constructor."""
-        return self.callees(name, kinds=("inject",))
-
     def dependencies(self, path: str) -> Page[ImportEdge]:
         """Return what a file imports, in order of line.
 
