@@ -1,4 +1,7 @@
-"""Processor time of each test, listed at the end of a run: unlike seconds, it hardly depends on the machine's load."""
+"""Processor time of each test, listed at the end of a run: unlike seconds, it hardly depends on the machine's load.
+
+Seconds far above it are spent waiting: for another process, or for a time-out that should not have been reached.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import pytest
 
 _PROPERTY = "processor seconds"
 _FOLDERS = 25
-_TESTS = 40
+_TESTS = 30
 _began: dict[str, float] = {}
 _used: dict[str, float] = {}
+_waited: Counter[str] = Counter()
 
 
 def _now() -> float:
@@ -39,6 +43,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Collect the times."""
+    _waited[report.nodeid] += report.duration
     if report.when == "teardown":
         _used.update((report.nodeid, seconds) for name, seconds in report.user_properties if name == _PROPERTY)
 
@@ -52,4 +57,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         folders["/".join(test.partition("::")[0].split("/")[:-1][:3])] += seconds
     terminalreporter.section(f"processor time: {sum(_used.values()):.0f} s")
     for name, seconds in [*folders.most_common(_FOLDERS), *Counter(_used).most_common(_TESTS)]:
+        terminalreporter.line(f"{seconds:7.2f}s {name}")
+    _waited.subtract(_used)
+    terminalreporter.section(f"seconds without processor time: {sum(_waited.values()):.0f} s")
+    for name, seconds in _waited.most_common(_TESTS):
         terminalreporter.line(f"{seconds:7.2f}s {name}")
