@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from cm_tui.daemon.open_engine import open_engine
 from cm_tui.counts import count
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from tests.daemon.conftest import pid_of_daemon
 from tests.embedding_endpoint import listening
