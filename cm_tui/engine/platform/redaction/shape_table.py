@@ -27,12 +27,14 @@ class Shape(NamedTuple):
     """Whether it may be shorter than `SHORTEST`, or reach over a space."""
 
 
-_B, _W = r"(?<![\w-])", r"(?<!\w)"
+_B, _E = r"(?<![\w-])", r"(?<![A-Za-z0-9])"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 SHAPES: tuple[Shape, ...] = (
     # --- clouds and hosting ---
+    Shape("aws access key", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), _E + r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9])", "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids"),
     Shape("aws bedrock key", ("ABSK",), _B + r"ABSK[A-Za-z0-9+/]{60,}+=*+", "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html"),
+    Shape("azure storage key", ("AccountKey=",), _E + r"AccountKey=[a-zA-Z0-9+/=]{88,}+", "https://learn.microsoft.com/en-us/azure/storage/common/storage-configure-connection-string"),
     Shape("azure client secret", ("Q~",), r"(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])", "https://learn.microsoft.com/en-us/purview/sit-defn-azure-ad-client-secret"),
     Shape("azure signature", ("sig=",), r"(?<=[?&]sig=)(?:[A-Za-z0-9+/]|%2[BbFf]){40,}(?:=|%3[Dd])*", "https://learn.microsoft.com/en-us/rest/api/storageservices/create-service-sas"),
     Shape("azure devops token", ("AZDO",), r"(?<!\w)[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?!\w)", "https://learn.microsoft.com/en-us/azure/devops/organizations/accounts/use-personal-access-tokens-to-authenticate"),
@@ -60,8 +62,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape("doppler token", ("dp.",), r"(?<![\w.])dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,}+", "https://docs.doppler.com/reference/auth-token-formats"),
     Shape("1password secret", ("ops_eyJ", "A3-"), r"(?<![\w-])(?:ops_eyJ[A-Za-z0-9+/]{60,}+=*+|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})(?![\w-])", "https://support.1password.com/secret-key/"),
     # --- code, packages, builds ---
-    Shape("github token", ("github_pat_", "gh"), r"(?<![A-Za-z0-9])(?:github_pat_\w{22,}+|gh[pousr]_[A-Za-z0-9]{20,}+)", "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github"),
-    Shape("gitlab token", ("glpat-", "glrt-t", "glffct-", "glcbt-", "glptt-", "glagent-", "gloas-"), _B + r"(?:gl(?:pat|rt|ffct|ptt|agent|oas)-|glcbt-[0-9a-zA-Z]{1,5}_)[\w-]{20,}+(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?", "https://docs.gitlab.com/security/tokens/"),
+    Shape("github token", ("github_pat_", "gh"), _E + r"(?:github_pat_\w{22,}+|gh[pousr]_(?:\w{36,}+[\w-]*+|[A-Za-z0-9]{20,}+))", "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github"),
+    Shape("gitlab token", ("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "glffct-", "glcbt-", "glptt-", "glagent-", "gloas-", "glimt-", "GR1348941"), _E + r"(?:gl(?:pat|dt|ft|soat|rt|ffct|ptt|agent|oas|imt)-|glcbt-(?:[0-9a-zA-Z]{1,5}_)?|GR1348941)[\w-]{20,}+(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?", "https://docs.gitlab.com/security/tokens/"),
     Shape("bitbucket app password", ("ATBB",), r"(?<!\w)ATBB[A-Za-z0-9]{24,}+", "https://support.atlassian.com/bitbucket-cloud/docs/app-passwords/"),
     Shape("atlassian token", ("ATATT3", "ATCTT3"), r"(?<!\w)AT[AC]TT3[\w=-]{60,}+", "https://support.atlassian.com/atlassian-account/docs/manage-api-tokens-for-your-atlassian-account/"),
     Shape("npm token", ("npm_",), r"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)", "https://docs.npmjs.com/about-access-tokens"),
@@ -83,6 +85,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("anthropic key", ("sk-ant-",), _B + r"sk-ant-[\w-]{20,}+", "https://docs.anthropic.com/en/api/overview"),
     Shape("api key", ("sk-",), r"(?<![\w./-])sk-(?=[\w-]{0,200}?\d|proj-)(?=(?P<words>(?:[a-z]{2,8}[0-9]{0,2}-)*))(?P=words)[\w-]{16,}+", "https://platform.openai.com/docs/api-reference/authentication"),
     Shape("hugging face token", ("hf_", "api_org_"), r"(?<!\w)(?:hf|api_org)_[A-Za-z0-9]{30,}+(?!\w)", "https://huggingface.co/docs/hub/security-tokens"),
+    Shape("openai key", ("T3BlbkFJ",), _B + r"sk-[\w-]{0,200}[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}[\w-]*+", "https://platform.openai.com/docs/api-reference/authentication"),
     Shape("perplexity key", ("pplx-",), _B + r"pplx-[A-Za-z0-9]{40,}+", "https://docs.perplexity.ai/getting-started/quickstart"),
     Shape("groq key", ("gsk_",), r"(?<!\w)gsk_[A-Za-z0-9]{40,}+", "https://console.groq.com/docs/quickstart"),
     Shape("replicate token", ("r8_",), r"(?<!\w)r8_[A-Za-z0-9]{37,}+", "https://replicate.com/docs/topics/security/api-tokens"),
@@ -92,12 +95,15 @@ SHAPES: tuple[Shape, ...] = (
     Shape("pinecone key", ("pcsk_",), r"(?<!\w)pcsk_[A-Za-z0-9_]{40,}+", "https://docs.pinecone.io/guides/projects/manage-api-keys"),
     # --- people and messages ---
     Shape("slack token", ("xox", "xapp-"), _B + r"(?:xox[abeoprs]|xapp)(?:-|\.xox[bp]-)(?=[\w-]{0,40}?\d)[\w-]{10,}+", "https://docs.slack.dev/authentication/tokens"),
+    Shape("slack token", ("xoxa-", "xoxb-", "xoxp-", "xoxo-", "xoxs-", "xoxr-"), _E + r"(?i:xox[abposr]-(?:\d++-)+[a-z0-9])[\w-]*+", "https://docs.slack.dev/authentication/tokens", is_short=True),
     Shape("slack webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/(?P<value>(?:services|workflows|triggers)/[A-Za-z0-9]{4,}+/[A-Za-z0-9/+]{20,}+)", "https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks"),
     Shape("discord bot token", (".",), r"(?<![\w.-])[MNO][A-Za-z0-9]{5}[\w-]{17,21}\.[\w-]{6}\.[\w-]{27,50}+(?![\w.-])", "https://discord.com/developers/docs/reference#authentication"),
     Shape("discord webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/(?P<value>\d{15,21}/[\w-]{50,}+)", "https://discord.com/developers/docs/resources/webhook"),
     Shape("telegram bot token", (":AA",), r"(?:(?<![\w-])|(?<=/bot))\d{8,10}:(?=[\w-]{0,34}[A-Z_-])AA[\w-]{32,33}(?![\w-])", "https://core.telegram.org/bots/api#authorizing-your-bot"),
     Shape("teams webhook", ("webhook.office.com/",), r"webhook\.office\.com/(?P<value>webhookb2/[\w@-]{36,}+/IncomingWebhook/[\w/-]{32,}+)", "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook"),
     Shape("twilio key", ("SK", "AC"), r"(?<!\w)(?:SK|AC)[0-9a-f]{32}(?!\w)", "https://www.twilio.com/docs/iam/api-keys"),
+    Shape("mailchimp key", ("-us",), _E + r"[0-9a-z]{32}-us[0-9]{1,2}(?!\w)", "https://mailchimp.com/developer/marketing/guides/quick-start/"),
+    Shape("sendgrid key", ("SG.",), r"(?<![\w.])SG\.[\w-]{22}\.[\w-]{43,}+", "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys"),
     Shape("mailgun key", ("key-",), _B + r"(?:key|pubkey)-[0-9a-f]{32}(?![\w-])", "https://documentation.mailgun.com/docs/mailgun/api-reference/authentication/"),
     Shape("brevo key", ("xkeysib-", "xsmtpsib-"), _B + r"x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}(?!\w)", "https://developers.brevo.com/docs/getting-started"),
     Shape("linear key", ("lin_",), r"(?<!\w)lin_(?:api|oauth)_[A-Za-z0-9]{32,}+", "https://linear.app/developers/graphql"),
@@ -111,7 +117,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape("facebook token", ("EAA",), r"(?<![\w+/])EAA[A-Za-z0-9]{90,400}+(?![\w+/=])", "https://developers.facebook.com/docs/facebook-login/guides/access-tokens/"),
     Shape("twitter bearer token", ("AAAAAAAAA",), r"(?<![\w+/=%-])A{20}(?=[\w%]{0,40}[B-Za-z])[A-Za-z0-9%]{60,}+", "https://docs.x.com/fundamentals/authentication/oauth-2-0/bearer-tokens"),
     # --- money ---
-    Shape("stripe key", ("k_live_", "k_test_", "whsec_"), r"(?<!\w)(?:[spr]k_(?:live|test)_[A-Za-z0-9]{16,}+|whsec_[A-Za-z0-9+/]{24,}+=*+)", "https://docs.stripe.com/keys"),
+    Shape("stripe key", ("k_live_", "k_test_", "whsec_"), _E + r"(?:[spr]k_(?:live|test)_[A-Za-z0-9]{16,}+[\w-]*+|whsec_[A-Za-z0-9+/]{24,}+=*+)", "https://docs.stripe.com/keys"),
+    Shape("square secret", ("sq0csp-",), _E + r"sq0csp-[\w\\-]{43,}+", "https://developer.squareup.com/docs/oauth-api/overview"),
     Shape("square token", ("sq0", "EAAA"), r"(?<!\w)(?:sq0[a-z]{3}-[\w-]{22,}+|EAAA[\w-]{60}(?![\w-]))", "https://developer.squareup.com/docs/build-basics/access-tokens"),
     Shape("shopify token", ("shp",), r"(?<!\w)shp(?:at|ca|pa|ss|ua|rt)_[a-fA-F0-9]{32}(?!\w)", "https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens"),
     Shape("braintree token", ("access_token$",), r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}(?!\w)", "https://developer.paypal.com/braintree/docs/guides/authorization/overview"),
