@@ -12,7 +12,7 @@ from typing import Any
 
 from cm_tui.engine.memory.transcripts.codex_calls import CALLS, OUTPUTS, begin_call, end_call
 from cm_tui.engine.memory.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
-from cm_tui.engine.memory.transcripts.format import Format
+from cm_tui.engine.memory.transcripts.format import Format, known_records
 from cm_tui.engine.memory.transcripts.line_reading import is_spliced
 from cm_tui.engine.memory.transcripts.lines import (
     Line,
@@ -38,14 +38,7 @@ from cm_tui.engine.memory.transcripts.turn import PROMPT_CHARACTERS, SessionFact
 _HEAD_LINES = 20
 _NOT_TYPED = ("<user_instructions>", "<environment_context>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<turn_aborted>",
               "<permissions", "<skill>", "<subagent_notification>", "<app-context>", "<collaboration_mode>")  # fmt: skip
-_KNOWN = frozenset({
-    "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break", "background_event", "compacted", "compaction",
-    "context_compacted", "collab_tool_call", "deprecation_notice", "entered_review_mode", "exec_command_begin", "exec_command_end",
-    "exited_review_mode", "ghost_snapshot", "image_generation_call", "item_completed", "item_started", "mcp_startup_complete",
-    "mcp_tool_call_begin", "mcp_tool_call_end", "other", "patch_apply_begin", "patch_apply_end", "plan_update", "session_configured",
-    "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
-    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
-})  # fmt: skip
+_KNOWN = known_records("codex")
 _ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 _MARKS = _ENDS | {"token_count", "error"}
 _WORK = frozenset({"agent_message", "agent_reasoning"})

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.format import Format
+from cm_tui.engine.memory.transcripts.format import Format, known_records
 from cm_tui.engine.memory.transcripts.lines import (
     Line,
     as_count,
@@ -42,33 +42,7 @@ _CWD = re.compile(r"^cwd: *(.+?) *$", re.MULTILINE)
 _NOT_TYPED = ("skill-", "agent-", "system")
 """Prefixes of the sources of messages from the program itself."""
 _WRITERS = frozenset({"edit", "create", "str_replace_editor", "apply_patch", "write"})
-_KNOWN = frozenset({
-    *(f"session.{name}" for name in (
-        "start", "resume", "remote_steerable_changed", "idle", "schedule_created", "schedule_cancelled", "schedule_rearmed",
-        "autopilot_objective_changed", "info", "warning", "model_change", "mode_changed", "session_limits_changed",
-        "permissions_changed", "plan_changed", "todos_changed", "workspace_file_changed", "handoff", "truncation", "shutdown",
-        "usage_checkpoint", "context_changed", "usage_info", "context_cleared", "compaction_start", "compaction_complete",
-        "task_complete", "tools_updated", "background_tasks_changed", "skills_loaded", "custom_agents_updated",
-        "mcp_servers_loaded", "mcp_server_status_changed", "extensions_loaded", "custom_notification", "auto_mode_resolved",
-        "managed_settings_resolved", "managed_settings_enforced", "binary_asset", "canvas.opened", "canvas.closed",
-        "canvas.recorded", "canvas.removed", "canvas.unavailable", "canvas.registry_changed", "extensions.attachments_pushed",
-    )),
-    *(f"assistant.{name}" for name in (
-        "turn_start", "turn_end", "intent", "server_tool_progress", "reasoning_delta", "tool_call_delta", "streaming_delta",
-        "message_start", "message_delta", "idle", "usage",
-    )),
-    "tool.user_requested", "tool.execution_partial_result", "tool.execution_progress", "tool_search.activated", "skill.invoked",
-    "subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected", "hook.start",
-    "hook.end", "hook.progress", "system.message", "system.notification", "permission.requested", "permission.completed",
-    "user_input.requested", "user_input.completed", "elicitation.requested", "elicitation.completed", "sampling.requested",
-    "sampling.completed", "mcp.oauth_required", "mcp.oauth_completed", "mcp.headers_refresh_required",
-    "mcp.headers_refresh_completed", "mcp.tools.list_changed", "mcp.resources.list_changed", "mcp.prompts.list_changed",
-    "mcp_app.tool_call_complete", "model.call_failure", "pending_messages.modified", "ui.ephemeral_query",
-    "external_tool.requested", "external_tool.completed", "command.queued", "command.execute", "command.completed",
-    "commands.changed", "auto_mode_switch.requested", "auto_mode_switch.completed", "session_limits_exhausted.requested",
-    "session_limits_exhausted.completed", "capabilities.changed", "exit_plan_mode.requested", "exit_plan_mode.completed",
-    "factory.run_updated", "factory.run_started", "factory.run_settled",
-})  # fmt: skip
+_KNOWN = known_records("copilot")
 _OVER = frozenset({"session.idle", "session.shutdown", "session.task_complete", "assistant.idle"})
 _FOLDERS = frozenset({"session.start", "session.resume", "session.context_changed"})
 _STEPS = frozenset({"assistant.message", "assistant.reasoning", "tool.execution_start", "tool.execution_complete"})

@@ -123,6 +123,12 @@ class Format(ABC):
                     return
 
 
+def known_records(agent: str) -> frozenset[str]:
+    """Return the kinds of records of an agent that hold nothing to import."""
+    lines = Path(__file__).with_name("known_records.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(kind for line in lines if line.startswith(f"{agent}: ") for kind in line.split()[1:])
+
+
 class FolderFormat(Format):
     """Transcripts in a folder for each project, whose name is not its path."""
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from cm_tui.engine.platform.redaction.assignments import NAMES, find_assigned
 from cm_tui.engine.platform.redaction.by_word import ByWord
-from cm_tui.engine.platform.redaction.forms import find_forms
 from cm_tui.engine.platform.redaction.found import Found
 from cm_tui.engine.platform.redaction.key_blocks import find_blocks
 from cm_tui.engine.platform.redaction.kinds import DONE, is_cut
+from cm_tui.engine.platform.redaction.kubernetes import find_kubernetes
 from cm_tui.engine.platform.redaction.marked_lines import unmarked
 from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
 from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference
@@ -231,7 +231,7 @@ def _named(text: str, lowered: str, depth: int) -> Iterator[Found]:
     if any(name in lowered for name in NAMES):
         yield from find_assigned(text, lowered)
     yield from find_places(text, lowered)
-    yield from find_forms(text, lowered)
+    yield from find_kubernetes(text, lowered)
     if depth:
         yield from find_encoded(text, lambda held: _plain(held, depth - 1))
 
