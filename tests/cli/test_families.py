@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 import typer
@@ -17,12 +16,8 @@ def commands_of(*arguments: str) -> set[str]:
     return set(typer.main.get_command(command_line(arguments)).commands)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_has_the_commands_that_the_table_says(family):
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    import_module(f"cm_tui.cli.{family}").register(app)
-    assert " ".join(typer.main.get_command(app).commands) == FAMILIES[family]
+def test_each_word_of_the_table_has_a_command():
+    assert commands_of("--help") == set(" ".join(FAMILIES.values()).split())
 
 
 EVERYTHING = set(" ".join(FAMILIES.values()).split())
