@@ -46,6 +46,7 @@ def command_line(arguments: Sequence[str]) -> typer.Typer:
         help=HELP,
         no_args_is_help=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(main)

@@ -91,7 +91,9 @@ def add(app: typer.Typer, name: str, member: Command | Family) -> None:
         app.command(name, **_declaration_of(member).settings)(made(member))
         return
     alone = made(member.alone, is_alone=True) if member.alone else None
-    family = typer.Typer(cls=member.group, no_args_is_help=alone is None, invoke_without_command=alone is not None)
+    family = typer.Typer(
+        cls=member.group, no_args_is_help=alone is None, invoke_without_command=alone is not None, rich_markup_mode=None
+    )
     if alone is not None:
         family.callback()(alone)
     for command in member.commands:
