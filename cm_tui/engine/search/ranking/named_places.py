@@ -152,7 +152,8 @@ def _longest_run(words: Sequence[str], own: str) -> int:
     def run(first: int, size: int) -> str:
         return f" {' '.join(words[first : first + size])} "
 
-    size, starts = 0, []
+    size = 0
+    starts: list[int] = []
     for first in range(len(words)):
         if first + size > len(words) or run(first, size or 1) not in own:
             continue
