@@ -25,7 +25,7 @@ from cm_tui.cli.entry_care import (
     text_of,
 )  # fmt: skip
 from cm_tui.cli.entry_rows import entry_line, entry_row, show_entry, show_injection, tell_changed, tell_written
-from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.options import Json, Project, open_engine, pass_on
 from cm_tui.cli.output import narrate, plain, print_json, print_page, write
 from cm_tui.errors import UsageError
 
@@ -36,11 +36,20 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(no_args_is_help=True, help="What you and agents wrote down to be remembered.")
+    family = typer.Typer(invoke_without_command=True, help=entries.__doc__)
+    family.callback()(entries)
     family.command("list")(listing)
     for command in (add, update, delete, search, show, inject, approve, move, merge, duplicates, promote, publish):
         family.command(command.__name__)(command)
     app.add_typer(family, name="entries")
+
+
+def entries(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+    """What you and agents wrote down to be remembered; without a command the entries are listed."""
+    if context.invoked_subcommand is None:
+        listing(project=project, as_json=as_json)
+    else:
+        pass_on(context, project, as_json=as_json)
 
 
 def add(
