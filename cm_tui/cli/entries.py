@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from cm_tui.model import Entry
 
 
+def alone() -> None:
+    """What you and agents wrote down to be remembered; without a command the entries are listed."""
+    list_()
+
+
 def add(
     *, content: str, category: Category = None, title: Title = None, keywords: Keywords = None, scope: str = "project"
 ) -> None:
@@ -178,6 +183,7 @@ def _in_both(engine: Engine, name: str) -> tuple[Entry, ...]:
 
 
 entries = Family(
-    "What you and agents wrote down to be remembered.",
+    "",
     (list_, add, update, delete, search, show, inject, approve, move, merge, duplicates, promote, publish),
+    alone=alone,
 )

@@ -269,9 +269,9 @@ class CmApp(RunMessages):
 
     # --- keys ---
 
-    def keys_of(self, command: Command[Any]) -> str:
-        """The key of a command as it is now, written for people."""
-        return self._settings.keymap.shown(command, self.current_mode)
+    def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
+        """The key of a command as it is now, written for people; with `typing` one that works in an input."""
+        return self._settings.keymap.shown(command, self.current_mode, typing=typing)
 
     def show_help(self) -> None:
         """Help for the mode on screen."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
+from textual.widgets import Input
 
 from cm_tui.config.mistakes import nearest
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
@@ -33,13 +34,15 @@ class Keymap:
         self.own = {name: ",".join(_split(written)) for name, written in current_keys(keys).items()}
         """Keys by the id that the command has today, in the spelling of the terminal's library."""
 
-    def shown(self, command: Command[Any], mode: str) -> str:
-        """Return the key of a command in a mode, written for people."""
+    def shown(self, command: Command[Any], mode: str, *, typing: bool = False) -> str:
+        """Return the key of a command in a mode, written for people; with `typing` one that works in an input, or ""."""
         own = self.own.get(command.id)
         keys = _split(own or command.key)
         left = [key for key in keys if own or not self._takers(key, command, mode)]
+        if typing:
+            left = [key for key in left if command.priority or _passes_an_input(key)]
         if not left:
-            return NO_KEY
+            return "" if typing else NO_KEY
         return command.shown_as if command.shown_as and left[0] == _split(command.key)[0] else key_name(left[0])
 
     def _takers(self, key: str, command: Command[Any], mode: str) -> list[str]:
@@ -100,6 +103,12 @@ def _split(keys: str) -> list[str]:
 
 def _key_of(binding: Any) -> str:
     return str(binding[0] if isinstance(binding, tuple) else binding.key)
+
+
+def _passes_an_input(key: str) -> bool:
+    """Return whether an input neither types a key nor edits with it."""
+    edits = {one for binding in Input.BINDINGS for one in _split(_key_of(binding))}
+    return ("+" in key or key[1:].isdigit()) and key not in edits
 
 
 def _is_key(key: str) -> bool:

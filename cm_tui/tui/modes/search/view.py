@@ -185,6 +185,8 @@ class SearchView(ModeScreen):
         result, hits, files, profile = self.session.result, self.session.hits, self.session.files, self.session.profile
         beside = result.beside if result else ()
         limit = profile.limit if profile else PAGE
+        # While a query is typed, the cursor is on the first result: it is no choice of the user's.
+        keep = keep and not (self.query_input.has_focus and self.results.cursor == 0)
         self.results.show(hits, beside, files=files, limit=limit, keep=keep, empty=self._empty_text())
         words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
         if result and files:
