@@ -74,7 +74,7 @@ def _title(engine: Engine, session: str) -> str:
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:
     """Return the pack that was collected in the application; None: it is empty, or cannot be made."""
-    from cm_tui.tui.state.pack_file import PackFile
+    from cm_tui.tui.state.pack_selection import PackFile
 
     items = PackFile(engine.root).read()
     if not items:
