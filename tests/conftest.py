@@ -14,13 +14,14 @@ import pytest
 
 from cm_tui import worker_process
 from cm_tui.engine.platform.store import generations
-from tests import empty_stores, shared_models, tiers
+from tests import empty_stores, processor_time, shared_models, tiers
 
 tiers.register_profiles()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
+    config.pluginmanager.register(processor_time)
     os.environ["CM_DAEMON__USE"] = "never"
     # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

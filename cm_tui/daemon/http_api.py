@@ -233,8 +233,7 @@ def _upkeep(state: DaemonState, request: Request, body: dict[str, Any]) -> Any:
         raise NotFoundError("The daemon has no such path.")
     if "where" in body:
         body["where"] = where_of(body)
-    adapter: TypeAdapter[Any] = TypeAdapter(getattr(state.dispatcher.upkeep, task))
-    return {"result": rpc.checked(adapter, ArgsKwargs((), body), task)}
+    return {"result": rpc.checked(TASKS[task], ArgsKwargs((state.dispatcher.upkeep,), body), task)}
 
 
 async def _stream(request: Request) -> Response:

@@ -68,9 +68,9 @@ BY_ITSELF = "narrate by itself"
 """Name of an automatic pass of the narrator."""
 REFRESH = "refresh"
 """An index run that only follows HEAD: it does nothing when the index already reflects HEAD."""
-_SLICE_S = 10.0
-"""After so long a job that reads the history lets another checkout of its project have the store."""
 _PAUSE_S = 0.2
+_OTHERS_S = 2.0
+"""How long another checkout has the store for its requests, each of which takes it several times."""
 _NICENESS = 19
 """Of the thread that embeds: a large import takes it an hour, in which questions are answered as quickly as before."""
 
@@ -366,22 +366,23 @@ class LongWork:
     def _in_slices(
         self, where: ProjectRef, begin: Callable[[Engine], Steps], cancel: Cancel, gives_way: Callable[[], bool]
     ) -> Iterator[Progress]:
-        """Do what goes on where it was left, a slice at a time, so that another checkout can have the store.
+        """Do what goes on where it was left, in slices: one ends when another checkout waits for the store.
 
         `gives_way`: whether no slice may begin, and a current one ends early; a rebuild needs the project for itself.
         """
-        more = True
-        while more:
-            more = False
+        pause: float | None = 0.0
+        while pause is not None:
+            self._clock.sleep(pause)
             while gives_way():
                 cancel.check()
                 self._clock.sleep(_PAUSE_S)
-            until = self._clock.monotonic() + _SLICE_S
+            pause = None
             with self._pool.acquire(where, run=True) as project, closing(begin(project.engine)) as steps:
                 for step in steps:
                     yield step
-                    if self._clock.monotonic() > until or gives_way():
-                        more = True
+                    if self._pool.is_awaited(project):
+                        pause = _OTHERS_S
+                    elif gives_way():
+                        pause = _PAUSE_S
+                    if pause is not None:
                         break
-            if more:
-                self._clock.sleep(_PAUSE_S)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from cm_tui import paths
 from cm_tui.config import load_config
 from cm_tui.daemon.events import Events
@@ -20,9 +22,6 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError
 from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
-
-TASKS = frozenset({"examine", "secrets", "remove"})
-"""Methods that clients may call, with arguments of their types."""
 
 
 class Upkeep:
@@ -111,3 +110,11 @@ def _store_of(name: str) -> Path:
     if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
         raise RefusedError(f"{name!r} is not the name of an index folder.")
     return paths.data_dir() / "projects" / name
+
+
+TASKS: dict[str, TypeAdapter[Any]] = {
+    # Here, as the names of types in a signature are looked up where this is called.
+    name: TypeAdapter(vars(Upkeep)[name])
+    for name in ("examine", "secrets", "remove")
+}
+"""Methods that clients may call, which check the types of their arguments."""
