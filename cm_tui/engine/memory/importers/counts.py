@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.state import kind_among
 from cm_tui.model import ImportSummary, TranscriptCounts
 
 _NOTES = 20
+KINDS = 100
+"""So many kinds of records are counted each by itself."""
+OTHERS = "others"
+"""Collective kind for counting."""
 
 
 @dataclass
@@ -45,7 +48,7 @@ class Counts:
     def skip(self, name: str, *, broken: bool) -> None:
         """Count a record that was not taken."""
         counts = self.broken if broken else self.unknown
-        name = kind_among(counts, name)
+        name = name if name in counts or len(counts) < KINDS else OTHERS
         counts[name] = counts.get(name, 0) + 1
 
     def summary(self, seconds: float) -> ImportSummary:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.counts import Counts
+from cm_tui.engine.memory.importers.counts import KINDS, OTHERS, Counts
 from cm_tui.engine.memory.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
 from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, naming_session
 from cm_tui.engine.memory.importers.project import Found
 from cm_tui.engine.memory.importers.read_file import ReadFile
 from cm_tui.engine.memory.importers.record import Session, record_of, shortened
-from cm_tui.engine.memory.importers.state import KINDS, OTHERS, VERSION, TranscriptState
+from cm_tui.engine.memory.importers.state import VERSION, TranscriptState
 from cm_tui.engine.memory.importers.unanswered import Unanswered
 from cm_tui.engine.memory.importers.unknown import Unknown
 from cm_tui.engine.memory.projection import episode_record
@@ -118,7 +118,6 @@ class OneTranscript:
         if item.at >= self._state.counted:
             kind = self._kind_of(item)
             self._done.skip(f"{self._found.transcript.agent}: {kind}", broken=item.is_broken)
-            self._state.count(kind, item.at, broken=item.is_broken)
             if item.record and self._unknown.may_be_kept(item, self._memory.gate, self._names()):
                 self._keep_raw(item)
 
