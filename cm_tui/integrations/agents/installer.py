@@ -16,8 +16,7 @@ from cm_tui import paths
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
-from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What
-from cm_tui.integrations.agents.change import Change
+from cm_tui.integrations.agents.agent_files import BLANK, Agent, Change, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.project_entry import shown
 from cm_tui.state_file import reported
