@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.platform.journal.appending import sync_folder
 from cm_tui.engine.platform.journal.erasure import copy_with
 from cm_tui.engine.platform.journal.event import MOVED, Event, Position, as_event, parse_line
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.journal.segment import line_before
+from cm_tui.engine.platform.journal.segment import line_before, sync_folder
 from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically
 

@@ -15,9 +15,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from cm_tui.engine.platform.journal.appending import sync_folder
 from cm_tui.engine.platform.journal.event import ERASED, ERASURE
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.segment import sync_folder
 from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically
 from cm_tui.locks import locked
