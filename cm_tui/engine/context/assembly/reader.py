@@ -14,14 +14,14 @@ from typing import Any
 from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
 from cm_tui.engine.context.assembly.run_state import Means, RunState
 from cm_tui.engine.context.assembly.step_cache import StepCache
-from cm_tui.engine.context.assembly.steps.list import run_step
+from cm_tui.engine.context.assembly.steps import RUN
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
 from cm_tui.engine.context.layers.item import paths_of
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts
-from cm_tui.errors import CmError, NotFoundError, RefusedError
+from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import AssemblyStep
 
 WORKERS = 2
@@ -112,7 +112,7 @@ class MemoryReader:
             begun = time.perf_counter()
             state.outcome, state.detail = "ok", ""
             try:
-                run_step(step, state)
+                RUN[step.type](step, state)
             except CmError as error:
                 run.note(
                     want.id, AssemblyStep(want.id, step.type, run.since(begun), _ms(begun), 0, "failed", error.message)
@@ -145,11 +145,8 @@ class MemoryReader:
         return self._reading()
 
     def definition(self, name: str) -> Loaded[RetrievalDefinition]:
-        """Return a definition by its name; raises NotFoundError."""
-        found = self._library().definition(name)
-        if found is None:
-            raise NotFoundError(f"There is no definition {name!r}.", hint="`cm context definitions` lists them.")
-        return found
+        """Return a definition by its name; raises as `Library.runnable`."""
+        return self._library().runnable("retrieval", name)
 
 
 def _asks_model(want: Wanted) -> bool:

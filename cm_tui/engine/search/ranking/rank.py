@@ -99,13 +99,10 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
     """Return the ranking of all candidates; arguments and errors as for `rank`."""
     table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
-    score, stages = lend(table, fused.keyword + fused.vector, profile)
-    score, more = adjust(table, score, profile)
-    stages += more
-    score, more = decay(table, score, profile)
-    stages += more
-    score, more = penalise(table, score, profile)
-    stages += more
+    score, stages = fused.keyword + fused.vector, list[Stage]()
+    for step in (lend, adjust, decay, penalise):
+        score, more = step(table, score, profile)
+        stages += more
     likely = relevance(table, score) if is_calibrated(table, profile, candidates.mode) else None
     enough = (unit(score) if likely is None else likely) >= profile.min_score
     score, more = diversify(table, score, profile)
