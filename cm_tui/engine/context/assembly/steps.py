@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cm_tui.engine.context.assembly.run_state import RunState, frozen
+from cm_tui.engine.context.assembly.sections import MARK, longest
 from cm_tui.engine.context.definitions.lint import reference_of
 from cm_tui.engine.context.definitions.lookup import MISSING, lookup
 from cm_tui.engine.context.definitions.operators import number, prepared
@@ -22,7 +23,6 @@ from cm_tui.engine.search.ranking.tokens import STOP_WORDS
 from cm_tui.errors import CmError
 from cm_tui.model import Pack
 
-MARK = "…"
 _DETAIL = 120
 """Characters of a detail in the trace."""
 _WORD = re.compile(r"[A-Za-z_][\w.:-]*[\w]|\w+")
@@ -244,16 +244,8 @@ def within(text: str, most: int) -> str:
     if tokenizer.count(text) <= most:
         return text
     lines = text.split("\n")
-    low, high = 0, len(lines) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if tokenizer.count("\n".join([*lines[:middle], MARK])) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    if low:
-        return "\n".join([*lines[:low], MARK])
-    return tokenizer.cut(text, most - 1) + MARK if most > 1 else ""
+    kept = longest(lambda number: "\n".join([*lines[:number], MARK]), len(lines) - 1, most)
+    return kept or (tokenizer.cut(text, most - 1) + MARK if most > 1 else "")
 
 
 RUN: Mapping[str, Callable[[Any, RunState], None]] = {

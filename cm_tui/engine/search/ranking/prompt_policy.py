@@ -13,12 +13,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Sequence
-from importlib import resources
 from typing import NamedTuple
 
-from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_set
+from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_list, word_lists
 
 REPEAT_SECONDS = 60.0
 """The same question of the same session is answered once in this time."""
@@ -45,9 +43,8 @@ class Verdict(NamedTuple):
     why: str
 
 
-_WORDS = tomllib.loads((resources.files(__package__) / "prompt_words.toml").read_text(encoding="utf-8"))
-_FOLLOW_UP, _PLAIN, _SMALL, _TASKS = (word_set(_WORDS[name]) for name in ("follow_up", "plain", "small", "tasks"))
-_FOLLOW_UP_UNSPACED = re.compile("|".join(_WORDS["unspaced"].split()))
+_FOLLOW_UP, _PLAIN, _SMALL, _TASKS = map(word_list, ("follow_up", "plain", "small", "tasks"))
+_FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
 _COMMAND = re.compile(r"\A(?:/[A-Za-z][\w:-]*(?=\s|\Z)|!)")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from cm_tui.engine.search.ranking.adjust import Stage, adjust
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.ranking.context import lend
-from cm_tui.engine.search.ranking.decay import decay
 from cm_tui.engine.search.ranking.diversify import best_pieces, diversify, order
 from cm_tui.engine.search.ranking.fuse import Fused, fuse
 from cm_tui.engine.search.ranking.marked import SIGNAL, moved
@@ -21,7 +20,7 @@ from cm_tui.engine.search.ranking.relevance import is_calibrated, relevance
 from cm_tui.engine.search.ranking.rerank import Reranker, rerank
 from cm_tui.engine.search.ranking.scale import to_unit, unit
 from cm_tui.engine.search.ranking.snippet import snippet
-from cm_tui.engine.search.ranking.stale import penalise
+from cm_tui.engine.search.ranking.stale import decay, penalise
 from cm_tui.engine.search.ranking.wording import wording_of
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
