@@ -105,8 +105,12 @@ def _chosen(
     """Return every possible source, with the decisions of rules."""
     mentioned, warnings = found_in(task.text, names)
     sources: dict[str, Source] = {}
+    files = {one.reference for one in mentioned if one.reference.startswith("file://") and "#" not in one.reference}
     for one in mentioned:
-        sources.setdefault(one.reference, Source(one.reference, "mention", section_of(one.reference), len(sources)))
+        # Whole files get half of the budget: the lines that answer are rarely the first ones.
+        most = task.budget // (2 * len(files)) if one.reference in files else None
+        source = Source(one.reference, "mention", section_of(one.reference), len(sources), most=most)
+        sources.setdefault(one.reference, source)
     definitions = {f"definition://{one.value.name}": one for one in library.retrieval}
     for id_, loaded in definitions.items():
         if loaded.value.enabled:

@@ -38,6 +38,8 @@ class Source:
     text: str = ""
     cut: str = ""
     why_cut: str = ""
+    most: int | None = None
+    """Tokens at most, where neither a rule nor a definition sets a cap."""
 
     @property
     def priority(self) -> int:
@@ -52,7 +54,7 @@ class Source:
         """Return the most tokens that it may have."""
         if self.verdict.cap is not None:
             return self.verdict.cap
-        return self.definition.value.max_contribution if self.definition is not None else None
+        return self.definition.value.max_contribution if self.definition is not None else self.most
 
     @property
     def title(self) -> str:
