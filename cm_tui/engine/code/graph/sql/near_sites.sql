@@ -1,4 +1,4 @@
--- One row a site and definition that it may mean; no definition where it was not resolved. `{near}`: the sites.
+-- One row a site and definition that it may mean; no definition where it was not resolved. `near` are the sites.
 WITH near AS MATERIALIZED ({near})
 SELECT s.id, sf.path, s.line, s.kind, s.name, s.receiver, coalesce(e.choices, 1), coalesce(e.tier, 'unresolved'),
        coalesce(c.qualname, '<module>'), coalesce(c.kind, 'module'), coalesce(c.start_line, 0), coalesce(c.canon, -s.file),
