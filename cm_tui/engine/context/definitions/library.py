@@ -55,7 +55,7 @@ class Library:
         """Return a definition or pipeline that may be run by hand.
 
         Raises:
-            NotFoundError: there is none of that name.
+            NotFoundError: nothing has that name.
             UsageError: its file has an error.
             RefusedError: it is not trusted yet.
         """

@@ -159,7 +159,8 @@ def cycles(definitions: Mapping[str, RetrievalDefinition]) -> dict[str, tuple[st
 
 def _way_back(name: str, asks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the shortest way from a definition to itself; empty: none."""
-    seen, ways = set[str](), [(name,)]
+    seen = set[str]()
+    ways: list[tuple[str, ...]] = [(name,)]
     for way in ways:
         for asked in asks.get(way[-1], ()):
             if asked == name:
