@@ -142,10 +142,12 @@ def test_each_turn_can_be_read_again_from_where_it_begins(tmp_path: Path, agent:
     one = story(tmp_path, agent)
     one.write(WHOLE[name](one.lines))
     for number, item in enumerate(one.turns()):
+        # In another encoding no place can be read from: such a file is read from its beginning.
+        first = 0 if name.startswith(("UTF-16", "UTF-32")) else number
         resume = Resume(item.start, item.number, {"events": True})
         again = [found for found in one.read(resume) if isinstance(found, Read)]
         assert [(pair(found), found.turn.key) for found in again] == [
-            (pair(found), found.turn.key) for found in one.turns()[number:]
+            (pair(found), found.turn.key) for found in one.turns()[first:]
         ]
 
 

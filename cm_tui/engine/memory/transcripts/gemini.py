@@ -33,14 +33,7 @@ from cm_tui.engine.memory.transcripts.named_folders import folder_among, paths_i
 from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
 from cm_tui.engine.memory.transcripts.patches import from_diff
 from cm_tui.engine.memory.transcripts.tools import use_tool
-from cm_tui.engine.memory.transcripts.transcript import (
-    Item,
-    Named,
-    Resume,
-    Skipped,
-    Transcript,
-    parse_time,
-)
+from cm_tui.engine.memory.transcripts.transcript import Item, Named, Resume, Skipped, Transcript, parse_time
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 from cm_tui.files import read_regular
 
