@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.code.parse import pool
-from cm_tui.engine.memory.narrator import processes
+from cm_tui.engine.memory.narrator import mining
 from cm_tui.engine.platform.store import generations
 from cm_tui.engine.search.embed import prose_process
 from tests import empty_stores, shared_models, tiers
@@ -79,7 +79,7 @@ def models() -> Iterator[None]:
         empty_stores.apply(patch)
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
-        for place in (prose_process, pool, processes):
+        for place in (prose_process, pool, mining):
             # Workers at the lowest priority would get no processor time next to other tests.
             patch.setattr(place, "_START", f"import os; os.nice = lambda _: 0; {place._START}")
         if not tiers.is_full_size():

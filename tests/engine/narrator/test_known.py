@@ -9,18 +9,17 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator.known import compare
-from cm_tui.engine.memory.narrator.known_lines import KnownLines
+from cm_tui.engine.memory.narrator.known import KnownLines, compare
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.model import NarratedProposal
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 
 FACT = "always run the linter before a commit"
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     for engine in opened(new_project(tmp_path / "project")):
         put(engine.root, [(n, said(FACT, f"s{n}")) for n in range(3)])
         passed(engine)
@@ -91,11 +90,11 @@ def test_only_what_changed_is_read_again(engine: Engine, monkeypatch: pytest.Mon
     for number in range(5):
         write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
     assert one(engine).relation == "new"
-    from cm_tui.engine.memory.narrator import known_lines
+    from cm_tui.engine.memory.narrator import known
 
     read: list[str] = []
-    before = known_lines.read_note
-    monkeypatch.setattr(known_lines, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
+    before = known.read_note
+    monkeypatch.setattr(known, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
     write(engine, ".cm/notes/n3.md", "Another line, which is longer.\n")
     assert one(engine).relation == "new"
     assert read == [".cm/notes/n3.md"]

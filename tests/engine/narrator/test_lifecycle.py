@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.narrator.lifecycle import MOST, id_of, proposals
-from cm_tui.engine.memory.narrator.themes import Fact, themes
+from cm_tui.engine.memory.narrator.lifecycle import MOST, Fact, id_of, proposals, themes
 from cm_tui.engine.memory.narrator.topic_changes import apply, preview
 from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog

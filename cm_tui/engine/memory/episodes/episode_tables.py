@@ -22,7 +22,7 @@ from cm_tui.engine.platform.store.database import Database
 
 T = TypeVar("T")
 
-_MIGRATIONS = (5, 7, 10, 11)
+_MIGRATIONS = (5, 7, 10, 11, 12)
 _WRITES = 64
 """Number of writes whose changed rows are remembered."""
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}

@@ -8,6 +8,8 @@ cues and its vector by the bundled static model (`sound`):
 Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
 are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
 by `python -m tests.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
+
+How lasting sentences sound by their words: the product of their vectors and learned weights (`lasting.json`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cm_tui.errors import ModelError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.embed.bundled import BundledProvider
+
 
 _PACKAGE = "cm_tui.engine.memory.narrator"
 
@@ -147,3 +155,35 @@ def plainness(cues: Sequence[str], sound: float | None) -> float:
     if not STRONG.intersection(cues):
         z -= HINTED if WEAK.intersection(cues) else IMPLICIT
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))
+
+
+@cache
+def _provider() -> BundledProvider:
+    from cm_tui.engine.search.embed.bundled import BundledProvider
+
+    return BundledProvider()
+
+
+@cache
+def _weights() -> Any:
+    import numpy as np
+
+    return np.array(lasting().sound, np.float32)
+
+
+def vectors_of(sentences: Sequence[str]) -> Any:
+    """Return vectors of sentences by the bundled model, a row each.
+
+    Raises ModelError if a file of the model is missing or damaged.
+    """
+    return _provider().embed(sentences)
+
+
+def sounds_of(sentences: Sequence[str]) -> list[float | None]:
+    """Return the vectors' contributions to how lasting sentences sound; None each: no model."""
+    try:
+        found: list[float | None] = (vectors_of(sentences) @ _weights()).tolist()
+    except ModelError:
+        # Cues alone are less reliable, but sufficient.
+        return [None] * len(sentences)
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.topic_head import new_head
+from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_text import Section
 from cm_tui.engine.memory.notes import marked_lines
 from cm_tui.engine.memory.notes.places import Found

@@ -9,15 +9,15 @@ store, as after an erasure, drops them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 
 from cm_tui.config import Config
 from cm_tui.counts import count
+from cm_tui.engine.memory.narrator.decisions import object_in
 from cm_tui.engine.memory.narrator.model import assist
 from cm_tui.engine.memory.narrator.model.answers import Kept, episodes_in
-from cm_tui.engine.memory.narrator.model.requests import WORDED
+from cm_tui.engine.memory.narrator.model.assist import WORDED
 from cm_tui.engine.memory.narrator.tables import VISIBLE, NarratorTables
 from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal, Relation
 
@@ -125,32 +125,25 @@ class Phrasing:
         # Callers do not report zero usage; the ceiling holds anyway.
         return replace(cost, model=model.name, ceiling=model.max_tokens)
 
-    def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
-        """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
+    def applied(self, proposals: Sequence[NarratedProposal]) -> list[tuple[NarratedProposal, tuple[str, ...]]]:
+        """Return proposals with the responses applied, each with the ids of duplicates that were merged into it.
 
         Ids are unchanged. The input of digests may change: compute them afterwards. `proposals`: in the miners' words,
         the surest first.
         """
         model = self._config().narrator.model
         if not model.enabled:
-            return list(proposals)
+            return [(one, ()) for one in proposals]
         found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
         by_id = {one.id: one for one in proposals}
-        groups = {ids[0]: [by_id[id_] for id_ in ids[1:]] for ids in found.same}
-        gone = {id_ for ids in found.same for id_ in ids[1:]}
+        others = {ids[0]: ids[1:] for ids in found.same}
+        gone = {id_ for ids in others.values() for id_ in ids}
         return [
-            _with_words(_merged(one, groups.get(one.id, ())), found, model.name)
+            (_with_words(_merged(one, [by_id[id_] for id_ in ids]), found, model.name), ids)
             for one in proposals
             if one.id not in gone
+            for ids in [others.get(one.id, ())]
         ]
-
-    def taken_in(self, proposals: Sequence[NarratedProposal]) -> dict[str, tuple[str, ...]]:
-        """Return, by id of remaining proposals, the ids that `applied` merges into them."""
-        model = self._config().narrator.model
-        if not model.enabled:
-            return {}
-        found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
-        return {ids[0]: ids[1:] for ids in found.same}
 
     # --- parts ---
 
@@ -163,21 +156,13 @@ class Phrasing:
 
     def _let_go(self, answers: StoredAnswers) -> None:
         """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
-        seen = {name: episodes_in(_read_json(answer)) for name, answer in answers.items()}
+        seen = {name: episodes_in(object_in(answer)) for name, answer in answers.items()}
         every = sorted({id_ for ids in seen.values() for id_ in ids})
         sql = f"SELECT id FROM episode WHERE {VISIBLE} AND id IN (SELECT unnest(?::VARCHAR[]))"  # noqa: S608 - our own words
         visible = {row[0] for row in self._tables.rows(sql, [every])}
         old = list(answers)[: max(0, len(answers) - _MOST_ANSWERS)]
         if gone := dict.fromkeys([*(name for name, ids in seen.items() if not visible.issuperset(ids)), *old]):
             answers.drop(list(gone))
-
-
-def _read_json(answer: str) -> dict[str, object]:
-    try:
-        found = json.loads(answer)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _nothing(reason: str, model: str) -> str:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.command_kinds import Kind, kind_of
-from cm_tui.engine.memory.narrator.command_lines import Simple, simple_commands
+from cm_tui.engine.memory.narrator.shell import Kind, Simple, kind_of, simple_commands
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 

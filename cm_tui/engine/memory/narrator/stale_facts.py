@@ -26,9 +26,9 @@ from cm_tui.engine.memory.mentions.items import WrittenAt
 from cm_tui.engine.memory.mentions.recognise import Named, named_in
 from cm_tui.engine.memory.mentions.report import StaleReport
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.candidate import Candidate
+from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lifecycle import claim_of, id_of
-from cm_tui.engine.memory.narrator.origins import origins_of
+from cm_tui.engine.memory.narrator.topics import origins_of
 from cm_tui.engine.memory.notes.known_scan import known_notes
 from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.memory.notes.notes import Notes
@@ -135,11 +135,6 @@ def proposals(root: Path, code: Code) -> list[NarratedProposal]:
             one = _proposal(line, is_strange=came_along(place))
             found.setdefault(one.id, one)
     return list(found.values())[:MOST]
-
-
-def contradicted_by_code(candidate: Candidate, code: Code) -> str:
-    """Return the contradiction of a fact, as `names X, gone since …`; empty: none. For many use `code` at once."""
-    return code.contradictions([candidate])[0]
 
 
 # --- parts ---

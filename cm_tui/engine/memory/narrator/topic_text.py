@@ -16,11 +16,11 @@ from cm_tui.engine.memory.narrator.note_blocks import (
     closed,
     ended,
     said_by,
+    with_head,
     with_marks,
     without,
     without_blank_end,
 )
-from cm_tui.engine.memory.narrator.topic_head import with_head
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
 

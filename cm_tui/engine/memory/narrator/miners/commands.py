@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from cm_tui.engine.memory.narrator.command_kinds import core_of
 from cm_tui.engine.memory.narrator.runs import Command, written
+from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _MOST = 60
@@ -52,33 +52,28 @@ _INTERPRETERS = frozenset((
 """Programs whose file arguments are what they run, not what they look at."""
 
 
-class Commands:
-    """Finds commands that a project is worked on with."""
-
-    name = "commands"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the commands that the turn ran."""
-        found: dict[str, Observation] = {}
-        runs = [run for run in turn.runs if run.command.kind == "own" and run.command.is_lasting]
-        fine = {run.command.text for run in runs if run.state in ("ok", "unsure")}
-        for run in runs:
-            if len(found) >= _MOST:
-                break
-            words = bare(run.command.words)
-            opposes = run.state in ("failed", "missing")
-            is_answer = run.state == "failed" and (run.command.text in fine or role_of(words) in _CHECKS)
-            if run.state == "unknown" or is_answer or not _is_plain(words):
-                continue
-            is_bare = words == run.command.words
-            text = run.command.text if is_bare else _with(run.command, words)
-            seen = found.get(text)
-            if seen is None or (is_bare and seen.weight < _BARE):
-                found[text] = Observation(
-                    "command", " ".join(core_of(words)[:1]), text, wording(text, words), run.line,
-                    _BARE if is_bare else _SHORTENED, opposes=opposes,
-                )  # fmt: skip
-        return found.values()
+def mine_commands(turn: Turn) -> Iterable[Observation]:
+    """Return the commands that the turn ran."""
+    found: dict[str, Observation] = {}
+    runs = [run for run in turn.runs if run.command.kind == "own" and run.command.is_lasting]
+    fine = {run.command.text for run in runs if run.state in ("ok", "unsure")}
+    for run in runs:
+        if len(found) >= _MOST:
+            break
+        words = bare(run.command.words)
+        opposes = run.state in ("failed", "missing")
+        is_answer = run.state == "failed" and (run.command.text in fine or role_of(words) in _CHECKS)
+        if run.state == "unknown" or is_answer or not _is_plain(words):
+            continue
+        is_bare = words == run.command.words
+        text = run.command.text if is_bare else _with(run.command, words)
+        seen = found.get(text)
+        if seen is None or (is_bare and seen.weight < _BARE):
+            found[text] = Observation(
+                "command", " ".join(core_of(words)[:1]), text, wording(text, words), run.line,
+                _BARE if is_bare else _SHORTENED, opposes=opposes,
+            )  # fmt: skip
+    return found.values()
 
 
 def is_fact(command: Command) -> bool:
