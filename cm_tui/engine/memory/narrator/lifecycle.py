@@ -28,6 +28,7 @@ from typing import NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.keywords import keywords_of
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, whole_keys
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
@@ -284,64 +285,7 @@ _COMMON, _SHARED = 0.6, 0.6
 _FEW = 10
 """Of so few facts none is too common."""
 _MOST_TAGS = 5
-_GENERIC = frozenset(
-    map(
-        key_of,
-        [
-            "add",
-            "always",
-            "avoid",
-            "before",
-            "after",
-            "call",
-            "change",
-            "check",
-            "code",
-            "create",
-            "do",
-            "ensure",
-            "file",
-            "first",
-            "fix",
-            "force",
-            "get",
-            "instead",
-            "keep",
-            "last",
-            "line",
-            "make",
-            "need",
-            "never",
-            "new",
-            "old",
-            "prefer",
-            "project",
-            "put",
-            "read",
-            "remember",
-            "remove",
-            "repo",
-            "repository",
-            "run",
-            "script",
-            "set",
-            "should",
-            "start",
-            "stop",
-            "sure",
-            "test",
-            "update",
-            "use",
-            "using",
-            "via",
-            "want",
-            "way",
-            "when",
-            "write",
-        ],
-    )
-) - {key_of("test")}
-"""Words of instructions, which are no subject."""
+_GENERIC = frozenset(map(key_of, words("instructing")))
 
 
 class Fact(NamedTuple):

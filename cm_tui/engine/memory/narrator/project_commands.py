@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import commands_of as defined_in
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.runs import commands_of
 from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.platform.git.encodings import decode
@@ -28,11 +29,8 @@ from cm_tui.files import Stamp, read_inside, stamp_of
 _MOST_BYTES = 1_000_000
 _MOST_FOLDERS, _DEPTH = 400, 4
 _PATIENCE_S = 5.0
-_LEFT_OUT = frozenset(
-    ("node_modules", ".git", "vendor", "target", "dist", "build", "out", ".venv", "venv", "__pycache__")
-)
-_MADE = frozenset(["target", "build", "dist", "out", "node_modules", ".venv", "venv", "env", "vendor", ".tox", ".nox", "zig-out", "obj", "_build", ".build", ".stack-work", "dist-newstyle", "DerivedData", ".bin", "tmp", ".cache", "bazel-bin", "bazel-out", "result", "cmake-build-debug", "cmake-build-release", ".next", ".output", "Debug", "Release", "x64", "artifacts", "release", "debug", ".gradle", ".direnv", ".pixi", ".mypy_cache", "deps", "_out", "output", "generated", "gen"])  # fmt: skip
-"""Folders of builds and installations: nothing in them is the project's."""
+_LEFT_OUT = words("skipped_folders")
+_MADE = words("build_folders")
 _INTERPRETERS = re.compile(
     r"(?:python|pypy)[\d.]*|py|node|ruby|php|perl|bash|sh|zsh|fish|tsx|ts-node|bun|deno|lua|julia|Rscript|elixir|dart|pwsh|source|osascript"
 )
@@ -218,7 +216,7 @@ _EVERYWHERE = frozenset(
 )
 _FOLDER_OPTIONS = frozenset(("-C", "--prefix", "--cwd", "--dir"))
 _NPM_BUILTIN = frozenset(("test", "start", "stop", "restart"))
-_COMPOSER = frozenset(["about", "archive", "audit", "browse", "bump", "c", "clear-cache", "clearcache", "check-platform-reqs", "config", "create-project", "cc", "depends", "diagnose", "dump-autoload", "dumpautoload", "exec", "fund", "global", "help", "home", "i", "info", "init", "install", "licenses", "list", "outdated", "prohibits", "r", "reinstall", "remove", "require", "rm", "run", "run-script", "search", "self-update", "selfupdate", "show", "status", "suggests", "u", "update", "upgrade", "validate", "why", "why-not"])  # fmt: skip
+_COMPOSER = words("composer")
 _NAME = re.compile(r"[A-Za-z_][\w:.-]*")
 _INCLUDES = re.compile(
     r"^\s*(?:-?include|sinclude|import\??|mod\??|includes:|\$\(eval|\$\(foreach)\b|^\s*define\s|^[^\n:#=]*%[^\n:#=]*:|^\.DEFAULT\s*:|^\$\(.*\)\s*:",

@@ -16,65 +16,25 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from cm_tui.engine.memory.narrator.lists import pairs, words
+
 Kind = Literal["looking", "general", "inline", "own"]
 """`inline`: a program given with the command, never run twice; `own`: all other commands."""
-_LOOKING = frozenset(["ls", "ll", "la", "cat", "bat", "head", "tail", "wc", "grep", "rg", "egrep", "fgrep", "zgrep", "ag", "ack", "find", "fd", "fdfind", "pwd", "cd", "pushd", "popd", "dirs", "echo", "printf", "sed", "awk", "gawk", "cut", "sort", "uniq", "tr", "less", "more", "file", "stat", "du", "df", "tree", "which", "whereis", "type", "hash", "command", "env", "printenv", "true", "false", "test", "[", "[[", ":", "date", "cal", "sleep", "wait", "ps", "top", "htop", "lsof", "netstat", "ss", "jobs", "fg", "bg", "diff", "cmp", "comm", "xxd", "hexdump", "od", "strings", "basename", "dirname", "realpath", "readlink", "id", "whoami", "groups", "uname", "hostname", "uptime", "free", "history", "clear", "reset", "man", "info", "help", "exit", "return", "read", "xargs", "seq", "yes", "jq", "yq", "column", "nl", "rev", "tac", "paste", "join", "fold", "fmt", "split", "expand", "open", "xdg-open", "start", "code", "cursor", "vim", "vi", "nvim", "nano", "emacs", "less", "most", "curl", "wget", "http", "https", "xh", "grpcurl", "websocat", "ping", "dig", "nslookup", "nc", "telnet", "traceroute", "md5sum", "md5", "shasum", "cksum", "b2sum", "gh", "glab", "hub", "tput", "stty", "tty", "cloc", "tokei", "scc", "ctags", "pbcopy", "pbpaste", "screencapture", "say", "watch", "pgrep", "pidof", "w", "who", "last", "dmesg", "journalctl", "lscpu", "nproc", "lsblk", "mount", "sw_vers", "arch", "locale", "getent", "javap", "jcmd", "jps", "jstack", "jmap", "jshell", "c++filt", "addr2line", "dot", "tmux", "screen", "alias", "unalias", "trap", "shift", "local", "declare", "typeset", "let", "eval", "set", "unset", "export", "source", ".", "umask", "ulimit-a", "ast-grep", "sg", "apply_patch", "applypatch", "begin", "rtk", "fzf"])  # fmt: skip
-_GENERAL = frozenset(["mkdir", "rmdir", "rm", "mv", "cp", "touch", "ln", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "fuser", "tee", "tar", "zip", "unzip", "gzip", "gunzip", "xz", "dd", "truncate", "install", "rsync", "scp", "ssh", "sftp", "patch", "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "apk", "pacman", "brew", "port", "snap", "choco", "winget", "scoop", "sdk", "nvm", "fnm", "volta", "asdf", "mise", "rbenv", "pyenv", "rustup", "ulimit", "systemctl", "service", "launchctl", "sysctl", "kill-port", "pip", "pip3", "pipx", "gem", "corepack", "crontab", "xattr", "defaults", "redis-cli", "git", "svn", "hg", "su", "ldd", "nm", "objdump", "readelf", "otool", "size"])  # fmt: skip
+_LOOKING = words("looking")
+_GENERAL = words("general")
 _OWN_OF_GENERAL = {"git": ("submodule", "lfs", "subtree", "crypt")}
-_GIT_LOOKS = frozenset(["status", "diff", "log", "show", "blame", "grep", "ls-files", "ls-tree", "ls-remote", "rev-parse", "rev-list", "cat-file", "describe", "shortlog", "reflog", "branch", "remote", "config", "help", "whatchanged", "bisect", "name-rev", "for-each-ref", "symbolic-ref", "check-ignore", "check-attr", "count-objects", "merge-base", "add", "commit", "stash", "version", "difftool", "range-diff", "hash-object", "var"])  # fmt: skip
-_PACKAGES = frozenset(("ls", "list", "view", "info", "show", "outdated", "why", "explain", "search", "root", "bin", "prefix",
-                       "whoami", "config", "get", "fund", "ping", "owner", "pkg", "env"))  # fmt: skip
-_LOOKS = {
-    "npm": _PACKAGES, "pnpm": _PACKAGES, "yarn": _PACKAGES, "bun": frozenset(("pm", "outdated")),
-    "docker": frozenset(("ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history", "context", "ls")),
-    "podman": frozenset(("ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port")),
-    "kubectl": frozenset(("get", "describe", "logs", "top", "explain", "version", "api-resources", "cluster-info", "config", "events")),
-    "oc": frozenset(("get", "describe", "logs")), "helm": frozenset(("list", "ls", "get", "status", "history", "version", "show")),
-    "terraform": frozenset(("show", "state", "output", "version", "providers", "graph")), "tofu": frozenset(("show", "state", "output")),
-    "pip": frozenset(("list", "show", "freeze", "index", "config", "help")), "poetry": frozenset(("show", "env", "config", "about")),
-    "uv": frozenset(("tree", "version", "cache", "help")), "conda": frozenset(("list", "info", "env")),
-    "cargo": frozenset(("tree", "metadata", "search", "version", "locate-project", "pkgid", "info", "help", "expand")),
-    "go": frozenset(("doc", "env", "version", "list", "help")), "bundle": frozenset(("show", "info", "list", "config", "outdated")),
-    "gem": frozenset(("list", "info", "which", "env")), "composer": frozenset(("show", "info", "why", "why-not", "outdated", "depends")),
-    "dotnet": frozenset(("list", "--info", "--list-sdks", "--list-runtimes", "nuget")), "mix": frozenset(("help", "hex.info")),
-    "rustup": frozenset(("show", "toolchain")), "systemctl": frozenset(("status", "list-units", "is-active")),
-    "brew": frozenset(("list", "info", "search", "services")), "gradle": frozenset(("tasks", "projects", "properties", "help")),
-    "gradlew": frozenset(("tasks", "projects", "properties", "help")), "mvn": frozenset(("help", "dependency:tree")),
-    "just": frozenset(("--list", "-l", "--show", "--summary", "--dump", "--evaluate")), "task": frozenset(("--list", "-l", "--list-all")),
-    "aws": frozenset(("sts", "configure")), "gcloud": frozenset(("config", "auth", "info")), "claude": frozenset(("mcp",)),
-}  # fmt: skip
-_COMPOSE = frozenset(("ps", "logs", "config", "images", "top", "port", "ls", "version", "events"))
-_ADDING = {
-    "npm": ("install", "i", "add", "uninstall", "remove", "rm", "update", "link"), "pnpm": ("add", "install", "i", "remove", "rm", "update"),
-    "yarn": ("add", "remove", "upgrade"), "bun": ("add", "install", "remove"), "cargo": ("add", "remove", "install"),
-    "go": ("get", "install"), "poetry": ("add", "remove"), "uv": ("add", "remove"), "pdm": ("add", "remove"),
-    "bundle": ("add", "remove"), "composer": ("require", "remove"), "dotnet": ("add", "remove"), "conda": ("install", "create"),
-    "docker": ("pull", "rm", "rmi", "kill", "stop", "start", "exec", "cp", "network", "volume", "system"), "kubectl": ("exec", "port-forward"),
-    "mix": ("archive.install",), "rails": ("generate", "g", "destroy"),
-}  # fmt: skip
-"""Sub-commands with arguments of the task at hand: a package, a container."""
-_CODE = {
-    "python": ("-c", "-"), "node": ("-e", "-p", "-pe", "--eval", "--print", "-"), "ruby": ("-e", "-"), "perl": ("-e", "-ne", "-pe", "-pi"),
-    "php": ("-r",), "bash": ("-c", "-lc", "-s"), "sh": ("-c", "-lc"), "zsh": ("-c", "-lc"), "fish": ("-c",), "deno": ("eval",),
-    "bun": ("-e", "--eval"), "psql": ("-c",), "mysql": ("-e",), "mariadb": ("-e",), "sqlite3": ("",), "mongosh": ("--eval",),
-    "duckdb": ("-c", ""), "clickhouse": ("-q", "--query"), "osascript": ("-e",), "julia": ("-e",), "Rscript": ("-e",), "lua": ("-e",),
-    "elixir": ("-e",), "rails": ("runner", "r", "console", "c"), "artisan": ("tinker",), "irb": ("",), "iex": ("",), "powershell": ("-c",),
-    "pwsh": ("-c", "-Command"), "swift": ("-e",), "scala": ("-e",), "groovy": ("-e",), "sqlcmd": ("-Q",), "cqlsh": ("-e",), "jshell": ("",),
-    "ts-node": ("-e",), "tsx": ("-e",), "timeit": ("",),
-}  # fmt: skip
-"""Programs, with the options that make the next word, or all of them, a program; empty: always."""
-_RUNNERS: dict[str, tuple[str, ...]] = {
-    "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
-    "bundle": ("exec",), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "npm": ("exec", "x"), "npx": ("",), "bunx": ("",),
-    "uvx": ("",), "pipx": ("run",), "sudo": ("",), "xvfb-run": ("",), "dotenv": ("",),
-}  # fmt: skip
-_VALUED = frozenset(("--extra", "--with", "--group", "--python", "-p", "--package", "--project", "--directory", "--env-file", "-u",
-                     "--index-url", "-m", "--from"))  # fmt: skip
+_GIT_LOOKS = words("git_looks")
+_LOOKS = {name: tuple(subs.split()) for name, subs in pairs("looks").items()}
+_COMPOSE = words("compose_looks")
+_ADDING = {name: tuple(subs.split()) for name, subs in pairs("adding").items()}
+_CODE = {name: tuple(subs.split()) for name, subs in pairs("inline").items()}
+_RUNNERS = {name: tuple(subs.split()) for name, subs in pairs("runners").items()}
+_VALUED = words("runner_values")
 _BIN = re.compile(
     r"(?:^|/)(?:\.?venv[\w.-]*/(?:bin|Scripts)|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/([\w.+-]+)$"
 )
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?|py")
-_TELLING = frozenset(("--version", "--help", "-V", "help", "version", "-help", "-version"))
+_TELLING = words("about_itself")
 
 
 @lru_cache(maxsize=8_192)
@@ -104,7 +64,7 @@ def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
 def _behind(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the command that a runner runs, or the command itself."""
     at = 1
-    if subs != ("",):
+    if subs != ("*",):
         if len(words) < 2 or words[1] not in subs:
             return words
         at = 2
@@ -133,7 +93,7 @@ def kind_of(words: tuple[str, ...]) -> Kind:
 
 def _is_inline(program: str, rest: tuple[str, ...]) -> bool:
     marks = _CODE.get(program)
-    return (marks is not None and (marks[-1] == "" or any(word in marks for word in rest[:6]))) or (
+    return (marks is not None and (marks[-1] == "*" or any(word in marks for word in rest[:6]))) or (
         program == "python" and not rest
     )
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.runs import Command, written
 from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -22,12 +23,7 @@ from cm_tui.engine.memory.narrator.turn import Observation, Turn
 _MOST = 60
 """Different commands of one turn."""
 _BARE, _SHORTENED = 1.0, 0.5
-_CHOOSING = frozenset((
-    "-k", "-t", "-run", "-test.run", "--run", "--grep", "-g", "--tests", "--test", "-E", "--example", "-e", "--testNamePattern",
-    "--test-name-pattern", "--testPathPattern", "--testPathPatterns", "--only-testing", "--name", "-R", "--filter-expr", "--focus", "--last-failed", "--lf", "--ff",
-    "--seed", "--deselect", "-only-testing",
-))  # fmt: skip
-"""Options that choose some tests of all, with the word behind them."""
+_CHOOSING = words("choosing")
 _CHOOSING_HERE = re.compile(
     r"(?:-k|-t|-run|--run|--grep|--tests|--test|--testNamePattern|--testPathPatterns?|--gtest_filter|--filter|-Dtest|-Dit\.test|"
     r"-Dsuites|--only-testing|-only-testing|--spec|--seed|--example|--name|-count|--count)[=:].*"
@@ -44,12 +40,7 @@ _SOURCE = re.compile(
     r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|fs|c|h|cc|cpp|cxx|hpp|swift|scala|ex|exs|erl|clj|hs|ml|lua|dart|vue|svelte|"
     r"css|scss|md|sql|sh|tf|zig|nim|jl|r|R|html)$"
 )
-_INTERPRETERS = frozenset((
-    "python", "python3", "node", "ruby", "php", "perl", "bash", "sh", "zsh", "deno", "bun", "tsx", "ts-node", "lua", "julia", "Rscript", "go", "rustc",
-    "java", "elixir", "swift", "dart", "psql", "mysql", "sqlite3", "source", "k6", "locust", "streamlit", "uvicorn", "gunicorn", "nodemon", "zig", "gcc", "g++",
-    "clang", "cc", "c++", "tclsh", "osascript", "dotnet", "make", "terraform", "ansible-playbook", "pandoc", "just", "npm", "yarn", "pnpm",
-))  # fmt: skip
-"""Programs whose file arguments are what they run, not what they look at."""
+_INTERPRETERS = words("interpreters")
 
 
 def mine_commands(turn: Turn) -> Iterable[Observation]:

@@ -29,6 +29,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sounds_of
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import speaker_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
@@ -65,22 +66,7 @@ _CORRECTS = re.compile(
     r"why (?:did|do|are|would) you\b|how (?:often|many times)\b|what were you|instead\b|.{2,40}! )",
     re.IGNORECASE,
 )
-_PLAIN = frozenset(
-    {
-        "always",
-        "never",
-        "memo",
-        "lasting",
-        "rule named",
-        "we do",
-        "decision",
-        "turned down",
-        "i prefer",
-        "i am",
-        "every",
-    }
-)
-"""Cues of which one is enough to separate half of a sentence."""
+_PLAIN = words("separating_cues")
 _WAIVED = frozenset({"trouble", "past", "this one thing", "order"})
 _MEMO = re.compile(
     r"^(?:(?:please |pls |just |also |and |so |fyi[:,]? )*(?:(?:remember|note|keep in mind|bear in mind|be aware|don'?t forget|mind|reminder|nb|"
