@@ -68,7 +68,7 @@ class NarratorMethods(EntryMethods):
         return Code(
             self._stale_report, lambda: Checker(self._db, self._repository, self._read_text),
             lambda: WrittenAt(self._db, self._history.revisions), self._history.commits.at,
-            self._project_commands.there,
+            self._project_commands.missing_in,
         )  # fmt: skip
 
     @shared_property

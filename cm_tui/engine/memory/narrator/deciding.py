@@ -24,7 +24,7 @@ from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
 from cm_tui.engine.memory.episodes.narrated_undo import DecisionBack, take_back, undone_writes
 from cm_tui.engine.memory.episodes.undo import events_of
-from cm_tui.engine.memory.narrator import decisions, policy, topic_changes
+from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
 from cm_tui.engine.memory.narrator.facts import Made
 from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
@@ -61,7 +61,6 @@ class Deciding:
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
         self._parts = parts
         self._proposals = proposals
-        self._lines = proposals.lines
         self._journal = parts.episodes.journal
 
     def decide(self, names: Sequence[str], decision: NarratedDecision, by: str = PERSON) -> tuple[NarratedChange, ...]:
@@ -242,14 +241,18 @@ class Deciding:
                 f"{one.id} is not an instruction, so it cannot be a Rule.",
                 hint="Approve it as a line, or give the Rule: --text TEXT --as-rule.",
             )
-        one = self._lines.placed(one, decision.target) if decision.target else one
-        if one.action in ACTIONS and not decision.as_rule and (problem := self._lines.look(one).problem):
+        one = line_changes.placed(self._parts.root, one, decision.target) if decision.target else one
+        if (
+            one.action in ACTIONS
+            and not decision.as_rule
+            and (problem := line_changes.look(self._parts.root, one).problem)
+        ):
             raise RefusedError(problem)
         return one
 
     def _digest(self, one: NarratedProposal) -> str:
-        look = self._lines.look(one) if one.action in ACTIONS else topic_changes.preview(self._parts.root, one)
-        return look.digest
+        look = line_changes.look if one.action in ACTIONS else topic_changes.preview
+        return look(self._parts.root, one).digest
 
     def _write(
         self, one: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *, shown: str = "",
@@ -269,7 +272,7 @@ class Deciding:
         if one.action not in ACTIONS:
             return f"approved: {topic_changes.apply(self._parts.root, one, writer, more, shown).words}", {}
         is_begun = any(event.kind == NOTE_CHANGED for event in told)
-        wrote = self._lines.write(one, shown, writer, more, is_begun=is_begun)
+        wrote = line_changes.write(self._parts.root, one, shown, writer, more, is_begun=is_begun)
         return f"approved: {wrote.words}", {"line": wrote.line, "made": wrote.made}
 
     def _mark_undone(self, change: str, name: str, kind: str = WORDED, actor: str = "narrator") -> None:

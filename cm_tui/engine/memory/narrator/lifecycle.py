@@ -30,6 +30,7 @@ from cm_tui.engine.memory.entries.keywords import keywords_of
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
+from cm_tui.engine.memory.narrator.tables import id_of
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, whole_keys
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
 from cm_tui.engine.memory.narrator.topic_names import slug
@@ -52,8 +53,6 @@ from cm_tui.model import ConfidencePart, FactKind, NarratedAction, NarratedPropo
 MOST = 20
 """Proposals of each action at once."""
 _MOST_THEMES = 3
-_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
-_ID_LETTERS = 6
 _SHOWN = 60
 
 
@@ -73,16 +72,6 @@ def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float |
     found = [*merged, *retired, *sized, *_creations(known, list(waiting))]
     looks = [preview(root, one) for one in found]
     return [replace(one, digest=look.digest, problem=look.problem) for one, look in zip(found, looks, strict=True)]
-
-
-def id_of(*parts: str) -> str:
-    """Return the stable id of a proposal by its subject."""
-    number = int.from_bytes(blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest(), "big")
-    letters = "n"
-    while len(letters) <= _ID_LETTERS:
-        number, letter = divmod(number, len(_LETTERS))
-        letters += _LETTERS[letter]
-    return letters
 
 
 def claim_of(*parts: str) -> str:
@@ -256,13 +245,13 @@ def _proposal(
     last: float, key: tuple[str, ...], topics: tuple[str, ...] = (), tags: tuple[str, ...] = (), heading: str = "",
     old: str = "",
 ) -> NarratedProposal:  # fmt: skip
-    whole = (kind, action, *key)
+    claim = claim_of(kind, action, *key)
     return NarratedProposal(
-        id=id_of(*whole), kind=kind, action=action, text=text, why=why,
+        id=id_of(int(claim, 16)), kind=kind, action=action, text=text, why=why,
         scope="user" if is_users else "project" if target == PROJECT_NOTE or not topics else "topic",
         target=target, heading=heading, relation="new", other="", other_place="", support=0, sessions=0, first=last, last=last,
         confidence=round(part.value, 4), parts=(part,), state="waiting", digest="", old=old, topics=topics, tags=tags,
-        claims=(claim_of(*whole),),
+        claims=(claim,),
     )  # fmt: skip
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -63,13 +62,19 @@ class Narrator:
             else:
                 cost = proposals.phrasing.estimate(proposals.unphrased())
             told = tables.told()
-            waiting = proposals.waiting()
-            new = [one for one in waiting if one.id not in told and (since is None or one.last >= since)]
+            new = [one for one in proposals.waiting() if one.id not in told and (since is None or one.last >= since)]
             approved = () if dry_run else self.deciding.approve_unasked()
-            report = self._report(run, proposals, told, new, approved)
-            tables.tell(said_digests(proposals.waiting()))
-        seconds = round(time.monotonic() - began, 2)
-        yield Progress("done", 1, 1, narrated=replace(report, dry_run=dry_run, cost=cost, seconds=seconds))
+            rows = [made.proposal for made in proposals.all()]
+            now = said_digests(one for one in rows if one.state == "waiting")
+            tables.tell(now)
+        report = NarratorReport(
+            dry_run, run.episodes, run.observations, len(new),
+            changed=sum(told.get(id_, digest) != digest for id_, digest in now.items()),
+            withdrawn=len(told.keys() - {one.id for one in rows}), waiting=len(now), approved=approved,
+            seconds=round(time.monotonic() - began, 2), cost=cost,
+            notes=(*run.notes, *((proposals.note,) if proposals.note else ())), proposals=tuple(new[:_REPORTED]),
+        )  # fmt: skip
+        yield Progress("done", 1, 1, narrated=report)
 
     def page(self, where: NarratedFilter, limit: int) -> Page[NarratedProposal]:
         """Return proposals, the surest first; of decided ones, the last decision first."""
@@ -89,20 +94,6 @@ class Narrator:
     def cost(self) -> ModelCost:
         """Return the next pass's estimated use of the language model."""
         return self.proposals.phrasing.estimate(self.proposals.unphrased())
-
-    def _report(
-        self, run: Pass, proposals: Proposals, told: Mapping[str, str], new: Sequence[NarratedProposal],
-        approved: tuple[str, ...],
-    ) -> NarratorReport:  # fmt: skip
-        """Return the result of a pass, without its cost."""
-        now = said_digests(made.proposal for made in proposals.all() if made.proposal.state == "waiting")
-        decided = {made.proposal.id for made in proposals.all() if made.proposal.state != "waiting"}
-        notes = (*run.notes, *((proposals.note,) if proposals.note else ()))
-        return NarratorReport(
-            False, run.episodes, run.observations, len(new),
-            sum(told.get(id_, digest) != digest for id_, digest in now.items()),
-            len(told.keys() - now.keys() - decided), len(now), approved, notes=notes, proposals=tuple(new[:_REPORTED]),
-        )  # fmt: skip
 
 
 def fits(proposal: NarratedProposal, where: NarratedFilter) -> bool:

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 from cm_tui.config import Config
 from cm_tui.engine.memory.episodes.episodes import Episodes
-from cm_tui.engine.memory.narrator import facts, lifecycle, stale_facts, weighing
+from cm_tui.engine.memory.narrator import facts, lifecycle, line_changes, stale_facts, weighing
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, candidate_of
 from cm_tui.engine.memory.narrator.decisions import Decisions
 from cm_tui.engine.memory.narrator.facts import Made
 from cm_tui.engine.memory.narrator.grouping import Embed
 from cm_tui.engine.memory.narrator.known import Known
-from cm_tui.engine.memory.narrator.line_changes import ACTIONS, LineChanges
+from cm_tui.engine.memory.narrator.line_changes import ACTIONS
 from cm_tui.engine.memory.narrator.mining import quotes
 from cm_tui.engine.memory.narrator.pass_run import let_go
 from cm_tui.engine.memory.narrator.phrasing import Phrasing
@@ -67,7 +67,6 @@ class Proposals:
         self._tables = tables
         self._known = Known(parts.root)
         self.decisions = Decisions(parts.episodes.tables)
-        self.lines = LineChanges(parts.root)
         self.phrasing = Phrasing(tables, parts.config, self._evidence_of, partial(why_not, parts.root))
         self.agents = AgentProposals(
             parts.root, parts.episodes, self._topics, lambda one: self.decisions.now().of(one) is not None,
@@ -120,7 +119,7 @@ class Proposals:
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
-        look = self.lines.look(one) if one.action in ACTIONS else preview(self._parts.root, one)
+        look = (line_changes.look if one.action in ACTIONS else preview)(self._parts.root, one)
         return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
     def evidence(self, made: Made, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
@@ -206,7 +205,9 @@ class Proposals:
 
     def _looked_at(self, waiting: Sequence[Made]) -> list[Made]:
         """Return proposals with what approving them would do now, named."""
-        looks = self.lines.looks([made.proposal for made in waiting if made.proposal.action in ACTIONS])
+        looks = line_changes.looks(
+            self._parts.root, [made.proposal for made in waiting if made.proposal.action in ACTIONS]
+        )
         return [
             replace(made, proposal=replace(made.proposal, digest=look.digest, problem=look.problem))
             if (look := looks.get(made.proposal.id)) is not None

@@ -75,6 +75,13 @@ class NarratorTables:
     def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:
         self.episodes = tables
         self._cursor = cursor
+        self._candidates: tuple[str, dict[int, Any]] = "", {}
+
+    def candidates(self, reading: str) -> dict[int, Any]:
+        """Return the facts as read before, by group; those that a pass touches are removed from it."""
+        if self._candidates[0] != reading:
+            self._candidates = reading, {}
+        return self._candidates[1]
 
     @property
     def one_at_a_time(self) -> Lock:

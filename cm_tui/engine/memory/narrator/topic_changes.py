@@ -5,7 +5,6 @@ Plans of changes of topics: the files before and after, computed before anything
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
+from cm_tui.engine.memory.narrator.line_changes import Look, diff
 from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
 from cm_tui.engine.memory.narrator.topics import origins_of, tags_of
@@ -34,20 +34,6 @@ ACTIONS: frozenset[NarratedAction] = frozenset({"merge", "split", "retire", "cre
 """Actions on topics; the others are on lines."""
 BETWEEN = "\n"
 """Between the lines of a proposal's heading, where it names several."""
-
-
-class TopicPreview(NamedTuple):
-    """Current effect of an approval.
-
-    Attributes:
-        diff: of all files, unified and redacted.
-        problem: why it is impossible; empty: it is possible.
-        digest: identifies the effect.
-    """
-
-    diff: str
-    problem: str
-    digest: str
 
 
 def change(
@@ -118,7 +104,7 @@ def apply(
     return _done(root, proposal.action, plan, writer or Author(), more or {})
 
 
-def preview(root: Path, proposal: NarratedProposal) -> TopicPreview:
+def preview(root: Path, proposal: NarratedProposal) -> Look:
     """Return what approving such a proposal would do now; nothing is written."""
     notes = Notes(root)
     try:
@@ -127,21 +113,18 @@ def preview(root: Path, proposal: NarratedProposal) -> TopicPreview:
             refuse_locked(one.place)
         diff = diff_of(plan)
     except CmError as error:
-        return TopicPreview("", error.message, _digest(proposal.action, error.message))
-    return TopicPreview(diff, "", _digest(proposal.action, diff))
+        return Look("", error.message, _digest(proposal.action, error.message))
+    return Look(diff, "", _digest(proposal.action, diff))
 
 
 def diff_of(plan: Plan) -> str:
-    """Return the diff of all files of a change, as files are compared by git."""
-    pieces: list[str] = []
-    for one in plan.files:
-        before, after = (as_text(one.place, data) for data in (one.before, one.after))
-        clean = [shown([text])[0] if text else "" for text in (before, after)]
-        old, new = (text.replace("\r\n", "\n").removeprefix("\ufeff").splitlines(keepends=True) for text in clean)
-        names = ("/dev/null" if before is None else one.place.id), ("/dev/null" if after is None else one.place.id)
-        lines = difflib.unified_diff(old, new, *names)
-        pieces += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
-    return "".join(pieces)
+    """Return the diff of all files of a change."""
+
+    def clean(text: str | None) -> str | None:
+        return shown([text])[0].replace("\r\n", "\n").removeprefix("\ufeff") if text else text
+
+    sides = ((one.place, as_text(one.place, one.before), as_text(one.place, one.after)) for one in plan.files)
+    return "".join(diff(place.id, clean(before), clean(after)) for place, before, after in sides)
 
 
 # --- parts ---
@@ -398,6 +381,5 @@ def _clean(tags: Sequence[str]) -> list[str]:
 
 def _said(text: str) -> list[note_blocks.Block]:
     """Return the text of a note below its headings."""
-    parsed = topic_text.parse(text)
-    sections = [parsed.whole, *(one for _, one in parsed.whole.all())]
+    sections = topic_text.parse(text).whole.every()
     return [block for section in sections for block in note_blocks.blocks(section.body)]

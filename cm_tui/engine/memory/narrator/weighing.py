@@ -7,6 +7,7 @@ result does not depend on the reading order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from cm_tui.engine.memory.narrator import confidence
@@ -75,21 +76,28 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
             tables.cursor.execute("DELETE FROM narrator_group WHERE grp IN (SELECT grp FROM narrator_touched)")
             tables.cursor.execute("INSERT INTO narrator_group SELECT * FROM fresh_group")
             touch_competitors(tables, "fresh_group")
-            tables.cursor.execute("DELETE FROM narrator_touched")
+            known = tables.candidates(reading)
+            for (group,) in tables.rows("DELETE FROM narrator_touched RETURNING grp"):
+                known.pop(group, None)
         tables.cursor.execute("DROP TABLE fresh_group")
     rate(tables, reading, now, cancel)
     return by_words
 
 
 def _drop_unseen(tables: NarratorTables) -> None:
-    unseen = "grp IN (SELECT grp FROM narrator_touched) AND fact NOT IN (SELECT fact FROM narrator_seen)"
-    # Wordings after a removed one were grouped with it, and have to be grouped again.
-    tables.cursor.execute(
-        f"UPDATE narrator_fact SET since = 0 WHERE kind IN ({WORDED_SQL}) AND since >= "  # noqa: S608 - our own words
-        f"(SELECT min(since) FROM narrator_fact WHERE kind IN ({WORDED_SQL}) AND grp <> 0 AND {unseen})"
+    """Remove wordings that were removed from all episodes; later ones were grouped with them, and are grouped again."""
+    unseen = tables.rows(
+        "SELECT fact FROM narrator_fact SEMI JOIN narrator_touched USING (grp) ANTI JOIN narrator_seen USING (fact)"
     )
-    tables.cursor.execute(f"DELETE FROM narrator_fact WHERE {unseen}")  # noqa: S608 - our own words
-    tables.cursor.execute("DELETE FROM narrator_vector WHERE fact NOT IN (SELECT fact FROM narrator_fact)")
+    if not unseen:
+        return
+    with tables.given("unseen", "fact int64", unseen):
+        tables.cursor.execute(
+            f"UPDATE narrator_fact SET since = 0 WHERE kind IN ({WORDED_SQL}) AND since >= "  # noqa: S608 - our own words
+            f"(SELECT min(since) FROM narrator_fact SEMI JOIN unseen USING (fact) WHERE kind IN ({WORDED_SQL}) AND grp <> 0)"
+        )
+        for table in ("narrator_fact", "narrator_vector"):
+            tables.cursor.execute(f"DELETE FROM {table} WHERE fact IN (SELECT fact FROM unseen)")  # noqa: S608 - our own names
 
 
 MOST = 1_000
@@ -204,19 +212,16 @@ def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> No
 def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
     """Return the facts with a minimum confidence at their last weighing, without evidence."""
     where = "confidence >= ? AND claim <> '' ORDER BY confidence DESC, grp LIMIT ?"
-    rows = tables.rows(_TALLY.format(where=where), [least, MOST])
-    tallies = {row[0]: _tally(row) for row in rows}
-    groups = list(tallies)
+    tallies = {row[0]: _tally(row) for row in tables.rows(_TALLY.format(where=where), [least, MOST])}
+    known = tables.candidates(tables.position().reading)
+    missing = [group for group in tallies if group not in known]
     wordings: dict[int, list[tuple[object, ...]]] = {}
-    for row in tables.rows(_WORDINGS, [groups]):
+    for row in tables.rows(_WORDINGS, [missing]) if missing else ():
         wordings.setdefault(row[0], []).append(row[1:])
-    episodes = dict(tables.rows(_EPISODES, [groups]))
-    found = [
-        _candidate(wordings[group], tallies[group], tuple(episodes.get(group, ())))
-        for group in groups
-        if group in wordings
-    ]
-    return without_overlaps(found)
+    episodes = dict(tables.rows(_EPISODES, [missing])) if missing else {}
+    for group, said in wordings.items():
+        known[group] = _candidate(said, tallies[group], tuple(episodes.get(group, ())))
+    return without_overlaps([replace(known[group], tally=tally) for group, tally in tallies.items() if group in known])
 
 
 def _candidate(wordings: Sequence[tuple[Any, ...]], tally: Tally, episodes: tuple[str, ...]) -> Candidate:
