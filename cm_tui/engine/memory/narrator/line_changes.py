@@ -154,8 +154,8 @@ def placed(root: Path, proposal: NarratedProposal, name: str) -> NarratedProposa
 def diff(id_: str, before: str | None, after: str | None) -> str:
     """Return the diff of a note, as files are compared by git; None: there is no such file."""
     old, new = ((text or "").splitlines(keepends=True) for text in (before, after))
-    names = ("/dev/null" if text is None else id_ for text in (before, after))
-    lines = difflib.unified_diff(old, new, *names)
+    before_id, after_id = ("/dev/null" if text is None else id_ for text in (before, after))
+    lines = difflib.unified_diff(old, new, before_id, after_id)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
