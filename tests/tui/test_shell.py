@@ -103,6 +103,11 @@ async def test_a_project_that_does_not_open_says_why_and_a_damaged_store_is_buil
             assert error.message in driver.text
             assert error.hint in driver.text
             assert "✖ not open" in driver.text
+            key = re.search(r"(\d)  Health", driver.text)
+            assert key
+            await driver.press(key[1])
+            assert "9 Health" in driver.text
+            await driver.press("1")
         await driver.press("b")
         assert "Delete this project's index and rebuild it" in driver.text
         await driver.press("n")
@@ -307,8 +312,8 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.commands import OVERVIEW_COMMANDS
-    from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
+    from cm_tui.tui.modes.overview.screen import OVERVIEW_COMMANDS
+    from cm_tui.tui.modes.search.screen import SEARCH_COMMANDS
 
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
     for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):

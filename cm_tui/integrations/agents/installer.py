@@ -6,6 +6,7 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, 
 from cm_tui.integrations.agents.change import Change
 from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.project_entry import shown
+from cm_tui.state_file import reported
 
 
 class Original:
@@ -159,14 +161,12 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
             continue
         if _read(change.path, target.scope) != change.before:
             raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-        try:
+        with reported(change.path):
             if install:
                 _keep_original(parts[change.path], change)
             _write(change, private=target.scope == "user")
             if not install:
                 Original(change.path).forget()
-        except OSError as error:
-            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def plan_setting(path: Path, name: str, value: int, keep: Callable[[Any], bool]) -> Change:
@@ -195,10 +195,8 @@ def apply_setting(change: Change) -> None:
     """
     if _read(change.path, "user") != change.before:
         raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-    try:
+    with reported(change.path):
         _write(change, private=True)
-    except OSError as error:
-        raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def _keep_original(part: Part, change: Change) -> None:
@@ -261,15 +259,13 @@ def _is_any_wired(agents: Iterable[Agent], target: InstallTarget, *, without: Co
 def apply_marker(changes: Sequence[Change]) -> None:
     """Make or remove the folder. Raises CmError if it cannot be made or removed."""
     for change in changes:
-        try:
+        with reported(change.path):
             if change.after is None:
                 change.path.rmdir()
                 Original(change.path).forget()
             else:
                 shared_dir(change.path)
                 Original(change.path).keep(b"", b"")
-        except OSError as error:
-            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def status(agent: Agent, target: InstallTarget) -> list[PartStatus]:
@@ -297,12 +293,9 @@ def _status(agent: Agent, target: InstallTarget, part: Part) -> PartStatus:
 
 
 def _read(path: Path, scope: Scope) -> bytes | None:
-    try:
+    with reported(path, "read"), suppress(FileNotFoundError, NotADirectoryError):
         return read_bounded(path, _MOST_BYTES[scope])
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise CmError(f"Cannot read {path}: {error}", hint="Check its permissions.") from error
+    return None
 
 
 def _decoded(path: Path, content: bytes) -> str:

@@ -15,11 +15,10 @@ from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
-from cm_tui.tui.tasks.session_import import SessionImport
 
 Severity = Literal["information", "warning", "error"]
 
@@ -89,8 +88,8 @@ class AppServices(Protocol):
     def tell_error(self, error: CmError) -> None:
         """Show an error with its hint."""
 
-    def keys_of(self, command: Command[Any]) -> str:
-        """Return the key of a command as it is now, written for people."""
+    def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
+        """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
 
     def show_help(self) -> None:
         """Show help for the mode on screen."""

@@ -16,10 +16,9 @@ from textual.message import Message
 
 from cm_tui.errors import CmError
 from cm_tui.tui.tasks import daemon_listener
-from cm_tui.tui.tasks.debounce import DelayedRequests
-from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.long_tasks import LongTasks
-from cm_tui.tui.tasks.worker_threads import Answer, Origin
+from cm_tui.tui.tasks.worker_threads import Answer, DelayedRequests, Origin
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -286,7 +285,7 @@ class EngineTasks(LongTasks):
         self._changes.clear()
         self._waiting.clear()
         self._delays.release_all()
-        self.cancel_runs()
+        self.stop_runs()
 
     def close(self) -> None:
         """Stop, wait for the current step, and close the store."""

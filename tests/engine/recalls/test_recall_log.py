@@ -86,8 +86,7 @@ def test_whoever_is_killed_loses_what_was_not_written_and_no_more(log: RecallLog
     assert {path: one.times for path, one in log.counts().items()} == {"entry/a": 1, "entry/b": 1}
 
 
-def test_a_long_file_becomes_sums_of_what_was_recalled_last(log: RecallLog, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(recall_log, "_LONG_BYTES", 2_000)
+def test_a_file_has_the_sums_of_what_was_recalled_last(log: RecallLog, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recall_log, "MOST_ROWS", 5)
     for number in range(60):
         log.note([f"entry/{number}", "entry/often"], "person")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
@@ -24,10 +24,6 @@ _LOCK = "lock"
 _WHERE = "where"
 """Not the name of a state."""
 _STATE_BYTES = 20_000_000
-KINDS = 100
-"""So many kinds of records are counted each by itself."""
-OTHERS = "others"
-"""Collective kind for counting."""
 _HEAD = 1_024
 _TAIL = 256
 
@@ -66,22 +62,6 @@ class TranscriptState:
     """A turn behind that place is under way."""
     origins: list[str] = field(default_factory=list)
     """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
-    unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Unknown kinds of records: count, and place of the first one."""
-    broken: dict[str, list[int]] = field(default_factory=dict)
-    """Unreadable lines: count by reason, and place of the first one."""
-
-    def count(self, kind: str, at: int, *, broken: bool) -> None:
-        """Count a record that was not taken, once."""
-        if at < self.counted:
-            return
-        kinds = self.broken if broken else self.unknown
-        kinds.setdefault(kind_among(kinds, kind), [0, at])[0] += 1
-
-
-def kind_among(kinds: Collection[str], kind: str) -> str:
-    """Return the kind to count something as; further kinds beyond a limit are counted together."""
-    return kind if kind in kinds or len(kinds) < KINDS else OTHERS
 
 
 class ImportState:

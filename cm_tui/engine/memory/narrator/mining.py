@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from cm_tui.engine.memory.narrator.tables import number_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.platform.redaction.marks import has_marks
 from cm_tui.errors import StoreError
-from cm_tui.worker_process import Worker, WorkerPool
+from cm_tui.worker_process import Worker, WorkerPool, serve
 
 _CHARACTERS = 2_000
 """Longest text of a fact."""
@@ -172,19 +172,12 @@ class _Worker(Worker):
     def _attempt(self, items: list[Item]) -> Seen | None:
         """Return the observations; None: the process was lost."""
         try:
-            process = self._running()
+            answer = self.exchange(items)
+        except BrokenPipeError:
+            return None
         except OSError:
             # No way to have a process here, or no memory for it: this one can do it.
             return look(self._folder, items)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            pickle.dump(items, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-            process.stdin.flush()
-            answer = pickle.load(process.stdout)  # noqa: S301 - from our own worker process
-        except (EOFError, OSError, pickle.UnpicklingError, ValueError):
-            self._end()
-            return None
         if isinstance(answer, str):
             raise StoreError(answer, hint="Check the disk and the folder.")
         assert isinstance(answer, Seen)
@@ -194,27 +187,20 @@ class _Worker(Worker):
 def main() -> None:
     """Serve tasks until the other end closes; the argument is the journal's folder."""
     folder = Path(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError, OSError):
         os.nice(_NICENESS)
-    inward = os.fdopen(os.dup(0), "rb")
-    outward = os.fdopen(os.dup(1), "wb")
-    # Printed output must not get between the pickles.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.stdout = sys.stderr
-    while True:
-        try:
-            items: Sequence[Item] = pickle.load(inward)  # noqa: S301 - from our own parent process
-        except EOFError:
-            return
-        _limit(_TASK_S)
-        try:
-            answer: object = look(folder, items)
-        except StoreError as error:
-            answer = error.message
+    serve(partial(_answer, folder))
+
+
+def _answer(folder: Path, items: Sequence[Item]) -> Seen | str:
+    """Return the observations, or why the journal cannot be read."""
+    _limit(_TASK_S)
+    try:
+        return look(folder, items)
+    except StoreError as error:
+        return error.message
+    finally:
         _limit(0.0)
-        pickle.dump(answer, outward, protocol=pickle.HIGHEST_PROTOCOL)
-        outward.flush()
 
 
 def _limit(seconds: float) -> None:

@@ -1,14 +1,13 @@
 """The recall log of a project: counts by item and reader, with the user's own data.
 
 A request only adds to counts in memory; a thread writes them a moment later, so that a crash loses a few seconds of
-counts. The file has a line for each item and reader of a batch, and is rewritten as sums before it is long.
+counts. The file has a line for each item and reader.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import threading
 import time
 from collections import Counter
@@ -28,8 +27,6 @@ MOST_ROWS = 20_000
 """Most items by reader: the last recalled ones."""
 DELAY_SECONDS = 2.0
 """How long counts stay only in memory."""
-_LONG_BYTES = 2_000_000
-"""A file of this size is rewritten as sums."""
 _MOST_BYTES = 32_000_000
 _NAME_CHARACTERS = 200
 _log = logging.getLogger(__name__)
@@ -58,7 +55,6 @@ class RecallLog:
         self._pending: dict[Key, Count] = {}
         self._timer: threading.Timer | None = None
         self._read: tuple[Stamp, dict[Key, Count]] | None = None
-        self._summed: tuple[Mapping[Key, Count], Mapping[str, int]] | None = None
 
     @classmethod
     def of(cls, root: Path) -> Self:
@@ -102,13 +98,10 @@ class RecallLog:
 
     def totals(self) -> Mapping[str, int]:
         """Return the written counts of items by path. Raises StoreError if the file cannot be read."""
-        written = self._written()
-        if self._summed is None or self._summed[0] is not written:
-            sums = Counter[str]()
-            for (path, _), count in written.items():
-                sums[path] += count.times
-            self._summed = (written, sums)
-        return self._summed[1]
+        sums = Counter[str]()
+        for (path, _), count in self._written().items():
+            sums[path] += count.times
+        return sums
 
     def flush(self) -> None:
         """Write the counts in memory. Raises StoreError if they cannot be written, and are lost."""
@@ -118,7 +111,7 @@ class RecallLog:
         if timer is not None:
             timer.cancel()
         if pending:
-            self._append(pending)
+            self._add(pending)
 
     def forget(self, ids: Collection[str]) -> None:
         """Forget all counts of items, by their ids, wherever they are.
@@ -132,7 +125,7 @@ class RecallLog:
             known = self._sums()
             kept = {key: count for key, count in known.items() if _id_of(key[0]) not in gone}
             if len(kept) < len(known):
-                self._write_anew(kept)
+                self._write(kept)
 
     def drop(self) -> None:
         """Forget all that was counted. Raises StoreError if the file cannot be removed."""
@@ -150,7 +143,7 @@ class RecallLog:
         """
         found = other._written()
         if found:
-            self._append(found)
+            self._add(found)
         other.drop()
 
     def close(self) -> None:
@@ -169,17 +162,12 @@ class RecallLog:
     def _held(self) -> AbstractContextManager[None]:
         return holding(self._file.parent / "lock")
 
-    def _append(self, counts: Mapping[Key, Count]) -> None:
+    def _add(self, counts: Mapping[Key, Count]) -> None:
         with self._held():
-            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(descriptor, "ab") as file:
-                # Ends a line torn by a crash.
-                file.write(b"\n" + _lines(counts))
-                is_long = file.tell() > _LONG_BYTES
-            if is_long:
-                self._write_anew(self._sums())
+            sums = self._sums()
+            self._write(sums | {key: count.plus(sums.get(key)) for key, count in counts.items()})
 
-    def _write_anew(self, counts: Mapping[Key, Count]) -> None:
+    def _write(self, counts: Mapping[Key, Count]) -> None:
         latest = sorted(counts.items(), key=lambda item: item[1].last, reverse=True)[:MOST_ROWS]
         write_atomically(self._file, _lines(dict(latest)).decode("ascii"))
 

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cm_tui.engine.memory.transcripts.encodings import encoding_of
 from cm_tui.engine.memory.transcripts.lines import Line, as_record
 
 DOCUMENT_BYTES = 100_000_000
@@ -40,7 +39,7 @@ def document_lines(stream: BinaryIO) -> Iterator[Line]:
     Reading ends where the document is cut off or damaged. Raises OSError if it cannot be read.
     """
     data = stream.read(DOCUMENT_BYTES)
-    text = encoding_of(stream).decode(data).removeprefix("\ufeff")
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     found = _MESSAGES.search(text)
     if found is None:
         record = _object(text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from cm_tui.engine.memory.transcripts.lines import Line, as_list, is_packed, opened_text, read_lines
+from cm_tui.engine.memory.transcripts.lines import Line, as_list, is_recoded, opened_text, read_lines
 from cm_tui.engine.memory.transcripts.transcript import Item, Read, Resume, Skipped
 from cm_tui.engine.memory.transcripts.turn import Turn
 
@@ -53,11 +53,11 @@ class LineReading(ABC):
 
     def items(self, file: Path) -> Iterator[Item]:
         """Yield turns, and skipped records. Raises OSError if the file was removed, or cannot be read."""
-        packed = is_packed(file)
+        recoded = is_recoded(file)
         for item in self._items(file):
-            # Of a packed file no place can be read from.
-            yield item._replace(start=0, number=0) if packed and isinstance(item, Read) else item
-        if packed:
+            # Of such a file no place can be read from.
+            yield item._replace(start=0, number=0) if recoded and isinstance(item, Read) else item
+        if recoded:
             self._resume.offset = file.stat().st_size
 
     def _items(self, file: Path) -> Iterator[Item]:
@@ -86,7 +86,6 @@ class LineReading(ABC):
         """Note that a part of a line, which may have been a record, could not be read."""
         if _LETTER.search(torn):
             text = torn.decode("utf-8", "replace").replace("\n", " ")
-            # One NUL per letter is UTF-16; more of them are a hole.
             text = text.replace("\0\0", _HOLE).replace("\0", "").strip()
             self._unreadable = f"{self._unreadable}\n{text}"[-_UNREADABLE:]
             self._damage()

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
+import io
 import json
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from cm_tui.engine.memory.transcripts.encodings import UTF_8, Encoding, encoding_of
-from cm_tui.engine.memory.transcripts.recovery import Part, records_in, shortened
+from cm_tui.engine.memory.transcripts.recovery import records_in
 from cm_tui.engine.platform.redaction.redact import redact
 
-LINE_BYTES = 10_000_000
-"""Of a longer line long texts are cut, as a picture in it; it is stepped over where it is too long even so."""
+LINE_BYTES = 64_000_000
+"""A longer line is stepped over: no agent sends that much to a model at once, pictures included."""
 SKIPPED_BYTES = 200_000_000
 """Of a longer one the end is not looked for: a file with a hole in it."""
 UNPACKED_BYTES = 4_000_000_000
 """So much of a compressed transcript is read."""
+RECODED_BYTES = 500_000_000
+"""So much of a transcript that is not in UTF-8 is read."""
 HEAD_BYTES = 50_000_000
 """A transcript's first bytes, which have to contain its facts."""
 _PIECE = 1_000_000
@@ -35,8 +39,19 @@ _ID_CHARACTERS = 200
 """As of hooks, which cut ids in the same way."""
 _KIND = 300
 _DIGITS = 30
+_INVALID = re.compile("[\udc80-\udcff]")
 _LARGEST = 1e18
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    # Without a byte order mark: how a first record begins.
+    *(('{"'.encode(codec), codec) for codec in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")),
+)
+"""Encodings of some shells' redirection."""
 
 
 class Line(NamedTuple):
@@ -71,26 +86,49 @@ def is_packed(file: Path) -> bool:
     return file.suffix == ".gz"
 
 
+def is_recoded(file: Path) -> bool:
+    """Return whether a place in its text is no place in the file: it is compressed, or not in UTF-8."""
+    if is_packed(file):
+        return True
+    with suppress(OSError), opened(file) as stream:
+        return bool(_codec_of(stream))
+    return False
+
+
 @contextmanager
 def opened_text(file: Path) -> Iterator[BinaryIO]:
-    """Open an ordinary file as `opened`, and decompress it if necessary.
+    """Open an ordinary file as `opened`, as a stream of UTF-8: decompressed and recoded if necessary.
 
     Raises OSError if it was removed, cannot be read, is not an ordinary file, or is damaged.
     """
-    with opened(file) as stream:
-        if not is_packed(file):
-            yield stream
-            return
+    with opened(file) as stream, ExitStack() as layers:
+        text = stream
         try:
-            with gzip.GzipFile(fileobj=stream, mode="rb") as text:
-                if file.stem.endswith(".gz"):
-                    # The copy of a transcript that was packed already.
-                    with gzip.GzipFile(fileobj=text, mode="rb") as inner:
-                        yield cast("BinaryIO", inner)
-                else:
-                    yield cast("BinaryIO", text)
+            # The copy of a transcript that was packed already is packed twice.
+            for _ in range(file.name.endswith(".gz") + file.name.endswith(".gz.gz")):
+                text = cast("BinaryIO", layers.enter_context(gzip.GzipFile(fileobj=text, mode="rb")))
+            codec = _codec_of(text)
+            yield _recoded(text.read(RECODED_BYTES), codec) if codec else text
         except (EOFError, zlib.error) as error:
             raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
+
+
+def _codec_of(stream: BinaryIO) -> str:
+    """Return the encoding of an open file by its first bytes; empty: UTF-8."""
+    first = stream.read(8)
+    stream.seek(0)
+    return next((codec for mark, codec in _MARKS if first.startswith(mark)), "")
+
+
+def _recoded(data: bytes, codec: str) -> BinaryIO:
+    """Return a text in UTF-8, in memory."""
+    newline = "\n".encode(codec)
+    end = data.rfind(newline) + len(newline)
+    if b"\0" in data[end:]:
+        end = len(data)
+    # A program that ignores the encoding appends in its own.
+    text = data[:end].decode(codec, "replace") + data[end:].decode("utf-8", "replace")
+    return io.BytesIO(text.encode("utf-8", "replace"))
 
 
 def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
@@ -99,92 +137,53 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
     A line may hold several records, also after a torn one. A last line without an end is left for the next time from
     its first incomplete record on. `start`: between two records. Raises OSError if it cannot be read.
     """
-    size = _size_of(stream)
-    encoding = encoding_of(stream)
+    is_file = not isinstance(stream, gzip.GzipFile | io.BytesIO)
+    size = os.fstat(stream.fileno()).st_size if is_file else UNPACKED_BYTES
     at = stream.seek(min(start, size))
     while at < size:
-        data = encoding.readline(stream, LINE_BYTES + 1)
+        data = stream.readline(LINE_BYTES + 1)
         if not data:
             return
-        begin, whole = at, encoding.ends_line(data)
+        begin, whole = at, data.endswith(b"\n")
         at += len(data)
         if whole or len(data) <= LINE_BYTES:
-            yield from _lines(data, begin, encoding, whole)
+            yield from _lines(data, begin, whole)
             continue
-        rest = _Rest(stream, encoding)
-        line = shortened(encoding.as_utf8(rest.pieces(data)), LINE_BYTES)
-        at += rest.size
-        if rest.size >= SKIPPED_BYTES:
+        rest, is_whole = _step_over(stream)
+        at += rest
+        if is_whole:
+            yield Line(begin, at, {}, "too long", data[:_SHOWN])
+            continue
+        if rest >= SKIPPED_BYTES:
             yield Line(begin, begin, {}, "so long that the rest is not read")
-        if not rest.is_whole and (rest.size >= SKIPPED_BYTES or line.is_too_long):
-            return
-        if line.is_too_long:
-            yield Line(begin, at, {}, "too long", bytes(line.kept[:_SHOWN]))
-            continue
-        for one in _lines(bytes(line.kept), 0, UTF_8, rest.is_whole):
-            # The shortened text has another length than the line.
-            first = line.place_of(one.start) if encoding == UTF_8 else 0
-            last = at - begin if one.end >= len(line.kept) or encoding != UTF_8 else line.place_of(one.end)
-            yield one._replace(start=begin + first, end=begin + last)
+        return
 
 
-def _size_of(stream: object) -> int:
-    if isinstance(stream, gzip.GzipFile):
-        return UNPACKED_BYTES
-    return os.fstat(cast("BinaryIO", stream).fileno()).st_size
+def _step_over(stream: BinaryIO) -> tuple[int, bool]:
+    """Return the size of the rest of a line that is too long, up to a bound, and whether its end was found."""
+    size = 0
+    while size < SKIPPED_BYTES and (piece := stream.readline(_PIECE)):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            return size, True
+    return size, False
 
 
-class _Rest:
-    """The rest of a line that is too long, in pieces."""
-
-    def __init__(self, stream: BinaryIO, encoding: Encoding) -> None:
-        self._stream = stream
-        self._encoding = encoding
-        self.size = 0
-        self.is_whole = False
-        """The end of the line was found."""
-
-    def pieces(self, first: bytes) -> Iterator[bytes]:
-        """Yield the beginning and the rest; more than a bound is not read."""
-        yield first
-        while self.size < SKIPPED_BYTES and (piece := self._encoding.readline(self._stream, _PIECE)):
-            self.size += len(piece)
-            self.is_whole = self._encoding.ends_line(piece)
-            yield piece
-            if self.is_whole:
-                return
-
-
-def _lines(data: bytes, begin: int, encoding: Encoding, whole: bool) -> Iterator[Line]:
+def _lines(data: bytes, begin: int, whole: bool) -> Iterator[Line]:
     """Yield the records and damaged parts of one line; of one without an end only the complete records."""
-    parts = records_in(encoding.decode(data))
-    if encoding != UTF_8 and not any(part.record for part in parts):
-        # A program that ignores the encoding appends in its own.
-        encoding = UTF_8
-        parts = records_in(encoding.decode(data))
-    places = _places(data, parts, encoding)
-    for number, part in enumerate(parts):
-        start, end = places[number], places[number + 1]
+    text = data.decode("utf-8", "surrogateescape")
+    parts = records_in(text)
+    starts = [0, *(part.start for part in parts[1:]), len(text)]
+    end = begin
+    for part, (first, following) in zip(parts, pairwise(starts), strict=False):
+        piece = text[first:following].encode("utf-8", "surrogateescape") if len(parts) > 1 else data
+        start, end = end, end + len(piece)
         if part.record is not None:
-            yield Line(begin + start, begin + end, part.record, data=data[start:end])
+            yield Line(start, end, part.record, data=piece)
         elif whole:
-            yield Line(begin + start, begin + end, {}, "not a record", data[start:end][:_SHOWN])
+            yield Line(start, end, {}, "not a record", piece[:_SHOWN])
         else:
             return
-
-
-def _places(data: bytes, parts: list[Part], encoding: Encoding) -> list[int]:
-    """Return where each part begins in the bytes of a line, and where the line ends."""
-    if len(parts) <= 1:
-        return [0, len(data)]
-    exact, handler = encoding.decode_exactly(data)
-    again = records_in(exact)
-    if len(again) != len(parts):
-        return [0] * len(parts) + [len(data)]
-    places = [0]
-    for first, following in pairwise([0, *(part.start for part in again[1:])]):
-        places.append(places[-1] + len(exact[first:following].encode(encoding.codec, handler)))
-    return [*places, len(data)]
 
 
 def parse_json(data: bytes) -> Any:
@@ -200,8 +199,8 @@ def as_text(value: object) -> str:
     if not isinstance(value, str):
         return ""
     if not value.isascii():
-        # JSON may hold halves of characters, which no file can.
-        value = value.encode("utf-8", "replace").decode("utf-8")
+        # JSON may hold halves of characters, which no file can; some of them stand for invalid bytes.
+        value = _INVALID.sub("\ufffd", value).encode("utf-8", "replace").decode("utf-8")
     return value.replace("\0", "") if "\0" in value else value
 
 

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.transcripts.files import found_files
-from cm_tui.engine.memory.transcripts.lines import (
-    LINE_BYTES,
-    SKIPPED_BYTES,
-    as_list,
-    as_number,
-    as_record,
-    as_text,
-    parse_json,
-)
-from cm_tui.engine.memory.transcripts.recovery import shortened
+from cm_tui.engine.memory.transcripts.lines import LINE_BYTES, as_list, as_number, as_record, as_text, parse_json
 from cm_tui.engine.memory.transcripts.transcript import Skipped
 from cm_tui.files import read_bounded
 
@@ -51,21 +43,25 @@ class Message(NamedTuple):
     """Parts that cannot be read."""
 
 
-class Store(Protocol):
-    """One place that has sessions."""
+class Store(ABC):
+    """One place that has sessions: a database, or a folder."""
 
-    file: Path
-    left_out: list[Path]
-    """Folders that were not searched completely."""
-    problem: str
-    """Why its sessions cannot be read; empty: they can."""
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.left_out: list[Path] = []
+        """Folders that were not searched completely."""
+        self.problem = ""
+        """Why its sessions cannot be read; empty: they can."""
 
+    @abstractmethod
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions; unreadable ones are skipped."""
 
+    @abstractmethod
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session. Raises OSError if it cannot be read."""
 
+    @abstractmethod
     def messages(self, name: str) -> Iterator[Message | Skipped]:
         """Yield its messages in order. Raises OSError if they cannot be read."""
 
@@ -85,13 +81,8 @@ def store_of(file: Path) -> Store:
     return Folder(file) if file.is_dir() else Database(file)
 
 
-class Database:
-    """The database of newer versions, opened for reading alone. `file`: where it lies."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.left_out: list[Path] = []
-        self.problem = ""
+class Database(Store):
+    """The database of newer versions, opened for reading alone."""
 
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions."""
@@ -118,7 +109,7 @@ class Database:
         """Yield its messages in order."""
         sql = "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT ?"
         with self._opened() as db:
-            for number, (id_, data) in enumerate(db.execute(sql, [SKIPPED_BYTES, name, _MESSAGES])):
+            for number, (id_, data) in enumerate(db.execute(sql, [LINE_BYTES, name, _MESSAGES])):
                 info = _record(data)
                 if info:
                     yield _message(as_text(id_), info, self._parts(db, id_))
@@ -127,7 +118,7 @@ class Database:
 
     def _parts(self, db: sqlite3.Connection, message: str) -> Iterator[Mapping[str, Any]]:
         sql = "SELECT CASE WHEN length(data) <= ? THEN data END FROM part WHERE message_id = ? ORDER BY id"
-        for (data,) in db.execute(sql, [SKIPPED_BYTES, message]):
+        for (data,) in db.execute(sql, [LINE_BYTES, message]):
             yield _record(data)
 
     @contextmanager
@@ -143,13 +134,11 @@ class Database:
             raise OSError(f"{self.file} cannot be read: {error}") from error
 
 
-class Folder:
-    """The files of older versions, a folder for each kind of record. `file`: the folder `storage`."""
+class Folder(Store):
+    """The files of older versions, a folder for each kind of record: the folder `storage`."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self.left_out: list[Path] = []
-        self.problem = ""
+        super().__init__(file)
         # The oldest versions have all kinds below `session`, and a folder for each session above its parts.
         self._is_oldest = (file / "session" / "message").is_dir()
 
@@ -203,7 +192,7 @@ def _message(name: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, An
 def _json_file(file: Path) -> Mapping[str, Any]:
     """Return the record in a file; empty if it is missing, too long or invalid."""
     try:
-        return _record(read_bounded(file, SKIPPED_BYTES))
+        return _record(read_bounded(file, LINE_BYTES))
     except OSError:
         return {}
 
@@ -216,12 +205,9 @@ def _changed(folder: Path) -> float:
 
 
 def _record(data: object) -> Mapping[str, Any]:
-    """Return a stored record, with long texts of one that is too long cut; empty if invalid."""
+    """Return a stored record; empty if invalid."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
     if not isinstance(data, bytes):
         return {}
-    if len(data) > LINE_BYTES:
-        line = shortened(iter([data]), LINE_BYTES)
-        data = b"" if line.is_too_long else bytes(line.kept)
     return as_record(parse_json(data))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from textual import events, on
 from textual.containers import Vertical
@@ -13,14 +12,10 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Hit
-from cm_tui.tui.modes.memory.about import Marks, read_marks
-from cm_tui.tui.modes.memory.groups import Item
-from cm_tui.tui.modes.memory.hit_list import HitList
-from cm_tui.tui.modes.memory.inventory import Inventory
-from cm_tui.tui.modes.memory.inventory_watch import InventoryWatch
-from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
+from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
+from cm_tui.tui.modes.memory.item_list import HitList, ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.question import Question
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import OpenMemory
@@ -67,9 +62,7 @@ class MemoryView(ListMode):
                 yield ItemList(empty="Reading…", id="memory-list")
                 yield HitList(empty=ASK, id="memory-hits")
             with Vertical(id="memory-side"):
-                yield ItemPanel(
-                    self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
-                )
+                yield ItemPanel()
                 with Vertical(id="memory-why-panel", classes="panel") as why:
                     why.border_title = "Why"
                     yield ScoreExplanation(id="memory-why")
