@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator import miners, mining, pass_run
+from cm_tui.engine.memory.narrator import mining, pass_run
 from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.event import line_of
@@ -45,8 +45,8 @@ def sayings(turn: Turn) -> Iterable[Observation]:
 
 def use(patch: pytest.MonkeyPatch, *chosen: Miner, version: int = 1) -> None:
     """Have these miners look instead of those that there are."""
-    patch.setattr(miners, "MINERS", chosen)
-    patch.setattr(miners, "VERSION", version)
+    patch.setattr(mining, "MINERS", chosen)
+    patch.setattr(mining, "VERSION", version)
 
 
 def serve() -> None:

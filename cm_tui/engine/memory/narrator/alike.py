@@ -184,7 +184,7 @@ class _Finder:
     `wordings`: in the order of their first mentions; `start`: the first one to compare.
     """
 
-    def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int, common: Collection[str]) -> None:
+    def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int, common: Collection[str] = ()) -> None:
         self._wordings = wordings
         self._vectors = vectors
         self._start = start

@@ -18,14 +18,24 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from cm_tui.engine.memory.narrator import miners
+from cm_tui.engine.memory.narrator.miners.cochange import mine_cochange
+from cm_tui.engine.memory.narrator.miners.commands import mine_commands
+from cm_tui.engine.memory.narrator.miners.conventions import mine_conventions
+from cm_tui.engine.memory.narrator.miners.fixes import mine_fixes
+from cm_tui.engine.memory.narrator.miners.statements import mine_statements
+from cm_tui.engine.memory.narrator.miners.workflows import mine_workflows
 from cm_tui.engine.memory.narrator.reading import Item, turns
 from cm_tui.engine.memory.narrator.tables import number_of
-from cm_tui.engine.memory.narrator.turn import Observation, Turn
+from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.platform.redaction.marks import has_marks
 from cm_tui.errors import StoreError
 from cm_tui.worker_process import Worker, WorkerPool, serve
 
+MINERS: tuple[Miner, ...] = (
+    mine_statements, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions,
+)  # fmt: skip
+VERSION = 2
+"""Increase it with each change of what miners find: episodes are mined again then."""
 _CHARACTERS = 2_000
 """Longest text of a fact."""
 _LONG_PROMPT = 300
@@ -87,7 +97,7 @@ def look(folder: Path, items: Sequence[Item]) -> Seen:
 def observations(turn: Turn, failed: Counter[str]) -> list[Observation]:
     """Return the observations of all miners in a turn; one that fails yields none, and the others go on."""
     found: list[Observation] = []
-    for miner in miners.MINERS:
+    for miner in MINERS:
         try:
             found += miner(turn)
         except Exception as error:  # noqa: BLE001 - an episode may hold anything, and must not end the pass

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cm_tui.engine.memory.narrator import miners, reading, weighing
+from cm_tui.engine.memory.narrator import mining, reading, weighing
 from cm_tui.engine.memory.narrator.grouping import Embed
 from cm_tui.engine.memory.narrator.mining import Lookers, Seen
 from cm_tui.engine.memory.narrator.tables import WORDED, NarratorTables, Position, number_of
@@ -89,7 +89,7 @@ class Pass:
 
     def _run(self, cancel: Cancel, now: Callable[[], float]) -> Iterator[Progress]:
         tables = self._tables
-        at = tables.begin(miners.VERSION)
+        at = tables.begin(mining.VERSION)
         state = tables.state()
         if at.state != state:
             due = reading.due(tables, now())

@@ -37,7 +37,7 @@ class Kept:
         self._answers = answers
 
     def get(self, task: Task, one: NarratedProposal) -> Mapping[str, Any] | None:
-        """Return the response to a task for a fact, which may have no accepted parts; None: there is none."""
+        """Return the response to a task for a fact, which may have no accepted parts; None: missing."""
         found = object_in(self._answers.get(self.name(task, one), ""))
         # Words of an episode that is no longer evidence are requested again.
         return found if found and {*texts(found, "episodes")} <= episodes_of(one) else None
