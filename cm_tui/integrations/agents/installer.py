@@ -16,8 +16,7 @@ from cm_tui import paths
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
-from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What
-from cm_tui.integrations.agents.change import Change
+from cm_tui.integrations.agents.agent_files import BLANK, Agent, Change, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.project_entry import shown
 from cm_tui.state_file import reported
@@ -159,12 +158,11 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
     for change in changes:
         if change.done == "unchanged":
             continue
-        if _read(change.path, target.scope) != change.before:
-            raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+        _refuse_changed(change, target.scope)
         with reported(change.path):
             if install:
                 _keep_original(parts[change.path], change)
-            _write(change, private=target.scope == "user")
+            _write(change, target.scope)
             if not install:
                 Original(change.path).forget()
 
@@ -193,10 +191,9 @@ def apply_setting(change: Change) -> None:
 
     Raises RefusedError if the file was changed since the plan; CmError if it cannot be written.
     """
-    if _read(change.path, "user") != change.before:
-        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+    _refuse_changed(change, "user")
     with reported(change.path):
-        _write(change, private=True)
+        _write(change, "user")
 
 
 def _keep_original(part: Part, change: Change) -> None:
@@ -309,7 +306,12 @@ def _decoded(path: Path, content: bytes) -> str:
         ) from error
 
 
-def _write(change: Change, *, private: bool) -> None:
+def _refuse_changed(change: Change, scope: Scope) -> None:
+    if _read(change.path, scope) != change.before:
+        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+
+
+def _write(change: Change, scope: Scope) -> None:
     # A link stays a link: what it leads to is written.
     target = Path(os.path.realpath(change.path))
     if change.after is None:
@@ -317,9 +319,7 @@ def _write(change: Change, *, private: bool) -> None:
         _remove_empty(target.parent)
         return
     shared_dir(target.parent)
-    permissions = permissions_of(target)
-    if permissions is None and private:
-        permissions = PRIVATE
+    permissions = permissions_of(target) or (PRIVATE if scope == "user" else None)
     write_atomically(target, change.after, permissions=permissions, durable=True)
 
 

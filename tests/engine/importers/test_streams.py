@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.transcripts import recovery
+from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex as CodexFormat
 from cm_tui.engine.memory.transcripts.copilot import Copilot as CopilotFormat
@@ -326,9 +326,9 @@ def test_pictures_take_nothing_from_a_turn(tmp_path: Path, agent: str, codec: st
 
 def test_damage_is_looked_through_in_bounded_time():
     text = '{"type":"user","message":' + '{"a":' * 200_000
-    assert [part.record for part in recovery.records_in(text)] == [None]
+    assert [part.record for part in lines_of.records_in(text)] == [None]
     nested = '{"type":"user","x":[' + '{"timestamp":1,"y":[1,2,3]},' * 20_000
-    assert [part.record for part in recovery.records_in(nested)] == [None]
+    assert [part.record for part in lines_of.records_in(nested)] == [None]
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -89,7 +89,6 @@ def test_unused_topics_are_retired_after_180_days(project: Project):
     assert "+++ .cm/archive/topics/old.md" in look.diff
     log = RecallLog.of(project.root)
     log.note([path_of(id_)], "person")
-    log.flush()
     assert found(project) == []
     (again,) = [each for each in found(project, now=time.time() + 185 * DAY_S) if each.target == id_]
     assert "recalled last on" in again.why

@@ -5,19 +5,40 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from cm_tui.engine.context.assembly.candidate import Candidate
 from cm_tui.engine.context.definitions.lookup import MISSING
 from cm_tui.engine.context.definitions.operators import compiled, tester
 from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.model import Section
 
 _FEW = 8
 """Most references on which a pattern is tried one by one."""
 _OWN_ENDS = re.compile(r"\\[AzZCQ]|\(\?[a-zA-Z]*-|\(\?[a-zA-Z]*m|\\n|\n")
 """Parts of a pattern with another meaning over many lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory reference that may be handed over."""
+
+    id: str
+    kind: str
+    section: Section
+    enabled: bool
+    """Whether it is on by default."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Return what conditions may read of it."""
+        scheme, _, name = self.id.partition("://")
+        return {
+            "reference.id": self.id, "reference.scheme": scheme, "reference.name": name, "reference.kind": self.kind,
+            "reference.section": self.section, "reference.enabled": self.enabled,
+        }  # fmt: skip
 
 
 class ReferenceTest:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import Any
 
-from cm_tui.engine.context.assembly.candidate import Candidate
-from cm_tui.engine.context.assembly.rule_table import ReferenceTest, Table
+from cm_tui.engine.context.assembly.rule_table import Candidate, ReferenceTest, Table
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.operators import Check, prepared
 from cm_tui.engine.context.definitions.shapes.rules import Action, Rule

@@ -10,12 +10,10 @@ from typing import Any
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.counts import KINDS, OTHERS, Counts
 from cm_tui.engine.memory.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
-from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, naming_session
+from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, Unanswered, naming_session
 from cm_tui.engine.memory.importers.project import Found
-from cm_tui.engine.memory.importers.read_file import ReadFile
 from cm_tui.engine.memory.importers.record import Session, record_of, shortened
-from cm_tui.engine.memory.importers.state import VERSION, TranscriptState
-from cm_tui.engine.memory.importers.unanswered import Unanswered
+from cm_tui.engine.memory.importers.state import VERSION, ReadFile, TranscriptState
 from cm_tui.engine.memory.importers.unknown import Unknown
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord

@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.memory.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
-from cm_tui.engine.memory.transcripts.claude_prompts import INTERRUPTED, earlier_key_of, is_for_agent, key_of, prompt_of
-from cm_tui.engine.memory.transcripts.claude_queue import PromptQueue
+from cm_tui.engine.memory.transcripts.claude_prompts import (
+    INTERRUPTED,
+    PromptQueue,
+    earlier_key_of,
+    is_for_agent,
+    key_of,
+    prompt_of,
+)
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.line_reading import LineReading
 from cm_tui.engine.memory.transcripts.lines import Line, as_count, as_id, as_kind, as_list, as_record, as_text
