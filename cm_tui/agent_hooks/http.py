@@ -18,6 +18,7 @@ from cm_tui.agent_hooks.prompt_context import Answers, Assemble, fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.daemon.http_api import body_of
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.at_start import has_memory_at_start
 from cm_tui.engine.api.definitions import has_definitions
@@ -25,7 +26,7 @@ from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.model import Assembly, Injection, Pack, WorkState
 
 _log = logging.getLogger(__name__)
-_BODY_BYTES = 1_000_000
+_PROMPT_CHARACTERS = 1_000_000
 _LONGEST_PROMPT = 2_000
 _LONGEST_TASK = 20_000
 """Characters of a prompt that rules and definitions look at."""
@@ -45,7 +46,7 @@ class _Prompt(BaseModel):
 
     root: str = Field(min_length=1, max_length=4096)
     session: str = ""
-    prompt: str = ""
+    prompt: str = Field(default="", max_length=_PROMPT_CHARACTERS)
     agent: str = Field(default="", max_length=100)
     seconds: float = Field(ge=0, le=60)
     first: bool = False
@@ -164,27 +165,15 @@ def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
 
 def _answering(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
     async def answer(request: Request) -> JSONResponse:
+        status = 400
         try:
-            asked = _Prompt.model_validate_json(await _body(request))
+            asked = _Prompt.model_validate(await body_of(request))
+            status = 409
             context = await anyio.to_thread.run_sync(work, asked)
         except (ValidationError, ValueError) as error:
-            return _refused(str(error), 400)
+            return JSONResponse({"error": str(error)}, 400)
         except CmError as error:
-            return _refused(error.message, 409)
+            return JSONResponse({"error": error.message}, status)
         return JSONResponse({"context": context})
 
     return answer
-
-
-async def _body(request: Request) -> bytes:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _BODY_BYTES:
-            raise ValueError(f"A prompt's request may have {_BODY_BYTES:,} bytes at most.")
-    return bytes(body)
-
-
-def _refused(message: str, status: int) -> JSONResponse:
-    said: dict[str, Any] = {"error": message}
-    return JSONResponse(said, status)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import duckdb
-
 from cm_tui.engine.code.graph import edge_rows
+from cm_tui.engine.code.graph.call_sites import CallSites
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
 from cm_tui.engine.code.graph.schema_view import SchemaView, script
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
@@ -34,22 +34,19 @@ class Resolver:
     def __init__(self, tables: DerivedTables) -> None:
         self._db: SchemaView = tables.view
         self._tables = tables
-        self._whole = False
+        self._whole: CallSites | None = None
+        self._part = threading.local()
+        """What this thread resolved for its last request."""
         self._ids: dict[SymbolKey, frozenset[int]] = {}
 
     @property
     def is_whole(self) -> bool:
         """Return whether all references are resolved."""
-        return self._whole
+        return self._whole is not None
 
     def resolve_all(self) -> None:
         """Resolve all references; answers are then read off."""
-        self._resolve("true")
-        self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
-        self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
-        for table in ("site", "edge", "done", "seed"):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        self._whole = True
+        self._whole = self._resolved("true")
 
     def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges to the targets, each with the id of the caller (negative: a module)."""
@@ -57,14 +54,14 @@ class Resolver:
             return []
         # An instantiation calls the class, and so the constructor with its name.
         targets = targets | {row[0] for row in self._of("constructed", targets)}
-        whole = self._sees_whole()
-        if not whole:
+        sites = self._whole
+        if sites is None:
             names = [row[0] for row in self._of("names", targets)]
+            self._part.sites = None
             if not names:
                 return []
-            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        near = script("callers").replace("{ids}", _listed(targets))
-        return edge_rows.callers(self._sites(near, kinds, whole=whole), targets, hop)
+            sites = self._part.sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
+        return edge_rows.callers(sites.read(self._db, sites.meaning(targets), kinds), targets, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
         """Sites with the names of unresolved targets; call it after `callers` of the same targets.
@@ -79,29 +76,24 @@ class Resolver:
             Edges without a target; `target` is the name as called, `candidates` the definitions of that name where
             there are at most `FEW`.
         """
-        if not targets:
+        sites = self._whole or getattr(self._part, "sites", None)
+        if not targets or sites is None:
             return []
         sql = f"SELECT DISTINCT name, family FROM graph.def WHERE canon IN ({_listed(targets)})"  # noqa: S608 - numbers
-        names = [row for row in self._db.rows(sql) if row[0] not in seen]
-        if not names:
-            return []
+        names = [(name, family) for name, family in self._db.rows(sql) if name not in seen]
         seen |= {name for name, _ in names}
-        sql = _on_tables(script("unresolved"), whole=self._sees_whole()).replace("{kinds}", _quoted(kinds))
-        return edge_rows.unresolved(
-            self._db, self._db.rows(sql, [list(one) for one in zip(*names, strict=True)]), hop, FEW
-        )
+        return edge_rows.unresolved(self._db, sites.read(self._db, sites.unknown(names), kinds), hop, FEW)
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
         inside = self._of("enclosed", sources) if sources else []
         if not inside:
             return []
-        whole = self._sees_whole()
-        if not whole:
+        sites = self._whole
+        if sites is None:
             places = ", ".join(f"({file}, {idx})" for _, file, idx in inside)
-            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
-        near = script("callees").replace("{inside}", _listed(row[0] for row in inside))
-        return edge_rows.callees(self._sites(near, kinds, whole=whole), hop)
+            sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
+        return edge_rows.callees(sites.read(self._db, sites.within([row[0] for row in inside]), kinds), hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
@@ -186,26 +178,13 @@ class Resolver:
         self._tables.propagate()
         self._db.run(script("edges"))
 
-    def _sees_whole(self) -> bool:
-        """Whether all is resolved in this request's view: one that began before does not see it."""
-        if not self._whole:
-            return False
-        try:
-            self._db.cursor.execute(self._db.sql("FROM graph.all_edges LIMIT 0"))
-        except duckdb.CatalogException:
-            return False
-        return True
-
-    def _sites(self, near: str, kinds: Sequence[str], *, whole: bool) -> list[tuple[Any, ...]]:
-        """Rows of sites with what they may mean; `near` selects the sites."""
-        sql = script("near_sites").replace("{near}", near).replace("{kinds}", _quoted(kinds))
-        return self._db.rows(_on_tables(sql, whole=whole))
-
-
-def _on_tables(sql: str, *, whole: bool) -> str:
-    """A script over the tables of all sites and edges, or over those of this request."""
-    sites, edges = ("graph.all_sites", "graph.all_edges") if whole else ("site", "edge")
-    return sql.replace("{sites}", sites).replace("{edges}", edges)
+    def _resolved(self, wanted: str) -> CallSites:
+        """Resolve some references, and take them into memory."""
+        self._resolve(wanted)
+        sites = CallSites(self._db)
+        for table in ("site", "edge", "done", "seed"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        return sites
 
 
 def _listed(ids: Iterable[int]) -> str:

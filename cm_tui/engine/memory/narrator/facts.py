@@ -80,12 +80,16 @@ class Made:
 
 
 def sure_facts(
-    tables: NarratorTables, least: float, missing: Callable[[str], str], code: Code | None, checked: dict[Any, str]
+    tables: NarratorTables,
+    least: float,
+    missing: Callable[[str], str],
+    code: Callable[[], Code | None],
+    checked: dict[Any, str],
 ) -> list[Sure]:
     """Return the facts with sufficient confidence that the code does not contradict: those are history.
 
     `least`: minimum confidence. `missing`: returns the first command in a text that the project no longer has; works
-    without an index. `code`: the lookup of names; None: the code is unknown. `checked`: its results so far.
+    without an index. `code`: makes the lookup of names, if any is new; None: the code is unknown. `checked`: results so far.
     """
     found: list[Sure] = []
     for one in weighing.candidates(tables, least):
@@ -94,11 +98,10 @@ def sure_facts(
         # Old recordings were redacted by earlier patterns.
         if sure >= least and is_there and redact(one.text).text == one.text:
             found.append((one, sure, parts))
-    if code is None:
-        return found
     new = {_key(one): one for one, _, _ in found if _key(one) not in checked}
-    checked.update(zip(new, code.contradictions(list(new.values())), strict=True))
-    return [each for each in found if not checked[_key(each[0])]]
+    if new and (lookup := code()) is not None:
+        checked.update(zip(new, lookup.contradictions(list(new.values())), strict=True))
+    return [each for each in found if not checked.get(_key(each[0]))]
 
 
 def proposals(sure: Sequence[Sure], known: Known, topics: Sequence[Topic]) -> list[Made]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cm_tui.config import Config
+from cm_tui.engine.memory.episodes.changes import CONFIRMED
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.narrator import facts, lifecycle, line_changes, stale_facts, weighing
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, candidate_of
@@ -159,7 +160,7 @@ class Proposals:
         key: tuple[Any, ...] = (self._tables.position(), least, indexed, _turn(_FACTS_S))
         checked = self._kept("checked", indexed, dict[Any, str])
         sure = self._kept(
-            "sure", key, lambda: facts.sure_facts(self._tables, least, parts.missing, self._code(), checked)
+            "sure", key, lambda: facts.sure_facts(self._tables, least, parts.missing, self._code, checked)
         )
         key = (*key, sign)
         return key, self._kept("facts", key, lambda: _ordered(facts.proposals(sure, self._known, self._topics())))
@@ -167,8 +168,10 @@ class Proposals:
     def _live(self, plain: Sequence[Made], sign: Any) -> list[Made]:
         found, decided = [*self._phrased(plain), *self._of_agents()], self.decisions.now()
         waiting = [made.proposal for made in found if decided.of(made.proposal) is None]
-        # The journal records what the user confirmed.
-        key = (sign, self._parts.db.get_meta("indexed_at"), self._tables.state(), _turn(_STALE_S))
+        confirmed = self._tables.rows(
+            "SELECT count(*), max(event) FROM change WHERE kind = ? AND NOT undone", [CONFIRMED]
+        )
+        key = (sign, self._parts.db.get_meta("indexed_at"), confirmed, _turn(_STALE_S))
         stale, self.note = self._kept("stale", key, self._stale)
         key = (sign, _turn(_TOPICS_S), *((one.id, one.text, one.target) for one in waiting))
         topics = self._kept("topics", key, lambda: lifecycle.proposals(self._parts.root, waiting))

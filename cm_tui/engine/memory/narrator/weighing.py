@@ -132,7 +132,8 @@ without AS (
 ),
 alike AS (
     SELECT DISTINCT g.grp FROM chosen g JOIN narrator_near n ON n.one = g.grp JOIN narrator_group o ON o.grp = n.other
-    WHERE g.occasions = 1 AND (o.occasions > 1 OR o.first < g.first) AND o.weight >= {_PLAIN}
+    WHERE g.occasions = 1 AND o.weight >= {_PLAIN}
+        AND (o.occasions > 1 OR o.weight > g.weight OR (o.weight = g.weight AND o.first < g.first))
         AND (o.subject = '' OR o.subject <> g.subject)
 )
 SELECT g.grp, g.kind, g.support, g.sessions, g.opposed + coalesce(o.said - g.support, 0) + coalesce(w.times, 0),

@@ -1,2 +1,0 @@
--- The sites within symbols.
-SELECT id AS site FROM {sites} WHERE scope IN ({inside})

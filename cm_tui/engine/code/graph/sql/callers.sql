@@ -1,2 +1,0 @@
--- The sites that mean a symbol.
-SELECT site FROM {edges} WHERE node IN ({ids})
