@@ -6,7 +6,7 @@
 | `sessions` | 0.66, 0.80, 0.90, 0.96 for 1, 2, 3, 4 and more (those with the same long prompt count once) | by kind: below |
 | `unopposed` | 1 where nothing says otherwise, or all of it was said before; 0.3 where both go on being said; 0.15 where the last word is otherwise | `support / (support + opposed)` |
 | `one voice` | 0.4 where another person says otherwise, 0.9 where several people say so | 1 |
-| `by itself` | 0.45 where it was said in one session and is much like another fact | 1 |
+| `by itself` | 0.45 where it was said in one session, much like a fact said more often or plainly | 1 |
 | `recent` | `0.5^(age / 4 years)`, at least 0.5 | `0.5^(age / 2 years)`, at least 0.4 |
 
 Facts as sums of observations, before they are compared with known ones.
