@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cm_tui import paths
 from cm_tui.errors import StoreError
 from cm_tui.files import read_bounded, write_atomically
 from cm_tui.locks import locked
+
+T = TypeVar("T")
 
 MOST_BYTES = 64_000_000
 """A longer file is not of cm."""
@@ -26,6 +28,16 @@ def read_object(file: Path, limit: int = MOST_BYTES) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def read_record(file: Path, kind: type[T], limit: int = MOST_BYTES) -> T | None:
+    """Return the record in a JSON file; None: missing, damaged, too long, or of another kind."""
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter(kind).validate_json(read_bounded(file, limit))
+    except (OSError, ValueError):
+        return None
 
 
 def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bool = True) -> None:

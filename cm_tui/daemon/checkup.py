@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,8 @@ def examine(folder: Path | None = None, *, full: bool = False) -> tuple[Check, .
     in_the_way = tuple(_failed(error) for error in runtime_dir.obstacles()) if uses_daemon() else ()
     if daemon is None:
         return (*_examine_here(folder, full=full), *in_the_way)
-    return (*_examine_there(folder, full=full), *checks_of(daemon), *in_the_way)
+    body = {"where": asdict(where_of(folder)), "full": full}
+    return (*tell("/v1/upkeep/examine", body, tuple[Check, ...]), *checks_of(daemon), *in_the_way)
 
 
 def checks_of(report: Mapping[str, Any]) -> tuple[Check, ...]:
@@ -46,31 +48,12 @@ def checks_of(report: Mapping[str, Any]) -> tuple[Check, ...]:
     return tuple(found)
 
 
-def _examine_there(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
-    from pydantic import TypeAdapter
-
-    from cm_tui.daemon import rpc
-
-    answer = tell("/v1/upkeep/examine", {"where": rpc.plain(where_of(folder)), "full": full})
-    checks: tuple[Check, ...] = rpc.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
-    return checks
-
-
 def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
-    """Check a project that may not open: what is wrong with its repository or store is one of the findings."""
     from cm_tui.engine.api.engine import Engine
 
-    try:
-        root, _ = projects.locate(folder, force=True)
-    except CmError as error:
-        if not error.finding:
-            raise
-        return projects.examine_without_project(error)
-    try:
-        with Engine.open(folder, force=True) as engine:
-            return engine.doctor(full=full)
-    except CmError as error:
-        return projects.examine_without_store(root, error)
+    return projects.examine(
+        lambda: projects.locate(folder, force=True)[0], lambda: Engine.open(folder, force=True), full=full
+    )
 
 
 def _failed(error: CmError | DaemonError) -> Check:

@@ -67,17 +67,19 @@ def is_running() -> bool:
     return uses_daemon() and bootstrap.health() is not None
 
 
-def tell(path: str, body: dict[str, Any]) -> Any:
-    """Ask a running daemon for upkeep.
+def tell(path: str, body: dict[str, Any], kind: Any) -> Any:
+    """Ask a running daemon for upkeep. `kind`: type of the answer.
 
     Raises DaemonError if it has gone, or does not answer; CmError: what the daemon says went wrong.
     """
+    from pydantic import TypeAdapter
+
     from cm_tui.daemon import rpc
 
     answer = bootstrap.request("POST", path, body, timeout=bootstrap.START_SECONDS * 5)
     if answer is None:
         raise DaemonError("The daemon has gone.", hint="Run the command again.")
-    return rpc.answered(*answer).get("result")
+    return rpc.checked(TypeAdapter(kind), rpc.answered(*answer).get("result"), f"the answer of {path}")
 
 
 def _agree(daemon: Mapping[str, Any]) -> bool:

@@ -156,7 +156,7 @@ def remove(store: Path, *, drop_episodes: bool = False) -> None:
     Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     if is_running():
-        tell("/v1/upkeep/remove", {"store": store.name, "drop_episodes": drop_episodes})
+        tell("/v1/upkeep/remove", {"store": store.name, "drop_episodes": drop_episodes}, None)
         return
     if drop_episodes:
         projects.drop_episodes(store.name)
@@ -172,7 +172,11 @@ def secrets_of_all() -> SecretsReport:
     through_daemon = is_running()
     for name in projects.all_names():
         try:
-            reports.append(_secrets_through_daemon(name) if through_daemon else projects.scan_store(name))
+            reports.append(
+                tell("/v1/upkeep/secrets", {"store": name}, SecretsReport)
+                if through_daemon
+                else projects.scan_store(name)
+            )
         except CmError as error:
             notes.append(f"{name} could not be looked at: {error.message}")
     return SecretsReport(
@@ -182,17 +186,6 @@ def secrets_of_all() -> SecretsReport:
         tuple(dict.fromkeys([*(note for report in reports for note in report.notes), *notes])),
         any(report.interrupted for report in reports),
     )
-
-
-def _secrets_through_daemon(name: str) -> SecretsReport:
-    from pydantic import TypeAdapter
-
-    from cm_tui.daemon import rpc
-    from cm_tui.model import SecretsReport
-
-    answer = tell("/v1/upkeep/secrets", {"store": name})
-    report: SecretsReport = rpc.checked(TypeAdapter(SecretsReport), answer, "the answer to secrets")
-    return report
 
 
 def where_of(folder: Path | None, *, force: bool = False) -> ProjectRef:

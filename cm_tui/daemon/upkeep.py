@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.errors import CmError, RefusedError
+from cm_tui.errors import RefusedError
 from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
 
 
@@ -42,17 +43,13 @@ class Upkeep:
     def examine(self, where: ProjectRef, *, full: bool = False) -> tuple[Check, ...]:
         """Check a project, also one that does not open. `full`: as for the engine's `doctor`."""
         where = replace(where, force=True)
-        try:
-            root, _ = self._pool.locate(where)
-        except CmError as error:
-            if not error.finding:
-                raise
-            return projects.examine_without_project(error)
-        try:
+
+        @contextmanager
+        def opened() -> Iterator[Engine]:
             with self._pool.acquire(where) as project:
-                return project.engine.doctor(full=full)
-        except CmError as error:
-            return projects.examine_without_store(root, error)
+                yield project.engine
+
+        return projects.examine(lambda: self._pool.locate(where)[0], opened, full=full)
 
     def secrets(self, store: str) -> SecretsReport:
         """Look for secrets in what is stored of a project.

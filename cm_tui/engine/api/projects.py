@@ -5,7 +5,8 @@ Imports are local: the command line imports this module before it knows the comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ from cm_tui import paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.platform.git.reach import Reach
-    from cm_tui.errors import CmError
     from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
 
@@ -257,22 +258,25 @@ def begin_rebuild(root: Path, store: Path) -> None:
     clear_store(store)
 
 
-def examine_installation(root: Path) -> tuple[Check, ...]:
-    """Check all that an engine needs but the store: for a project that does not open."""
-    from cm_tui.engine.doctor.installation import examine
+def examine(
+    locate: Callable[[], Path], opened: Callable[[], AbstractContextManager[Engine]], *, full: bool
+) -> tuple[Check, ...]:
+    """Check a project that may not open: what is wrong with its repository or store is one of the findings.
 
-    return examine(root)
+    `locate`: returns its root; `opened`: opens its engine; `full`: as for the engine's `doctor`. Raises CmError if it
+    cannot be located for a reason that is no finding.
+    """
+    from cm_tui.engine.doctor import installation
+    from cm_tui.errors import CmError
 
-
-def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
-    """Run the checks that need no store, and report why the store does not open."""
-    from cm_tui.engine.doctor.installation import failed
-
-    return (*examine_installation(root), failed("store", error))
-
-
-def examine_without_project(error: CmError) -> tuple[Check, ...]:
-    """Run the checks that need no project, and report why the project cannot be found or read."""
-    from cm_tui.engine.doctor.installation import examine_installation, failed
-
-    return (*examine_installation(), failed("repository", error))
+    try:
+        root = locate()
+    except CmError as error:
+        if not error.finding:
+            raise
+        return (*installation.examine_installation(), installation.failed("repository", error))
+    try:
+        with opened() as engine:
+            return engine.doctor(full=full)
+    except CmError as error:
+        return (*installation.examine(root), installation.failed("store", error))

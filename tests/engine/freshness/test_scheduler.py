@@ -89,7 +89,7 @@ def test_signals_that_never_end_are_served(index: Index, make):
 def test_a_layer_that_waited_itself_is_served_at_once(index: Index, make):
     scheduler = make(debounce_s=1000, longest_s=1000)
     scheduler.signal("save", some("a.py"))
-    scheduler.signal("watcher", some("b.py"), debounced=True)
+    scheduler.signal("watcher", some("b.py"), debounce_s=0)
     assert index.began.acquire(timeout=SECONDS)
 
 
@@ -210,7 +210,7 @@ def test_after_a_long_run_the_next_one_waits_for_a_while_whoever_asks(index: Ind
     scheduler = make(longest_s=1000)
     scheduler.signal("save", some("a.py"))
     assert scheduler.flush(SECONDS)
-    scheduler.signal("watcher", some("b.py"), debounced=True)
+    scheduler.signal("watcher", some("b.py"), debounce_s=0)
     assert not scheduler.flush(0.0)
     state = scheduler.freshness()
     assert state.behind
@@ -222,6 +222,6 @@ def test_after_a_long_run_the_next_one_waits_for_a_while_whoever_asks(index: Ind
 def test_a_short_run_asks_for_no_rest(index: Index, make):
     scheduler = make()
     for name in ("a.py", "b.py"):
-        scheduler.signal("watcher", some(name), debounced=True)
+        scheduler.signal("watcher", some(name), debounce_s=0)
         assert scheduler.flush(SECONDS)
     assert len(index.runs) == 2

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from cm_tui.config import WatchConfig
 from cm_tui.counts import count
 from cm_tui.engine.code.freshness import staleness, watcher
-from cm_tui.engine.code.freshness.changes import EVERYTHING, NOTHING, Changes, PathFilter
+from cm_tui.engine.code.freshness.changes import EVERYTHING, Changes, PathFilter
 from cm_tui.engine.code.freshness.scheduler import DEBOUNCE_S, LONGEST_S, Scheduler
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from cm_tui.engine.code.freshness.watcher import Watcher
@@ -83,9 +81,8 @@ class ProjectSync:
         if self.scheduler.is_inside:
             # A run must neither wait for itself nor request another.
             return self.freshness()
-        noticed = self.watcher.drain() if self.watcher is not None else NOTHING
-        if noticed != NOTHING:
-            self.scheduler.signal(watcher.NAME, noticed)
+        if self.watcher is not None:
+            self.watcher.drain()
         found = self._staleness.check()
         if found:
             self.scheduler.signal(staleness.NAME, found.changes, found.why)
@@ -100,19 +97,18 @@ class ProjectSync:
 
     def freshness(self) -> Freshness:
         """Return each layer, and what is behind."""
-        # First the watcher's pending changes: those reported meanwhile are with the scheduler afterwards.
-        pending = self.watcher.pending if self.watcher is not None else NOTHING
         watching = self.watcher.state if self.watcher is not None else LayerState(watcher.NAME, "off")
-        state = self.scheduler.freshness(watching, self._staleness_state)
-        if state.behind or pending == NOTHING or self._staleness.is_current(pending):
-            return state
-        return replace(state, behind=True, why=f"watcher: {pending} changed")
+        return self.scheduler.freshness(watching, self._staleness_state)
 
     def _watcher(self, root: Path, make_filter: Callable[[], PathFilter], config: WatchConfig) -> Watcher | None:
         if not config.enabled:
             return None
-        on_change = partial(self.scheduler.signal, watcher.NAME, debounced=True)
-        return Watcher(root, make_filter, on_change, debounce_s=config.debounce_seconds, polling=config.polling)
+
+        def on_change(changes: Changes) -> None:
+            if not self._staleness.is_current(changes):
+                self.scheduler.signal(watcher.NAME, changes, debounce_s=config.debounce_seconds)
+
+        return Watcher(root, make_filter, on_change, polling=config.polling)
 
     def _index(self, changes: Changes) -> str:
         if self._staleness.head_moved():

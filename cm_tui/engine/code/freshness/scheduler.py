@@ -76,11 +76,11 @@ class Scheduler:
             thread.join()
         self._thread = None
 
-    def signal(self, layer: str, changes: Changes, why: str = "", *, debounced: bool = False) -> None:
+    def signal(self, layer: str, changes: Changes, why: str = "", *, debounce_s: float | None = None) -> None:
         """Record a layer's signal.
 
         `layer`: its name, such as `git hooks`; `changes`: what may differ from the index; `why`: the reason, in words;
-        `debounced`: the layer has debounced itself: serve it at once.
+        `debounce_s`: seconds without another signal before it is served; default: the scheduler's.
         """
         now = time.monotonic()
         with self._wake:
@@ -92,7 +92,8 @@ class Scheduler:
                 self._latest = now + self._longest_s
             self._waiting |= changes
             self._why = f"{label_of(layer)}: {words}"
-            self._due = max(self._rested, now if debounced else min(now + self._debounce_s, self._latest))
+            pause = self._debounce_s if debounce_s is None else debounce_s
+            self._due = max(self._rested, min(now + pause, self._latest))
             self._wake.notify_all()
 
     @property

@@ -1,4 +1,4 @@
-"""Watching one project's folder, and reporting changes after a pause."""
+"""Watching one project's folder, and reporting changes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ _STORM_MS = 400
 _LOOK_MS = 1
 """How long a request waits for events that the system is about to report."""
 _POLL_MS = 1000
-_LONGEST = 5
-"""Changes that never end are reported after so many times the debounce."""
 _RETRY_S = 1.0
 
 
@@ -34,8 +32,8 @@ class Watcher:
     """Watches in a separate thread.
 
     `make_filter`: makes the test whether a path matters; called again when its rules have changed. `on_change`: called
-    in that thread with the changes; must not wait for another thread. `debounce_s`: seconds without an event before
-    that. `polling`: scan repeatedly instead of using the system's events.
+    with the changes, in that thread or by `drain`; must not wait for another thread. `polling`: scan repeatedly instead
+    of using the system's events.
     """
 
     def __init__(
@@ -44,13 +42,11 @@ class Watcher:
         make_filter: Callable[[], PathFilter],
         on_change: Callable[[Changes], None],
         *,
-        debounce_s: float = 2.0,
         polling: bool = False,
     ) -> None:
         self._root = root.resolve()
         self._make_filter = make_filter
         self._on_change = on_change
-        self._debounce_s = debounce_s
         self._polling = polling
         self._why = ""
         self._stop = threading.Event()
@@ -58,25 +54,17 @@ class Watcher:
         self._thread: threading.Thread | None = None
         self._state = LayerState(NAME, "off")
         self._lock = threading.RLock()
-        """Held from taking events until they are pending, and again until they are reported."""
+        """Held from looking at events until they are reported."""
         self._events: RustNotify | None = None
         self._accepts: PathFilter = lambda _: True
-        self._pending = NOTHING
-        self._first = self._last = 0.0
 
     @property
     def state(self) -> LayerState:
         """Return its current mode and last report."""
         return self._state
 
-    @property
-    def pending(self) -> Changes:
-        """Return changes that are not reported yet."""
-        with self._lock:
-            return self._pending
-
-    def drain(self) -> Changes:
-        """Return pending changes, including those not yet taken from the system; they are not reported elsewhere."""
+    def drain(self) -> None:
+        """Report changes that were not yet taken from the system."""
         with self._lock:
             try:
                 found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
@@ -85,7 +73,6 @@ class Watcher:
             if found == "signal":
                 raise KeyboardInterrupt
             self._notice(found)
-            return self._take_pending()
 
     def start(self) -> None:
         """Begin to watch; changes from before are not noticed."""
@@ -99,7 +86,7 @@ class Watcher:
         return self._watching.wait(seconds)
 
     def stop(self) -> None:
-        """Stop watching; pending changes are dropped."""
+        """Stop watching."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -144,7 +131,6 @@ class Watcher:
                     if not self._watching.is_set():
                         self._begin(lost=lost)
                     self._notice(found)
-                    self._tell_if_quiet()
                     if _identity(self._root) != identity:
                         raise FileNotFoundError(self._root)
             finally:
@@ -156,17 +142,17 @@ class Watcher:
         self._state = replace(self._state, state="on", mode=mode, note=self._why)
         self._watching.set()
         if lost:
-            self._collect(EVERYTHING)
+            self._report(EVERYTHING)
 
     def _notice(self, events: set[tuple[int, str]] | str) -> None:
-        """Keep relevant events; a word instead of events gives the reason for having none."""
+        """Report relevant events; a word instead of events gives the reason for having none."""
         if isinstance(events, str):
             return
         with self._lock:
             found = Changes.of(path for path in self._relative(path for _, path in events) if self._accepts(path))
             if found == EVERYTHING:
                 self._accepts = self._make_filter()
-            self._collect(found)
+            self._report(found)
 
     def _relative(self, paths: Iterable[str]) -> Iterable[str]:
         root = f"{self._root}{os.sep}"
@@ -174,25 +160,10 @@ class Watcher:
             if path.startswith(root):
                 yield path[len(root) :].replace(os.sep, "/")
 
-    def _collect(self, found: Changes) -> None:
-        with self._lock:
-            if found != NOTHING:
-                self._last = time.monotonic()
-                self._first = self._last if self._pending == NOTHING else self._first
-                self._pending |= found
-
-    def _tell_if_quiet(self) -> None:
-        with self._lock:
-            now = time.monotonic()
-            quiet = now - self._last >= self._debounce_s or now - self._first >= self._debounce_s * _LONGEST
-            if quiet and (changes := self._take_pending()) != NOTHING:
-                self._on_change(changes)
-
-    def _take_pending(self) -> Changes:
-        taken, self._pending = self._pending, NOTHING
-        if taken != NOTHING:
-            self._state = replace(self._state, fired_at=time.time(), did=f"reported {taken}")
-        return taken
+    def _report(self, changes: Changes) -> None:
+        if changes != NOTHING:
+            self._state = replace(self._state, fired_at=time.time(), did=f"reported {changes}")
+            self._on_change(changes)
 
 
 def _identity(folder: Path) -> tuple[int, int]:

@@ -1,129 +1,69 @@
-"""Edges of call sites, put together from rows.
-
-A site with all that it may mean could come as one row with lists, but sorting lists within groups takes DuckDB ten times
-as long as giving out the rows.
-"""
+"""Edges of call sites."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
 
+from cm_tui.engine.code.graph.call_sites import Site
 from cm_tui.engine.code.graph.schema_view import SchemaView, script
 from cm_tui.model import Edge, SymbolKey
 
 
-class _Definition(NamedTuple):
-    id: int
-    qualname: str
-    path: str
-    kind: str
-    overload: int
-    start_line: int
-    canon: int
+def callers(sites: Sequence[Site], targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, with the id of the caller (negative: a module).
 
-    @property
-    def key(self) -> SymbolKey:
-        return SymbolKey(self.path, self.qualname, self.kind, self.overload)
-
-
-class _Site(NamedTuple):
-    id: int
-    node: int | None
-    path: str
-    line: int
-    reference: str
-    name: str
-    receiver: str | None
-    choices: int
-    tier: str
-    holder: str
-    holder_kind: str
-    holder_line: int
-    holder_canon: int
-
-    @property
-    def resolution(self) -> str:
-        return "ambiguous" if self.choices > 1 else self.tier
-
-
-def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
-    """Return an edge for each site in `near_site`, by path and line, with the id of the caller (negative: a module).
-
-    `db`: the store; `near_site` and `near_edge` hold the sites of the targets. `targets`: the queried symbols. `hop`:
-    the step at which they were reached.
+    `targets`: the queried symbols; `hop`: the step at which they were reached.
     """
     found = []
-    for site, meant in _sites(db):
-        target = next(one for one in meant if one.id in targets)
+    for site in sites:
+        target, holder = next(one for one in site.meant if one.id in targets), site.holder
         edge = Edge(
-            site.path, site.holder, site.holder_kind, site.line, site.path, site.reference, site.resolution, hop,
-            target.qualname, target.path,
-            candidates=tuple(one.key for one in meant) if site.choices > 1 else (), start_line=site.holder_line,
+            site.path, holder.qualname, holder.kind, site.line, site.path, site.reference, site.resolution, hop,
+            target.qualname, target.path, candidates=_candidates(site), start_line=holder.start_line,
         )  # fmt: skip
-        found.append((edge, site.holder_canon))
+        found.append((edge, holder.canon))
     return found
 
 
-def callees(db: SchemaView, hop: int) -> list[tuple[Edge, int]]:
-    """Return an edge for each site in `near_site`, by line, with the id of the callee (0: none is claimed).
+def callees(sites: Sequence[Site], hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, by line, with the id of the callee (0: none is claimed).
 
-    `db`: the store; `near_site` and `near_edge` hold the sites within the queried symbols. `hop`: the step at which
-    they were reached.
+    `hop`: the step at which what they stand in was reached.
     """
     found = []
-    for site, meant in _sites(db):
-        target = meant[0] if meant and site.choices == 1 else None
+    for site in sites:
+        target = site.meant[0] if site.meant and site.is_certain else None
         called = f"{site.receiver}.{site.name}" if site.receiver else site.name
         edge = Edge(
             target.path if target else "", target.qualname if target else called, target.kind if target else "",
-            site.line, site.path, site.reference, site.resolution, hop, site.holder, site.path,
-            candidates=tuple(one.key for one in meant) if site.choices > 1 else (),
-            start_line=target.start_line if target else 0,
+            site.line, site.path, site.reference, site.resolution, hop, site.holder.qualname, site.path,
+            candidates=_candidates(site), start_line=target.start_line if target else 0,
         )  # fmt: skip
         found.append((site.line, site.id, edge, target.canon if target else 0))
     return [(edge, other) for _, _, edge, other in sorted(found, key=itemgetter(0, 1))]
 
 
-def unresolved(db: SchemaView, sites: Sequence[tuple[Any, ...]], hop: int, few: int) -> list[Edge]:
-    """Return an edge without a target for each row of `unresolved.sql`.
+def unresolved(db: SchemaView, sites: Sequence[Site], hop: int, few: int) -> list[Edge]:
+    """Return an edge without a target for each site.
 
     `hop`: the step at which their names were reached; `few`: where the project defines no more than so many by a name,
     they are named as candidates.
     """
     namesakes: dict[tuple[str, str], list[SymbolKey]] = defaultdict(list)
-    for name, family, *key in db.rows(script("namesakes"), [sorted({row[5] for row in sites})]) if sites else ():
+    for name, family, *key in db.rows(script("namesakes"), [sorted({one.name for one in sites})]) if sites else ():
         namesakes[name, family].append(SymbolKey(*key))
     found = []
-    for path, qualname, kind, line, reference, name, family, start in sites:
-        keys = namesakes[name, family]
-        candidates = tuple(keys) if len(keys) <= few else ()
-        found.append(
-            Edge(
-                path,
-                qualname,
-                kind,
-                line,
-                path,
-                reference,
-                "unresolved",
-                hop,
-                name,
-                "",
-                candidates=candidates,
-                start_line=start,
-            )
-        )
+    for site in sites:
+        holder, keys = site.holder, namesakes[site.name, site.family]
+        edge = Edge(
+            site.path, holder.qualname, holder.kind, site.line, site.path, site.reference, "unresolved", hop, site.name,
+            "", candidates=tuple(keys) if len(keys) <= few else (), start_line=holder.start_line,
+        )  # fmt: skip
+        found.append(edge)
     return found
 
 
-def _sites(db: SchemaView) -> Iterator[tuple[_Site, list[_Definition]]]:
-    """Each site with the definitions that it may mean, in order of their ids."""
-    known = {row[0]: _Definition(*row) for row in db.rows(script("near_definitions"))}
-    rows = (_Site(*row) for row in db.rows(script("near_sites")))
-    for _, same in groupby(rows, key=lambda site: site.id):
-        sites = list(same)
-        yield sites[0], [known[site.node] for site in sites if site.node in known]
+def _candidates(site: Site) -> tuple[SymbolKey, ...]:
+    return () if site.is_certain else tuple(one.key for one in site.meant)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import duckdb
-
 from cm_tui.engine.code.graph import edge_rows
+from cm_tui.engine.code.graph.call_sites import CallSites
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
 from cm_tui.engine.code.graph.schema_view import SchemaView, script
+from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.model import Edge, Symbol, SymbolKey
 
@@ -33,37 +34,34 @@ class Resolver:
     def __init__(self, tables: DerivedTables) -> None:
         self._db: SchemaView = tables.view
         self._tables = tables
-        self._whole = False
+        self._whole: CallSites | None = None
+        self._part = threading.local()
+        """What this thread resolved for its last request."""
         self._ids: dict[SymbolKey, frozenset[int]] = {}
 
     @property
     def is_whole(self) -> bool:
         """Return whether all references are resolved."""
-        return self._whole
+        return self._whole is not None
 
     def resolve_all(self) -> None:
         """Resolve all references; answers are then read off."""
-        self._resolve("true")
-        self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
-        self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
-        for table in ("site", "edge", "done", "seed"):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        self._whole = True
+        self._whole = self._resolved("true")
 
     def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges to the targets, each with the id of the caller (negative: a module)."""
-        self._choose(targets)
+        if not targets:
+            return []
         # An instantiation calls the class, and so the constructor with its name.
-        self._db.execute(script("constructed"))
-        whole = self._sees_whole()
-        if not whole:
-            names = [row[0] for row in self._db.rows(script("names"))]
+        targets = targets | {row[0] for row in self._of("constructed", targets)}
+        sites = self._whole
+        if sites is None:
+            names = [row[0] for row in self._of("names", targets)]
+            self._part.sites = None
             if not names:
                 return []
-            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        self._choose_sites("callers", kinds, whole=whole)
-        wanted = {row[0] for row in self._db.rows("SELECT id FROM wanted")}
-        return edge_rows.callers(self._db, wanted, hop)
+            sites = self._part.sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
+        return edge_rows.callers(sites.read(self._db, sites.meaning(targets), kinds), targets, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
         """Sites with the names of unresolved targets; call it after `callers` of the same targets.
@@ -78,28 +76,24 @@ class Resolver:
             Edges without a target; `target` is the name as called, `candidates` the definitions of that name where
             there are at most `FEW`.
         """
-        if not targets:
+        sites = self._whole or getattr(self._part, "sites", None)
+        if not targets or sites is None:
             return []
-        self._choose(targets)
-        sites, edges = _tables(whole=self._sees_whole())
-        sql = script("unresolved").replace("{sites}", sites).replace("{edges}", edges)
-        rows = self._db.rows(sql.replace("{kinds}", _quoted(kinds)), [sorted(seen)])
-        found = edge_rows.unresolved(self._db, rows, hop, FEW)
-        seen |= {
-            row[0] for row in self._db.rows("SELECT DISTINCT name FROM wanted w JOIN graph.def d ON d.canon = w.id")
-        }
-        return found
+        sql = f"SELECT DISTINCT name, family FROM graph.def WHERE canon IN ({_listed(targets)})"  # noqa: S608 - numbers
+        names = [(name, family) for name, family in self._db.rows(sql) if name not in seen]
+        seen |= {name for name, _ in names}
+        return edge_rows.unresolved(self._db, sites.read(self._db, sites.unknown(names), kinds), hop, FEW)
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
-        self._choose(sources)
-        self._db.execute(script("enclosed"))
-        whole = self._sees_whole()
-        if not whole:
-            inside = "(f.id, r.symbol) IN (SELECT file, idx FROM inside)"
-            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND {inside}")
-        self._choose_sites("callees", kinds, whole=whole)
-        return edge_rows.callees(self._db, hop)
+        inside = self._of("enclosed", sources) if sources else []
+        if not inside:
+            return []
+        sites = self._whole
+        if sites is None:
+            places = ", ".join(f"({file}, {idx})" for _, file, idx in inside)
+            sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
+        return edge_rows.callees(sites.read(self._db, sites.within([row[0] for row in inside]), kinds), hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
@@ -122,6 +116,15 @@ class Resolver:
                 self._ids.clear()
             kept = self._ids[key] = frozenset(self.ids([key]))
         return set(kept)
+
+    def ids_named(self, name: str) -> set[int]:
+        """Ids of the groups of overloads of code that a name or the end of a qualified one means."""
+        wanted = QualifiedName(name)
+        if not wanted.ends:
+            return set()
+        sql = "SELECT canon, qualname, kind FROM graph.def WHERE name IN (?, ?) OR qualname = ?"
+        rows = self._db.rows(sql, [wanted.ends[0], wanted.ends[-1], wanted.text])
+        return {id_ for id_, qualname, kind in rows if wanted.fits(qualname, kind)}
 
     def ids(self, symbols: Iterable[Symbol | SymbolKey]) -> set[int]:
         """Ids of the groups of overloads that symbols belong to."""
@@ -147,9 +150,7 @@ class Resolver:
         """Lines of passages, by id."""
         if not ids:
             return {}
-        # Numbers in the query text let DuckDB skip blocks.
-        wanted = ", ".join(str(int(id_)) for id_ in ids)
-        rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({wanted})")  # noqa: S608 - numbers
+        rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({_listed(ids)})")  # noqa: S608 - numbers
         return {id_: text.split("\n") for id_, text in rows}
 
     def _read_lines(self, sites: Sequence[tuple[str, int]], read: Read) -> dict[tuple[str, int], str]:
@@ -167,8 +168,9 @@ class Resolver:
             }
         return found
 
-    def _choose(self, ids: set[int]) -> None:
-        self._db.execute("CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::BIGINT[]) AS id", [sorted(ids)])
+    def _of(self, name: str, ids: Iterable[int]) -> list[tuple[Any, ...]]:
+        """Rows of a script about some symbols."""
+        return self._db.rows(script(name).replace("{ids}", _listed(ids)))
 
     def _resolve(self, wanted: str) -> None:
         sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
@@ -176,25 +178,18 @@ class Resolver:
         self._tables.propagate()
         self._db.run(script("edges"))
 
-    def _sees_whole(self) -> bool:
-        """Whether all is resolved in this request's view: one that began before does not see it."""
-        if not self._whole:
-            return False
-        try:
-            self._db.cursor.execute(self._db.sql("FROM graph.all_edges LIMIT 0"))
-        except duckdb.CatalogException:
-            return False
-        return True
-
-    def _choose_sites(self, direction: str, kinds: Sequence[str], *, whole: bool) -> None:
-        sites, edges = _tables(whole=whole)
-        sql = script(direction).replace("{sites}", sites).replace("{edges}", edges)
-        self._db.run(sql.replace("{kinds}", _quoted(kinds)))
+    def _resolved(self, wanted: str) -> CallSites:
+        """Resolve some references, and take them into memory."""
+        self._resolve(wanted)
+        sites = CallSites(self._db)
+        for table in ("site", "edge", "done", "seed"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        return sites
 
 
-def _tables(*, whole: bool) -> tuple[str, str]:
-    """Names of the tables of sites and edges."""
-    return ("graph.all_sites", "graph.all_edges") if whole else ("site", "edge")
+def _listed(ids: Iterable[int]) -> str:
+    """Numbers as SQL: in the text of a query they let DuckDB skip blocks."""
+    return ", ".join(str(int(one)) for one in sorted(ids))
 
 
 def _quoted(values: Iterable[str]) -> str:

@@ -69,22 +69,14 @@ def now_available(db: Database, repository: Repository) -> list[tuple[str, int, 
     return [row for row in found if here[row[2]]]
 
 
-def any_now_available(db: Database, repository: Repository) -> bool:
-    """True when some of the mainline's are readable now; of very many, only the first are checked."""
-    found = db.rows(
-        "SELECT oid FROM blob WHERE language = ? AND id IN (SELECT blob FROM file_span) ORDER BY id LIMIT ?",
-        [LANGUAGE, _PROBED],
-    )
-    return any(content(repository, oid) is not None for (oid,) in found)
+def any_now_available(db: Database, repository: Repository, side: int | None = None) -> bool:
+    """True when some are readable now; of very many, only the first are checked.
 
-
-def any_back(db: Database, repository: Repository, side: int) -> bool:
-    """True when missing content of a commit off the mainline is readable now."""
-    found = db.rows(
-        "SELECT b.oid FROM blob b WHERE b.language = ? AND b.id IN (SELECT blob FROM side_file WHERE side = ?) "
-        "ORDER BY b.id LIMIT ?",
-        [LANGUAGE, side, _PROBED],
-    )
+    `side`: of a commit off the mainline, by its number; None: of the mainline.
+    """
+    users = "SELECT blob FROM file_span" if side is None else f"SELECT blob FROM side_file WHERE side = {side:d}"  # noqa: S608 - a number
+    sql = f"SELECT oid FROM blob WHERE language = ? AND id IN ({users}) ORDER BY id LIMIT ?"  # noqa: S608 - likewise
+    found = db.rows(sql, [LANGUAGE, _PROBED])
     return any(content(repository, oid) is not None for (oid,) in found)
 
 

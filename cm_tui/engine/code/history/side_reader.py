@@ -50,7 +50,7 @@ class SideReader:
     def stored(self, sha: str) -> str | None:
         """Return a commit's files as a relation of (path, blob), for a FROM clause; None: it has to be read."""
         side = side_commits.find(self._db, sha, self._rules)
-        if side is None or missing_blobs.any_back(self._db, self._repository, side.number):
+        if side is None or missing_blobs.any_now_available(self._db, self._repository, side.number):
             return None
         self._used.pop(side.number, None)
         self._used[side.number] = None

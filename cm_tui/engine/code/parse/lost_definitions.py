@@ -17,35 +17,6 @@ from cm_tui.engine.code.scan.languages import Language
 
 _SHOWN = 5
 """Definitions to name in a message; further ones are counted."""
-_WORDS = r"(?:[a-z]+(?:\([\w ]+\))?\s+)*"
-_OPENINGS = {
-    "python": r"(?:async\s+)?(?P<what>def|class)\s+(?P<name>\w+)\s*[(:\[]",
-    "javascript": r"(?:export\s+)?(?:default\s+)?(?:async\s+)?(?P<what>function|class)\s*\*?\s+(?P<name>[\w$]+)\s*[({<]?",
-    "typescript": r"(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const\s+(?=enum))?"
-    r"(?P<what>function|class|interface|enum)\s*\*?\s+(?P<name>[\w$]+)\s*(?:[({<]|extends\b|implements\b|$)",
-    "go": r"(?P<what>func|type)\s+(?:\([^)]*\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\]\s*)?(?:\(|struct\b|interface\b)",
-    "rust": r"(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+\"C\")\s+)*(?P<what>fn|struct|enum|trait|union|mod)\s+"
-    r"(?P<name>[A-Za-z_]\w*)\s*[<({;:]",
-    "java": r"(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*"
-    r"(?P<what>class|interface|enum|record|@interface)\s+(?P<name>\w+)\s*(?:[<({]|extends\b|implements\b|permits\b|$)",
-    "csharp": rf"{_WORDS}(?P<what>class|interface|enum|struct|record|namespace)\s+(?:\w+\.)*(?P<name>[A-Z]\w*)\s*(?:[<({{:]|where\b|$)",
-    "ruby": r"(?P<what>def|class|module)\s+(?:self\.)?(?:\w+::)*(?P<name>\w+[?!=]?)",
-    "php": r"(?:(?:abstract|final|public|protected|private|static|readonly)\s+)*(?P<what>function|class|interface|trait|enum)\s+&?"
-    r"(?P<name>\w+)\s*(?:[({:]|extends\b|implements\b|$)",
-    "kotlin": rf"(?:@\w+(?:\([^()]*\))?\s+)*{_WORDS}(?P<what>class|interface|object|fun)\s+(?:<[^<>]*>\s*)?(?:\w+(?:<[^<>]*>)?\??\.)*"
-    r"(?P<name>\w+)\s*(?:[<({:]|$)",
-    "swift": rf"(?:@\w+(?:\([^()]*\))?\s+)*{_WORDS}(?P<what>class|struct|enum|protocol|actor|extension|func)\s+"
-    r"(?P<name>(?!func\b|var\b|let\b)\w+)\s*[<({:]",
-    "scala": rf"{_WORDS}(?P<what>def|class|trait|object|enum)\s+(?P<name>\w+)\s*(?:[\[({{:=]|extends\b|$)",
-    "lua": r"(?:local\s+)?(?P<what>function)\s+(?:\w+[.:])*(?P<name>\w+)\s*\(",
-    "elixir": r"(?P<what>defp?|defmacrop?|defmodule|defprotocol)\s+(?:\w+\.)*(?P<name>\w+[?!]?)(?:\(|\s+do\b|,\s*do:|\s*$)",
-    "dart": rf"{_WORDS}(?P<what>class|mixin|enum)\s+(?P<name>[A-Z_]\w*)\s*(?:[<{{]|extends\b|implements\b|with\b|on\b)",
-    "zig": r"(?:(?:pub|export|inline|noinline)\s+|extern\s+(?:\"\w+\"\s+)?)*(?P<what>fn)\s+(?P<name>\w+)\s*\(",
-    "haskell": r"(?P<what>data|newtype|class)\s+(?:[^=\n]*=>\s*)?(?P<name>[A-Z]\w*)",
-    "fsharp": r"(?P<what>type|module)\s+(?:private\s+|internal\s+|rec\s+)*(?:\w+\.)*(?P<name>[A-Z]\w*)",
-}
-"""First line of a definition by its first word, after white space, by language."""
-_SAME = {"tsx": "typescript", "razor": "csharp"}
 _NO_CODE = re.compile(r"string|comment|heredoc|template|quasi|char|regex|raw|text|doc|sigil|interpret")
 _MOST_LINES = 20_000
 """Lines of a file that are looked at."""
@@ -78,16 +49,15 @@ def in_words(lost: Sequence[Lost]) -> str:
 
 
 @cache
-def _opening(name: str) -> re.Pattern[str] | None:
-    pattern = _OPENINGS.get(_SAME.get(name, name))
-    return None if pattern is None else re.compile(r"\s*" + pattern)
+def _opening(pattern: str) -> re.Pattern[str]:
+    return re.compile(r"\s*" + pattern)
 
 
 def openings_by_lines(language: Language, lines: Sequence[str], tree: Tree) -> Iterator[Lost]:
     """Yield the lines of a file with errors that begin a definition by their first word."""
-    opening = _opening(language.name) if tree.root_node.has_error else None
-    if opening is None:
+    if not (language.opening and tree.root_node.has_error):
         return
+    opening = _opening(language.opening)
     offset = 0
     for row, line in enumerate(lines[:_MOST_LINES]):
         match = opening.match(line[:400])

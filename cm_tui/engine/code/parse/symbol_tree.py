@@ -143,52 +143,6 @@ VALUES = frozenset({"variable", "constant", "field"})
 _OPERATOR = re.compile(r"\boperator\s*(\(\s*\)|\[\s*\]|\"\"\s*\w+|[^\w\s(\[:]+|[^(]+)")
 _CALLED = re.compile(r"(?P<outer>\w+)\s*\(\s*(?:(?P<inner>[A-Za-z_]\w*)\s*\)|[^()]*\))")
 """`EXPORTED(name)`, `type(name)`: macros that generate or wrap a name."""
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "else",
-        "while",
-        "for",
-        "do",
-        "switch",
-        "case",
-        "default",
-        "return",
-        "sizeof",
-        "goto",
-        "break",
-        "continue",
-        "new",
-        "delete",
-        "throw",
-        "catch",
-        "try",
-        "typedef",
-        "struct",
-        "class",
-        "union",
-        "enum",
-        "namespace",
-        "template",
-        "using",
-        "static",
-        "const",
-        "extern",
-        "inline",
-        "void",
-        "operator",
-        "alignas",
-        "decltype",
-        "static_assert",
-        "public",
-        "private",
-        "protected",
-        "defined",
-        "__attribute__",
-        "__declspec",
-    ]
-)
-"""Words that are never names, even in an error of the grammar."""
 _CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]*")
 
 
@@ -258,7 +212,7 @@ class _Builder:
 
     def _define(self, raw: RawSymbol, top: _Frame) -> None:
         name, prefix = _name_and_prefix(raw, top.prefix, self._language)
-        if self._language.macros and (name in _KEYWORDS or self._is_statement(raw, name, top)):
+        if self._language.macros and (name in self._language.no_names or self._is_statement(raw, name, top)):
             return
         kind = self._kind(raw, name, top, prefix)
         qualname = f"{prefix}.{name}" if prefix else name

@@ -1,14 +1,18 @@
-"""Supported languages, and facts about them that a query file cannot express."""
+"""Supported languages, and facts about them that a query file cannot express, from `languages.toml`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any, TypeVar, cast
 
 from cm_tui.engine.platform.git.encodings import wide_text
+
+Facts = TypeVar("Facts")
 
 EXTRACTOR_VERSION = "9"
 """Increased whenever the same bytes would give other rows: because of this table, a query or the extractor."""
@@ -43,12 +47,16 @@ class Language:
     """Annotations are a part of the definition's node; a signature leaves them out."""
     clauses: bool = False
     """Definitions of one function that follow one another are its clauses."""
+    opening: str = ""
+    """First line of a definition by its first word, after white space."""
     recovery: str = ""
     """First line of a function, for functions that the grammar loses in an error."""
     recover_always: bool = False
     """Functions are lost without an error too: inside macros that are only tokens to the grammar."""
     macros: bool = False
     """A preprocessor expands macros before the grammar counts; unexpanded, they make declarations look like calls."""
+    no_names: frozenset[str] = frozenset()
+    """Words that are never names, even in an error of the grammar."""
     transparent: frozenset[str] = frozenset()
     """Generic types that are replaced by their first argument."""
     builtin: frozenset[str] = frozenset()
@@ -62,188 +70,26 @@ class Language:
         return bool(self.grammar)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+@cache
+def _facts() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads((resources.files(__package__) / "languages.toml").read_text(encoding="utf-8"))
 
 
-_JS: dict[str, Any] = {
-    "annotations_inside": True,
-    "parameters": {
-        "optional_parameter": "optional", "assignment_pattern": "optional", "rest_pattern": "variadic",
-    },
-    "constructors": _words("constructor"),
-    "transparent": _words("Promise Readonly Partial Required NonNullable Awaited"),
-    "builtin": _words(
-        "string number boolean any void null undefined never unknown object symbol bigint this true false Array Record "
-        "ReadonlyArray Set Map Date RegExp Function Object String Number Boolean Error const"
-    ),
-}  # fmt: skip
-_C_TYPES = _words(
-    "void int char short long float double signed unsigned bool _Bool size_t ssize_t auto wchar_t int8_t int16_t int32_t "
-    "int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t FILE va_list off_t"
-)
-_C_PARAMETERS = {"variadic_parameter": "variadic", "optional_parameter_declaration": "optional",
-                 "variadic_parameter_declaration": "variadic", "...": "variadic"}  # fmt: skip
+def read_facts(section: str, kind: type[Facts]) -> tuple[Facts, ...]:
+    """Return the records of a section of `languages.toml`, in its order; lists of words are texts there."""
+    entries = _facts()[section]
+    makers = {field.name: _MAKERS.get(str(field.type).partition("[")[0]) for field in fields(cast("Any", kind))}
+    found = []
+    for name, own in entries.items():
+        values = {**entries.get(own.get("like", ""), {}), **own, "like": None}
+        del values["like"]
+        made = {key: maker(value.split()) if (maker := makers[key]) else value for key, value in values.items()}
+        found.append(kind(name, **made))
+    return tuple(found)
 
-_CSHARP: dict[str, Any] = {
-    "grammar": "csharp", "queries": ("csharp",),
-    # `params T[] rest` is no node of its own: its type and name are in the list.
-    "parameters": {"=": "optional", "equals_value_clause": "optional", ">array_type": "variadic", ">identifier": "skip"},
-    "self_names": _words("this"), "constructor_is_class_name": True, "annotations_inside": True,
-    "transparent": _words("Task ValueTask Nullable Lazy"),
-    "builtin": _words(
-        "void int long short byte char float double decimal bool string object var dynamic uint ulong ushort sbyte nint nuint "
-        "String Object Int32 Int64 Boolean"
-    ),
-}  # fmt: skip
 
-_ALL = (
-    Language(
-        "python", (".py", ".pyi", ".pyw", ".pyx"), ("SConstruct", "SConscript", "wscript"), ("python", "pypy"),
-        grammar="python", queries=("python",),
-        parameters={
-            "default_parameter": "optional", "typed_default_parameter": "optional", "list_splat_pattern": "variadic",
-            "dictionary_splat_pattern": "variadic", "keyword_separator": "skip", "positional_separator": "skip",
-        },
-        optional_fields=(),
-        self_names=_words("self cls mcs mcls metacls"), constructors=_words("__init__"),
-        transparent=_words("Optional Union Annotated ClassVar Final Type type Required NotRequired ReadOnly InitVar"),
-        builtin=_words("str int float bool bytes bytearray complex object None list dict set frozenset tuple type Any "
-                       "True False Ellipsis Optional Union Literal"),
-    ),
-    Language("typescript", (".ts", ".mts", ".cts"), (), ("deno", "ts-node", "tsx", "bun"),
-             grammar="typescript", queries=("ecma", "typescript"), **_JS),
-    Language("tsx", (".tsx",), grammar="tsx", queries=("ecma", "typescript", "jsx"), **_JS),
-    Language("javascript", (".js", ".jsx", ".mjs", ".cjs", ".es6"), ("Jakefile",), ("node", "nodejs"),
-             grammar="javascript", queries=("ecma", "javascript", "jsx"), **_JS),
-    Language(
-        "go", (".go",), grammar="go", queries=("go",), grouped_parameters=True,
-        parameters={"variadic_parameter_declaration": "variadic"},
-        builtin=_words("string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64 "
-                       "complex64 complex128 bool error any comparable"),
-    ),
-    Language(
-        "rust", (".rs",), grammar="rust", queries=("rust",), recover_always=True,
-        recovery=r'\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+"C")\s+)*fn\s+(?P<name>[A-Za-z_]\w*)\b.*$',
-        parameters={"self_parameter": "skip", "attribute_item": "skip", "variadic_parameter": "variadic"},
-        # Calls are made on the result of `?`, `.await` or `unwrap`.
-        transparent=_words("Box Rc Arc RefCell Cell Mutex RwLock Cow Pin Ref RefMut Option Result"),
-        builtin=_words("i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char str String Vec Option Result "
-                       "self"),
-        known_types=_words("str String Vec"),
-    ),
-    Language(
-        "java", (".java",), annotations_inside=True, grammar="java", queries=("java",),
-        parameters={"spread_parameter": "variadic", "receiver_parameter": "skip"}, constructors=_words("<init>"),
-        builtin=_words("void int long short byte char float double boolean String Object Integer Long Short Byte Character "
-                       "Float Double Boolean var"),
-        known_types=_words("String Object Integer Long Short Byte Character Float Double Boolean"),
-    ),
-    Language("c", (".c", ".h"), grammar="c", queries=("c",), macros=True, parameters=_C_PARAMETERS, builtin=_C_TYPES),
-    Language(
-        "cpp", (".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".cu", ".cuh", ".ino"),
-        grammar="cpp", queries=("c", "cpp"), macros=True, parameters=_C_PARAMETERS, constructor_is_class_name=True,
-        transparent=_words("unique_ptr shared_ptr weak_ptr optional reference_wrapper"), builtin=_C_TYPES,
-    ),
-    Language("csharp", (".cs", ".csx"), **_CSHARP),
-    Language("razor", (".razor", ".cshtml"), **_CSHARP),
-    Language(
-        "ruby", (".rb", ".rake", ".gemspec", ".ru", ".podspec"),
-        ("Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Capfile", "Podfile", "Brewfile", "Fastfile"), ("ruby", "jruby"),
-        grammar="ruby", queries=("ruby",), constructors=_words("initialize"),
-        parameters={"optional_parameter": "optional", "splat_parameter": "variadic", "hash_splat_parameter": "variadic",
-                    "block_parameter": "skip", "keyword_parameter": "optional", "forward_parameter": "variadic"},
-    ),
-    Language(
-        "php", (".php", ".phtml", ".php5", ".inc"), (), ("php",), grammar="php", queries=("php",),
-        parameters={"variadic_parameter": "variadic"}, constructors=_words("__construct"),
-        builtin=_words("string int float bool array mixed void null iterable callable object self static never false true"),
-    ),
-    Language(
-        "kotlin", (".kt", ".kts"), grammar="kotlin", queries=("kotlin",), constructors=_words("constructor"),
-        # A default value and `vararg` are next to their parameter; `*`: all other types.
-        parameters={"parameter": "required", "class_parameter": "inside", "=": "optional",
-                    "parameter_modifiers": "spread", "*": "default"},
-        builtin=_words("Int Long Short Byte Char Float Double Boolean String Any Unit Nothing"),
-    ),
-    Language(
-        "swift", (".swift",), (), ("swift",), grammar="swift", queries=("swift",), constructors=_words("init"),
-        parameters={"=": "optional", "...": "variadic"},
-        builtin=_words("Int Int8 Int16 Int32 Int64 UInt UInt8 Float Double Bool String Character Any AnyObject Void Self"),
-    ),
-    Language(
-        "scala", (".scala", ".sc", ".sbt"), (), ("scala",), grammar="scala", queries=("scala",),
-        constructors=_words("this"), parameters={"repeated_parameter_type": "variadic"},
-        builtin=_words("Int Long Short Byte Char Float Double Boolean String Any AnyRef AnyVal Unit Nothing Null"),
-    ),
-    Language("lua", (".lua", ".rockspec"), (), ("lua", "luajit"), grammar="lua", queries=("lua",),
-             parameters={"identifier": "optional", "vararg_expression": "variadic"}, self_names=_words("self")),
-    Language("bash", (".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild"),
-             (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD", "configure"), ("bash", "sh", "zsh", "dash", "ksh"),
-             grammar="bash", queries=("bash",),
-             recovery=r"\s*(?:function\s+|(?=[\w:.@-]+\s*\(\s*\)))(?P<name>[\w:.@-]+)\s*(?:\(\s*\))?\s*(?:[({].*)?$"),
-    Language("elixir", (".ex", ".exs"), ("mix.lock",), ("elixir",), grammar="elixir", queries=("elixir",),
-             parameters={"\\\\": "optional"}, optional_fields=(), clauses=True),
-    Language(
-        "dart", (".dart",), (), ("dart",), grammar="dart", queries=("dart",),
-        parameters={"optional_formal_parameters": "variadic"}, transparent=_words("Future FutureOr"),
-        builtin=_words("int double num bool String void dynamic Object Null var"),
-    ),
-    Language(
-        "zig", (".zig", ".zon"), grammar="zig", queries=("zig",), self_names=_words("self"),
-        builtin=_words("u8 u16 u32 u64 i8 i16 i32 i64 usize isize f32 f64 bool void anytype type anyerror noreturn"),
-    ),
-    Language("haskell", (".hs", ".lhs", ".hsc"), (), ("runhaskell", "runghc", "stack"), grammar="haskell", queries=("haskell",),
-             clauses=True, builtin=_words("Int Integer Bool Char String Double Float IO Maybe Either")),
-    Language("fsharp", (".fs", ".fsx", ".fsi"), (), ("dotnet",), grammar="fsharp", queries=("fsharp",),
-             constructors=_words("new"),
-             builtin=_words("int string bool float unit obj char byte int64 decimal list option seq array")),
-    Language("markdown", (".md", ".markdown", ".mdx", ".mdown", ".qmd", ".rmd"), grammar="markdown", queries=("markdown",)),
-    Language("vbnet", (".vb", ".vbs", ".bas")),
-    Language("json", (".json", ".jsonc", ".json5", ".jsonl", ".ndjson", ".geojson", ".ipynb"),
-             (".babelrc", ".eslintrc", ".prettierrc")),
-    Language("yaml", (".yaml", ".yml"), (".clang-format",)),
-    Language("toml", (".toml",), ("Pipfile", "poetry.lock", "Cargo.lock", "uv.lock")),
-    Language("ini", (".ini", ".cfg", ".conf", ".properties", ".env", ".editorconfig"),
-             (".editorconfig", ".gitconfig", ".npmrc", ".env")),
-    Language("html", (".html", ".htm", ".xhtml", ".jinja", ".jinja2", ".j2", ".hbs", ".ejs")),
-    Language("xml", (".xml", ".xsd", ".xsl", ".xslt", ".svg", ".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".plist")),
-    Language("css", (".css", ".tcss")),
-    Language("scss", (".scss", ".sass", ".less")),
-    Language("sql", (".sql", ".ddl", ".psql")),
-    Language("graphql", (".graphql", ".gql")),
-    Language("protobuf", (".proto",)),
-    Language("vue", (".vue",)),
-    Language("svelte", (".svelte",)),
-    Language("dockerfile", (".dockerfile",), ("Dockerfile", "Containerfile")),
-    Language("make", (".mk", ".mak"), ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile")),
-    Language("cmake", (".cmake",), ("CMakeLists.txt",)),
-    Language("terraform", (".tf", ".tfvars", ".hcl")),
-    Language("nix", (".nix",)),
-    Language("r", (".r",), (".Rprofile",), ("Rscript",)),
-    Language("julia", (".jl",), (), ("julia",)),
-    Language("perl", (".pl", ".pm", ".t"), (), ("perl",)),
-    Language("objc", (".m", ".mm")),
-    Language("groovy", (".groovy", ".gradle"), ("Jenkinsfile",), ("groovy",)),
-    Language("clojure", (".clj", ".cljs", ".cljc", ".edn"), (), ("bb",)),
-    Language("ocaml", (".ml", ".mli")),
-    Language("erlang", (".erl", ".hrl"), ("rebar.config",), ("escript",)),
-    Language("elm", (".elm",)),
-    Language("nim", (".nim", ".nims")),
-    Language("crystal", (".cr",), (), ("crystal",)),
-    Language("fish", (".fish",), (), ("fish",)),
-    Language("powershell", (".ps1", ".psm1", ".psd1"), (), ("pwsh",)),
-    Language("batch", (".bat", ".cmd")),
-    Language("vim", (".vim",), (".vimrc",)),
-    Language("solidity", (".sol",)),
-    Language("latex", (".tex", ".sty", ".bib")),
-    Language("rst", (".rst",)),
-    Language("asciidoc", (".adoc", ".asciidoc")),
-    Language("org", (".org",)),
-    Language("csv", (".csv", ".tsv")),
-    Language("text", (".txt", ".text", ".log")),
-)  # fmt: skip
-
+_MAKERS: dict[str, Callable[[list[str]], Any]] = {"tuple": tuple, "frozenset": frozenset}
+_ALL = read_facts("language", Language)
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _ALL}
 """By name."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Container
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
@@ -20,78 +22,21 @@ if TYPE_CHECKING:
 RULES_VERSION = "3"
 """Increased when a rule changes: saved verdicts on content are then renewed."""
 
-# Always made by a package manager or a tool, anywhere.
-DEPENDENCIES = frozenset(
-    {
-        "node_modules", "bower_components", "jspm_packages", "site-packages", "__pypackages__", ".venv", "Pods",
-        "Carthage", "elm-stuff", ".bundle", ".pnpm-store", ".yarn",
-    }
-)  # fmt: skip
-CACHES = frozenset(
-    {
-        "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox", ".eggs", ".hypothesis", ".gradle",
-        ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".terraform", ".dart_tool", ".nyc_output",
-        ".ipynb_checkpoints", "DerivedData", ".stack-work", "dist-newstyle", "zig-cache", ".zig-cache", "zig-out",
-        ".elixir_ls", ".bloop", ".metals", ".direnv", ".svn", ".hg", ".jj",
-    }
-)  # fmt: skip
+_NAMES: dict[str, Any] = tomllib.loads((resources.files(__package__) / "skip_rules.toml").read_text(encoding="utf-8"))
 
-# Names that projects also use for source: an output only if git tracks nothing below it.
-UNTRACKED_OUTPUTS = frozenset(
-    {"dist", "build", "target", "out", "_build", "coverage", "htmlcov", "venv", "env", ".cache"}
+
+def _set(name: str) -> frozenset[str]:
+    return frozenset(_NAMES[name].split())
+
+
+DEPENDENCIES, CACHES, UNTRACKED_OUTPUTS, LOCK_FILES = map(
+    _set, ("dependencies", "caches", "untracked_outputs", "lock_files")
 )
-
-# The same in a folder without git, and for very common names: only next to a file that makes such outputs.
-OUTPUT_MAKERS: dict[str, tuple[str, ...]] = {
-    "target": ("Cargo.toml", "pom.xml", "build.sbt"),
-    "build": ("build.gradle", "build.gradle.kts", "pubspec.yaml"),
-    "_build": ("mix.exs", "dune-project", "conf.py"),
-    "bin": ("*.csproj", "*.fsproj", "*.vbproj"),
-    "obj": ("*.csproj", "*.fsproj", "*.vbproj"),
-    "deps": ("mix.exs",),
-}
-# Files within a folder that identify it.
-OUTPUT_MARKERS: dict[str, str] = {
-    "CACHEDIR.TAG": "cache",
-    "pyvenv.cfg": "dependency folder",
-    "CMakeCache.txt": "build output",
-}
-VENDOR_MARKERS = ("modules.txt", "autoload.php", "bundle")
-"""Files that Go, PHP and Ruby leave in a `vendor` folder that they fill."""
-
-LOCK_FILES = frozenset(
-    {
-        "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-        "deno.lock", "cargo.lock", "poetry.lock", "pipfile.lock", "uv.lock", "pdm.lock", "conda-lock.yml",
-        "pixi.lock", "composer.lock", "gemfile.lock", "go.sum", "go.work.sum", "mix.lock", "rebar.lock",
-        "pubspec.lock", "podfile.lock", "cartfile.resolved", "package.resolved", "packages.lock.json", "paket.lock",
-        "project.assets.json", "gradle.lockfile", "buildscript-gradle.lockfile", "flake.lock", "stack.yaml.lock",
-        "cabal.project.freeze", "conan.lock", ".terraform.lock.hcl", "chart.lock", ".pnp.cjs", ".pnp.loader.mjs",
-    }
-)  # fmt: skip
-
-# Not here, as the bytes decide: `doc` is a word processor's file or plain notes, `mo` a catalogue or Modelica.
-_BINARY = frozenset(
-    {
-        "7z", "a", "aab", "aar", "ai", "apk", "avi", "avif", "bin", "bmp", "br", "bz2", "cab", "class", "cur", "dat",
-        "db", "deb", "dll", "dmg", "docx", "dylib", "ear", "egg", "eot", "eps", "exe", "fla", "flac", "flv",
-        "gif", "gz", "h5", "hdf5", "icns", "ico", "idx", "img", "iso", "jar", "jp2", "jpeg", "jpg", "jxl", "lib",
-        "lz4", "lzma", "m4a", "m4v", "mdb", "mid", "mkv", "mobi", "mov", "mp3", "mp4", "mpeg", "mpg", "msi",
-        "nib", "npy", "npz", "o", "odp", "ods", "odt", "ogg", "ogv", "onnx", "opus", "otf", "pack", "parquet", "pb",
-        "pdf", "png", "ppt", "pptx", "psd", "pt", "pth", "pyc", "pyd", "pyo", "rar", "rdb", "rlib", "rmeta", "rpm",
-        "safetensors", "snk", "so", "sqlite", "sqlite3", "svgz", "swf", "tar", "tflite", "tga", "tgz", "tif", "tiff",
-        "ttf", "wasm", "wav", "webm", "webp", "whl", "wma", "wmv", "woff", "woff2", "xcf", "xls", "xlsx", "xz", "zip",
-        "zst",
-    }
-)  # fmt: skip
-_DATA_AT: dict[str, int] = {
-    # Suffix to the size in bytes from which it is data rather than written by a person.
-    "csv": 16_000, "tsv": 16_000, "json": 100_000, "jsonl": 16_000, "ndjson": 16_000, "geojson": 0, "topojson": 0,
-    "xml": 200_000, "yaml": 200_000, "yml": 200_000, "html": 200_000, "htm": 200_000, "sql": 200_000, "txt": 200_000,
-    "doc": 200_000, "svg": 0, "log": 0, "ipynb": 200_000, "har": 0, "dump": 0, "plist": 100_000, "snap": 100_000, "ambr": 100_000,
-    "obj": 0, "stl": 0, "ply": 0, "fasta": 0, "dic": 0, "aff": 0,
-}  # fmt: skip
-_TRANSLATIONS = frozenset({"po", "pot", "xlf", "xliff", "arb"})
+VENDOR_MARKERS = tuple(_NAMES["vendor_markers"].split())
+OUTPUT_MAKERS = {name: tuple(makers.split()) for name, makers in _NAMES["output_makers"].items()}
+OUTPUT_MARKERS: dict[str, str] = _NAMES["output_markers"]
+_BINARY, _TRANSLATIONS, _MINIFIABLE = map(_set, ("binary", "translations", "minifiable"))
+_DATA_AT = {suffix: int(size) for size, suffixes in _NAMES["data_at"].items() for suffix in suffixes.split()}
 _MINIFIED = re.compile(r"[.-]min\.(?:js|cjs|mjs|css|html|svg)$", re.IGNORECASE)
 _SOURCE_MAP = re.compile(r"\.(?:[cm]?[jt]sx?|css|scss)\.map$", re.IGNORECASE)
 _BY_PATTERN = ((_SOURCE_MAP, "source map"), (_MINIFIED, "minified"))
@@ -107,7 +52,6 @@ NOT_HERE = "content is not in this clone"
 """Reason for a file whose content is elsewhere, or was not fetched."""
 _RICH_TEXT = b"{\\rtf"
 """Beginning of a word processor's ASCII file, which is not readable as text."""
-_MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
 
 
 def suffix_of(path: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +129,7 @@ def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
         said = {*before.claims, *([claims] if claims != identity else [])} - {""}
         _note(known, found[0] if found else "", owner, replace(before, mark=memory.mark, claims=tuple(sorted(said))))
 
-    before = _read()
-    after = json.loads(json.dumps(before))
-    claimed(after)
-    if after != before:
-        _change(claimed)
+    _change(claimed)
 
 
 def link(identity: str, name: str, root: Path) -> None:
@@ -267,13 +263,7 @@ def _replaced(known: dict[str, Any], memory: Memory, root: Path) -> Memory:
 def _note(known: dict[str, Any], before: str, owner: str, memory: Memory) -> None:
     checkouts = known.setdefault(_CHECKOUTS, {})
     checkouts.pop(before, None)
-    checkouts[owner] = {
-        "identity": memory.identity,
-        "name": memory.name,
-        "mark": memory.mark,
-        "claims": list(memory.claims),
-        "replaced": list(memory.replaced),
-    }
+    checkouts[owner] = asdict(memory)
 
 
 def _checkouts(known: dict[str, Any]) -> dict[str, Memory]:
@@ -294,7 +284,7 @@ def _plain(mark: Any) -> Any:
 
 
 def _texts(found: Any) -> Iterator[str]:
-    yield from (one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+    yield from (one for one in found if isinstance(one, str)) if isinstance(found, (list, tuple)) else ()
 
 
 def _projects_of(known: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
@@ -339,6 +329,11 @@ def _read() -> dict[str, Any]:
 
 
 def _change(change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the file; one that stays as it is needs no lock, and may be read-only."""
+    before, after = _read(), _read()
+    change(after)
+    if json.dumps(after) == json.dumps(before):
+        return
     file = paths.links_file()
     with holding(file.with_suffix(".lock")):
         known = _read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,12 +56,17 @@ def folders_at(own: Path) -> GitFolders:
 
 def head_of(folders: GitFolders) -> HeadFile:
     """Return the state of HEAD."""
-    text = first = reference_text(folders, "HEAD")
+    texts = list(head_chain(folders))
+    return HeadFile(texts[0], texts[-1] if _SHA.match(texts[-1]) else None)
+
+
+def head_chain(folders: GitFolders) -> Iterator[str]:
+    """Yield the content of HEAD and of the references that it leads to: `ref: ` and another reference, or a commit."""
+    yield (text := reference_text(folders, "HEAD"))
     for _ in range(DEEP):
         if not text.startswith("ref:"):
-            break
-        text = reference_text(folders, text.removeprefix("ref:").strip())
-    return HeadFile(first, text if _SHA.match(text) else None)
+            return
+        yield (text := reference_text(folders, text.removeprefix("ref:").strip()))
 
 
 def reference_text(folders: GitFolders, name: str) -> str:

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from cm_tui.engine.platform.git.git_dir import DEEP, GitFolders, alternates, git_folders, reference_text
+from cm_tui.engine.platform.git.git_dir import GitFolders, alternates, git_folders, head_chain
 from cm_tui.engine.platform.git.verified_dir import verified_git_dir
 
 Reach = Literal["given", "foreign git", "outside"]
@@ -61,13 +61,9 @@ def _says_what_is_there(folders: GitFolders) -> Iterator[Path]:
     yield from folders
     yield from (folders.own / "HEAD", folders.own / "index", folders.common / "packed-refs", folders.common / "refs")
     yield from _links_below(folders.common / "refs")
-    name = reference_text(folders, "HEAD")
-    for _ in range(DEEP):
-        if not name.startswith("ref:"):
-            return
-        name = name.removeprefix("ref:").strip()
-        yield from (folder / name for folder in folders)
-        name = reference_text(folders, name)
+    for text in head_chain(folders):
+        if text.startswith("ref:"):
+            yield from (folder / text.removeprefix("ref:").strip() for folder in folders)
 
 
 def _holds_what_is_there(objects: Path) -> Iterator[Path]:

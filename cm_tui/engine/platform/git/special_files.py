@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cm_tui.engine.platform.git.config_text import CONFIG_BYTES, settings_in
-from cm_tui.engine.platform.git.git_dir import DEEP, alternates, folders_at, git_folders, reference_text
+from cm_tui.engine.platform.git.git_dir import alternates, folders_at, git_folders, head_chain
 from cm_tui.errors import RefusedError
 from cm_tui.files import read_regular
 
@@ -114,13 +114,9 @@ def _refuse_in_repository(own: Path, common: Path) -> None:
     objects = common / "objects"
     for one in (objects, *alternates(objects)):
         _refuse(*(one / name for name in _OBJECTS), *_files_in(one / "pack"), *_files_in(one / "info/commit-graphs"))
-    name = reference_text(folders_at(own), "HEAD")
-    for _ in range(DEEP):
-        if not name.startswith("ref:"):
-            break
-        name = name.removeprefix("ref:").strip().replace("\0", "")
+    for text in head_chain(folders_at(own)):
+        name = text.removeprefix("ref:").strip().replace("\0", "")
         _refuse(own / name, common / name)
-        name = reference_text(folders_at(own), name)
     _refuse_in_settings([common / "config", own / "config.worktree"])
 
 

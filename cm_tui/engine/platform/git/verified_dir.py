@@ -8,13 +8,10 @@ read, and nothing is imported or started: a hook has milliseconds.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
-from cm_tui.engine.platform.git.config_text import CONFIG_BYTES, settings_in
-from cm_tui.files import read_regular
-
-_POINTER_BYTES = 8_192
+from cm_tui.engine.platform.git.config_text import settings_in
+from cm_tui.engine.platform.git.git_dir import git_folders, small_text
 
 # Plain strings and os.path: a hook's time is counted in milliseconds.
 _join, _real = os.path.join, os.path.realpath
@@ -27,69 +24,32 @@ def verified_git_dir(root: Path) -> Path | None:
     checkout in `core.worktree`. `root`: the top folder of the checkout. Returns None: no `.git`, not valid for git, or
     the repository has no reference to this checkout.
     """
-    dot = _join(root, ".git")
-    try:
-        mode = os.lstat(dot).st_mode
-    except (OSError, ValueError):
+    found = git_folders(root)
+    if found is None:
         return None
-    if stat.S_ISDIR(mode):
+    own, common = _real(found.own), _real(found.common)
+    dot, has_common = _join(root, ".git"), os.path.lexists(_join(own, "commondir"))
+    if os.path.isdir(dot) and not os.path.islink(dot):  # noqa: PTH112, PTH114
         # Git never leaves a `commondir` here: one would make any repository's branches and settings this folder's own.
-        own = _real(dot)
-        is_own = _is_git_dir(own) and not os.path.lexists(_join(own, "commondir"))
-        return Path(own) if is_own else None
-    pointed = _pointed_at(dot)
-    if pointed is None:
-        return None
-    common = _text(_join(pointed, "commondir"), _POINTER_BYTES)
-    if common is not None:
-        return _of_worktree(root, pointed, _real(_join(pointed, common.strip())))
-    is_named = _is_git_dir(pointed) and _names_checkout(pointed, root)
-    return Path(pointed) if is_named else None
+        is_own = not has_common
+    elif has_common:
+        # A folder elsewhere could claim any worktree: the repository must list this one.
+        back, name = os.path.split(_join(own, (small_text(Path(own, "gitdir")) or "").strip()))
+        is_own = os.path.dirname(own) == _join(common, "worktrees") and name == ".git" and _is_same(back, root)  # noqa: PTH120
+    else:
+        named = _core_worktree(own)
+        is_own = bool(named) and _is_same(_join(own, named), root)
+    return Path(common) if is_own and _is_git_dir(common) else None
 
 
-def _pointed_at(dot: str) -> str | None:
-    """The folder that a file or a link `.git` leads to."""
-    if os.path.isdir(dot):  # noqa: PTH112
-        return _real(dot)
-    text = _text(dot, _POINTER_BYTES)
-    if text is None or not text.startswith("gitdir:"):
-        return None
-    target = _plain(text.removeprefix("gitdir:"))
-    return _real(_join(os.path.dirname(dot), target)) if target else None  # noqa: PTH120
-
-
-def _of_worktree(root: Path, own: str, common: str) -> Path | None:
-    """The common folder, if it lists this worktree: a folder elsewhere could claim any."""
-    if os.path.dirname(own) != _join(common, "worktrees") or not _is_git_dir(common):  # noqa: PTH120
-        return None
-    back = _plain(_text(_join(own, "gitdir"), _POINTER_BYTES) or "")
-    if back is None:
-        return None
-    folder, name = os.path.split(_join(own, back))
-    return Path(common) if name == ".git" and _is_same(folder, root) else None
-
-
-def _names_checkout(own: str, root: Path) -> bool:
-    named: str | None = None
+def _core_worktree(own: str) -> str:
+    """Return the last `core.worktree` of a repository's settings; empty: not set."""
+    named = ""
     for name in ("config", "config.worktree"):
-        text = _text(_join(own, name), CONFIG_BYTES)
-        named = (_core_worktree(text) if text is not None else None) or named
-    return named is not None and _is_same(_join(own, named), root)
-
-
-def _core_worktree(text: str) -> str | None:
-    """The last `core.worktree` of a settings file of git."""
-    found = None
-    for section, key, value in settings_in(text):
-        if (section, key) == ("core", "worktree"):
-            found = _plain(value)
-    return found
-
-
-def _plain(text: str) -> str | None:
-    """The path in a pointer file; None: invalid."""
-    text = text.strip("\r\n \t")
-    return text if text and "\0" not in text and "\n" not in text else None
+        for section, key, value in settings_in(small_text(Path(own, name)) or ""):
+            if (section, key) == ("core", "worktree"):
+                named = value
+    return named
 
 
 def _is_git_dir(folder: str) -> bool:
@@ -105,9 +65,3 @@ def _is_same(folder: str, root: Path) -> bool:
         return os.path.samefile(folder, root)  # noqa: PTH121
     except (OSError, ValueError):
         return False
-
-
-def _text(file: str, limit: int) -> str | None:
-    """Content of an ordinary file; None: missing, or too long."""
-    data = read_regular(file, limit)
-    return os.fsdecode(data) if data is not None else None

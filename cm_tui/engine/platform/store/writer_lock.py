@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError
@@ -88,13 +88,8 @@ class WriterLock:
             self._questions += 1
             self._changed.wait_for(lambda: not self._taken)
             self._taken = True
-        try:
+        with self._held(questions=1):
             yield
-        finally:
-            with self._changed:
-                self._questions -= 1
-                self._taken = False
-                self._changed.notify_all()
 
     @contextmanager
     def batch(self, cancel: Cancel, *, of_run: bool = False) -> Iterator[None]:
@@ -108,12 +103,8 @@ class WriterLock:
                 cancel.check()
                 self._changed.wait(0.2)
             self._taken = True
-        try:
+        with self._held():
             yield
-        finally:
-            with self._changed:
-                self._taken = False
-                self._changed.notify_all()
 
     @contextmanager
     def batch_if_free(self) -> Iterator[bool]:
@@ -121,13 +112,19 @@ class WriterLock:
         with self._changed:
             held = not (self._taken or self._runs)
             self._taken = self._taken or held
-        try:
+        with self._held() if held else nullcontext():
             yield held
+
+    @contextmanager
+    def _held(self, questions: int = 0) -> Iterator[None]:
+        """Release the lock after a block. `questions`: how many requests it was for."""
+        try:
+            yield
         finally:
-            if held:
-                with self._changed:
-                    self._taken = False
-                    self._changed.notify_all()
+            with self._changed:
+                self._questions -= questions
+                self._taken = False
+                self._changed.notify_all()
 
     @contextmanager
     def question_within(self, seconds: float) -> Iterator[bool]:

@@ -12,11 +12,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
-from cm_tui.engine.search.embed.dialects import GeminiDialect, OpenAIDialect, VoyageDialect
+from cm_tui.engine.search.embed.dialects import GeminiDialect, VoyageDialect
 from cm_tui.engine.search.embed.provider import Provider
 from cm_tui.engine.search.embed.remote import RemoteProvider
 from cm_tui.errors import ModelError
@@ -39,53 +39,58 @@ class JobReport:
     """The provider's data on it."""
 
 
-class BatchJobs(Protocol):
+class _Jobs:
     """The batch jobs of one endpoint."""
 
     most_texts: int
     """Of one job; many fewer than are allowed, so that an answer fits into memory."""
     most_bytes: int
     """Of all texts of one job."""
+    _place = "/"
+    """Where the endpoint has its data on jobs."""
+
+    def __init__(self, provider: RemoteProvider) -> None:
+        self._provider = provider
+        self._client = provider.client
+
+    def tidy(self, report: JobReport) -> None:
+        """Delete the endpoint's data on a job, if supported."""
+        for file in report.files:
+            self._delete(file)
+
+    def _delete(self, file: str) -> None:
+        with suppress(ModelError):
+            self._client.ask("DELETE", f"{self._place}{file}", attempts=1)
+
+    def _no_job(self) -> ModelError:
+        return self._client.error("answered something else than a batch job", "Set embedding.batch.enabled = false.")
+
+
+def batch_jobs_of(provider: Provider) -> FileJobs | InlineJobs | None:
+    """Return the batch jobs of a provider; None: not configured, or not supported."""
+    if not isinstance(provider, RemoteProvider) or not provider.settings.batch.enabled:
+        return None
+    if isinstance(provider.dialect, GeminiDialect):
+        return InlineJobs(provider, provider.dialect)
+    return FileJobs(provider)
+
+
+class FileJobs(_Jobs):
+    """Jobs from a file with one request per line: OpenAI's batch API, and Voyage's, which differs slightly."""
+
+    most_texts = 10_000
+    most_bytes = 100_000_000  # OpenAI takes files of 200 MB
+    _place = "/files/"
+
+    def __init__(self, provider: RemoteProvider) -> None:
+        super().__init__(provider)
+        self._dialect = provider.dialect
 
     def submit(self, texts: Sequence[str]) -> str:
         """Hand texts over, which are in a form that may be sent; returns the job's id.
 
         Raises ModelError if the endpoint does not take them.
         """
-
-    def report(self, job: str) -> JobReport:
-        """Return the state of a job.
-
-        Raises NotOfferedError if the endpoint does not know it; ModelError: the request failed.
-        """
-
-    def tidy(self, report: JobReport) -> None:
-        """Delete the endpoint's data on a job, if supported."""
-
-
-def batch_jobs_of(provider: Provider) -> BatchJobs | None:
-    """Return the batch jobs of a provider; None: not configured, or not supported."""
-    if not isinstance(provider, RemoteProvider) or not provider.settings.batch.enabled:
-        return None
-    if isinstance(provider.dialect, GeminiDialect):
-        return InlineJobs(provider, provider.dialect)
-    assert isinstance(provider.dialect, OpenAIDialect)
-    return FileJobs(provider, provider.dialect)
-
-
-class FileJobs:
-    """Jobs from a file with one request per line: OpenAI's batch API, and Voyage's, which differs slightly."""
-
-    most_texts = 10_000
-    most_bytes = 100_000_000  # OpenAI takes files of 200 MB
-
-    def __init__(self, provider: RemoteProvider, dialect: OpenAIDialect) -> None:
-        self._provider = provider
-        self._client = provider.client
-        self._dialect = dialect
-
-    def submit(self, texts: Sequence[str]) -> str:
-        """As `BatchJobs.submit`."""
         lines = "\n".join(json.dumps(self._line(number, text)) for number, text in enumerate(texts))
         files = {"file": ("passages.jsonl", f"{lines}\n".encode())}
         file = self._id(self._answer(self._client.ask("POST", "/files", data={"purpose": "batch"}, files=files)))
@@ -96,7 +101,10 @@ class FileJobs:
             raise
 
     def report(self, job: str) -> JobReport:
-        """As `BatchJobs.report`."""
+        """Return the state of a job.
+
+        Raises NotOfferedError if the endpoint does not know it; ModelError: the request failed.
+        """
         found = self._client.get(f"/batches/{job}")
         try:
             status = str(found["status"]).lower()
@@ -116,15 +124,6 @@ class FileJobs:
                 reason = reason or problem
         reason = reason or ("" if status in _DONE else f"the job is {status}")
         return JobReport("done" if status in _DONE else "failed", vectors, reason, files)
-
-    def tidy(self, report: JobReport) -> None:
-        """As `BatchJobs.tidy`."""
-        for file in report.files:
-            self._delete(file)
-
-    def _delete(self, file: str) -> None:
-        with suppress(ModelError):
-            self._client.ask("DELETE", f"/files/{file}", attempts=1)
 
     def _line(self, number: int, text: str) -> dict[str, Any]:
         if isinstance(self._dialect, VoyageDialect):
@@ -164,23 +163,19 @@ class FileJobs:
             raise self._no_job()
         return found
 
-    def _no_job(self) -> ModelError:
-        return self._client.error("answered something else than a batch job", "Set embedding.batch.enabled = false.")
 
-
-class InlineJobs:
+class InlineJobs(_Jobs):
     """Jobs from one list of requests: Gemini's, with an operation to poll."""
 
     most_texts = 2_000
     most_bytes = 15_000_000  # it takes 20 MB
 
     def __init__(self, provider: RemoteProvider, dialect: GeminiDialect) -> None:
-        self._provider = provider
-        self._client = provider.client
+        super().__init__(provider)
         self._dialect = dialect
 
     def submit(self, texts: Sequence[str]) -> str:
-        """As `BatchJobs.submit`."""
+        """As `FileJobs.submit`."""
         endpoint = self._provider.endpoint
         requests = [
             {"request": self._dialect.request(endpoint, text, "document"), "metadata": {"key": str(number)}}
@@ -195,7 +190,7 @@ class InlineJobs:
         return name
 
     def report(self, job: str) -> JobReport:
-        """As `BatchJobs.report`."""
+        """As `FileJobs.report`."""
         found = self._client.get(f"/{job}")
         try:
             described = found.get("metadata") or {}
@@ -218,15 +213,6 @@ class InlineJobs:
         is_done = status in _DONE or (not status and not reason)
         reason = reason or ("" if is_done else f"the job is {status}")
         return JobReport("done" if is_done else "failed", vectors, reason, (job,))
-
-    def tidy(self, report: JobReport) -> None:
-        """As `BatchJobs.tidy`."""
-        for job in report.files:
-            with suppress(ModelError):
-                self._client.ask("DELETE", f"/{job}", attempts=1)
-
-    def _no_job(self) -> ModelError:
-        return self._client.error("answered something else than a batch job", "Set embedding.batch.enabled = false.")
 
 
 def decoded(vector: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from cm_tui.config.endpoints import Endpoint, Kind
 
@@ -11,50 +11,32 @@ Purpose = Literal["document", "query"]
 """Purpose of an embedding; some models embed queries and passages differently."""
 
 
-class Dialect(Protocol):
-    """A provider's API. Responses are untrusted: an invalid one raises `KeyError` or similar."""
+class OpenAIDialect:
+    """OpenAI's embeddings API, which many servers support, and the base of the others.
 
-    most_texts: int
+    Responses are untrusted: an invalid one raises `KeyError` or similar.
+    """
+
+    most_texts = 2048
     """Of one request."""
-    most_characters: int
+    most_characters = 600_000  # 300,000 tokens
     """Of one request, at two characters a token: less than code has."""
-    text_characters: int
+    text_characters = 16_000  # about 5,000 tokens of code; the common limit is 8,191
     """Most characters of one text; the rest is not sent."""
-    suffix: str
+    suffix = ""
     """Part of the fingerprint besides address, model and dimensions."""
 
     def key_headers(self, key: str) -> Mapping[str, str]:
         """Return the headers that carry the key."""
-
-    def path(self, endpoint: Endpoint) -> str:
-        """Return where texts are sent, below the base URL."""
-
-    def body(self, endpoint: Endpoint, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """Return a request for the vectors of texts."""
-
-    def vectors(self, answer: Any) -> list[Any]:
-        """Return the vectors of an answer, in the order of the texts."""
-
-
-class OpenAIDialect:
-    """OpenAI's embeddings API, which many servers support."""
-
-    most_texts = 2048
-    most_characters = 600_000  # 300,000 tokens
-    text_characters = 16_000  # about 5,000 tokens of code; the common limit is 8,191
-    suffix = ""
-
-    def key_headers(self, key: str) -> Mapping[str, str]:
-        """As `Dialect.key_headers`."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def path(self, endpoint: Endpoint) -> str:
-        """As `Dialect.path`."""
+        """Return where texts are sent, below the base URL."""
         _ = endpoint
         return "/embeddings"
 
     def body(self, endpoint: Endpoint, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """As `Dialect.body`; the API has no purposes."""
+        """Return a request for the vectors of texts; OpenAI's API has no purposes."""
         _ = purpose
         body: dict[str, Any] = {"model": endpoint.model, "input": list(texts)}
         if endpoint.dimensions:
@@ -64,7 +46,7 @@ class OpenAIDialect:
         return body
 
     def vectors(self, answer: Any) -> list[Any]:
-        """As `Dialect.vectors`."""
+        """Return the vectors of an answer, in the order of the texts."""
         rows = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
         return [row["embedding"] for row in rows]
 
@@ -77,7 +59,7 @@ class VoyageDialect(OpenAIDialect):
     suffix = "+purpose"
 
     def body(self, endpoint: Endpoint, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """As `Dialect.body`."""
+        """As `OpenAIDialect.body`."""
         return {"input": list(texts), **self.parameters(endpoint, purpose)}
 
     def parameters(self, endpoint: Endpoint, purpose: Purpose) -> dict[str, Any]:
@@ -86,7 +68,7 @@ class VoyageDialect(OpenAIDialect):
         return {"model": endpoint.model, "input_type": purpose, **dimensions}
 
 
-class GeminiDialect:
+class GeminiDialect(OpenAIDialect):
     """Gemini's own API: a batch has one request per text."""
 
     most_texts = 100
@@ -95,11 +77,11 @@ class GeminiDialect:
     suffix = "+purpose"
 
     def key_headers(self, key: str) -> Mapping[str, str]:
-        """As `Dialect.key_headers`; never in the address, which ends up in logs."""
+        """As `OpenAIDialect.key_headers`; never in the address, which ends up in logs."""
         return {"x-goog-api-key": key} if key else {}
 
     def path(self, endpoint: Endpoint) -> str:
-        """As `Dialect.path`."""
+        """As `OpenAIDialect.path`."""
         return f"/{self.model(endpoint)}:batchEmbedContents"
 
     def model(self, endpoint: Endpoint) -> str:
@@ -107,7 +89,7 @@ class GeminiDialect:
         return f"models/{endpoint.model.removeprefix('models/')}"
 
     def body(self, endpoint: Endpoint, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """As `Dialect.body`."""
+        """As `OpenAIDialect.body`."""
         return {"requests": [self.request(endpoint, text, purpose) for text in texts]}
 
     def request(self, endpoint: Endpoint, text: str, purpose: Purpose) -> dict[str, Any]:
@@ -123,8 +105,12 @@ class GeminiDialect:
         return {**request, "content": {"parts": [{"text": text}]}}
 
     def vectors(self, answer: Any) -> list[Any]:
-        """As `Dialect.vectors`."""
+        """As `OpenAIDialect.vectors`."""
         return [row["values"] for row in answer["embeddings"]]
 
 
-DIALECTS: Mapping[Kind, Dialect] = {"openai": OpenAIDialect(), "gemini": GeminiDialect(), "voyage": VoyageDialect()}
+DIALECTS: Mapping[Kind, OpenAIDialect] = {
+    "openai": OpenAIDialect(),
+    "gemini": GeminiDialect(),
+    "voyage": VoyageDialect(),
+}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import resources, util
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cm_tui.engine.platform.store import memory
 from cm_tui.engine.search.embed import verified
 from cm_tui.engine.search.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
@@ -71,7 +70,7 @@ class ProseProvider:
             rows = order[first : first + ROWS]
             vectors[rows] = _means(session, [encodings[row] for row in rows])
         if len(texts) > 1:
-            give_back_memory()
+            memory.give_back()
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Matrix:
@@ -91,7 +90,7 @@ class ProseProvider:
             if self._loaded is None or time.monotonic() - self._used < seconds:
                 return False
             self._loaded = None
-        give_back_memory()
+        memory.give_back()
         return True
 
     def _files(self) -> tuple[tuple[Path, str], ...]:
@@ -104,7 +103,7 @@ class ProseProvider:
                     verified.read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files()
                 )
                 self._loaded = _tokenizer(tokenizer), _session(model)
-                give_back_memory()
+                memory.give_back()
             self._used = time.monotonic()
             return self._loaded
 
@@ -113,12 +112,6 @@ class ProseProvider:
 def shared_provider() -> ProseProvider:
     """Return the one of this process: the model is in memory only once, for any number of projects."""
     return ProseProvider()
-
-
-def give_back_memory() -> None:
-    """Return free memory to the system, if the C library supports it: loading the model leaves 70 MB of it."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _folder() -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.embed.batch_jobs import BatchJobs, JobReport, batch_jobs_of
+from cm_tui.engine.search.embed.batch_jobs import FileJobs, InlineJobs, JobReport, batch_jobs_of
 from cm_tui.engine.search.embed.endpoint_client import NotOfferedError
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider
 from cm_tui.engine.search.embed.remote import RemoteProvider
@@ -31,7 +31,7 @@ class BatchFill:
     """The batch jobs of one model for one project. `folder`: of the file with pending jobs."""
 
     def __init__(
-        self, db: Database, folder: Path, index: VectorIndex, provider: RemoteProvider, jobs: BatchJobs
+        self, db: Database, folder: Path, index: VectorIndex, provider: RemoteProvider, jobs: FileJobs | InlineJobs
     ) -> None:
         self._db = db
         self._folder = folder

@@ -10,7 +10,7 @@ from pathlib import Path
 from cm_tui.counts import count
 from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
-from cm_tui.state_file import read_object
+from cm_tui.state_file import read_record
 
 FILE = "batches.json"
 _LONGEST = 200_000_000
@@ -70,15 +70,7 @@ class BatchState:
 
 def read(folder: Path) -> BatchState:
     """Return what was last noted; nothing where the file cannot be read: those texts are sent again."""
-    kept = read_object(folder / FILE, _LONGEST)
-    try:
-        jobs = tuple(
-            PendingJob(str(job["id"]), str(job["fingerprint"]), float(job["since"]), tuple(map(str, job["names"])))
-            for job in kept["jobs"]
-        )
-        return BatchState(jobs, int(kept["failures"]), float(kept["failed_at"]), str(kept["reason"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return BatchState()
+    return read_record(folder / FILE, BatchState, _LONGEST) or BatchState()
 
 
 def write(folder: Path, state: BatchState) -> None:

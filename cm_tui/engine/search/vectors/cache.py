@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.vectors.codec import Codes, from_blobs, path_words
+from cm_tui.engine.search.vectors.codec import Codes, path_words
 from cm_tui.engine.search.vectors.live import Ids, Keys
 from cm_tui.errors import ModelError
 from cm_tui.model import CODE
@@ -182,6 +182,6 @@ def drop_unused(db: Database) -> None:
     db.execute("DELETE FROM embedding WHERE NOT starts_with(hash, 'path:') AND hash NOT IN (SELECT hash FROM passage)")
 
 
-def to_codes(found: Mapping[str, bytes], hashes: Iterable[str]) -> Codes:
+def to_codes(found: Mapping[str, bytes], hashes: Names) -> Codes:
     """Packed rows of these hashes, all of which exist."""
-    return from_blobs([found[name] for name in hashes])
+    return np.frombuffer(b"".join(found[name] for name in hashes), dtype=np.int8).reshape(len(hashes), -1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +39,6 @@ def unpack(codes: Codes, into: Matrix | None = None) -> Matrix:
     norms[norms == 0] = 1
     rows /= norms[:, None]
     return rows
-
-
-def from_blobs(blobs: Sequence[bytes]) -> Codes:
-    """Packed rows as they are stored in the table; all of one length."""
-    return np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(blobs), -1)
 
 
 def path_words(path: str) -> str:

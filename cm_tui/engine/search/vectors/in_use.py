@@ -10,7 +10,7 @@ from pathlib import Path
 from cm_tui.engine.search.embed.provider import model_name
 from cm_tui.files import write_atomically
 from cm_tui.model.dates import local_minute
-from cm_tui.state_file import read_object
+from cm_tui.state_file import read_record
 
 FILE = "embedding.json"
 
@@ -41,13 +41,7 @@ class InUse:
 
 def read(folder: Path) -> InUse | None:
     """Return what was last noted; None where nothing was, or it cannot be read."""
-    kept = read_object(folder / FILE)
-    try:
-        return InUse(
-            str(kept["fingerprint"]), float(kept["since"]), str(kept.get("instead_of", "")), str(kept.get("reason", ""))
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
+    return read_record(folder / FILE, InUse)
 
 
 def write(folder: Path, in_use: InUse) -> None:
