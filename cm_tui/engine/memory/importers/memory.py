@@ -62,6 +62,10 @@ class Memory:
         """Return whether a turn was imported from any transcript, even if erased since."""
         return origin in self.taken or self.known.was_erased(origin)
 
+    def is_imported(self, origin: str) -> bool:
+        """Return whether a turn is in the journal, or was imported before."""
+        return self.has_taken(origin) or self.known.session_of(origin) is not None
+
     def reach(self, session: str, number: int) -> None:
         """Note that a session has so many turns at least."""
         self.numbers[session] = max(number, self.numbers.get(session, 0))
@@ -109,7 +113,7 @@ class Unanswered:
 
         `origin`: names it where the answer is no part of its name.
         """
-        return any(self._is_taken(one) for one in (origin, self.mark(turn, session)))
+        return any(self._memory.is_imported(one) for one in (origin, self.mark(turn, session)))
 
     def replace(self, turn: Turn, session: str, asked: Sequence[str], origin: str) -> None:
         """Replace turns recorded before the answer, without prompts that were erased there.
@@ -119,7 +123,7 @@ class Unanswered:
         erased = (number for number, one in enumerate(asked, 1) if self._memory.known.was_erased(one))
         del turn.prompts[: max(erased, default=0)]
         queued = (self._origin(key, session) for key in turn.replaces)
-        before = [one for one in (*asked, *queued) if one != origin and self._is_taken(one)]
+        before = [one for one in (*asked, *queued) if one != origin and self._memory.is_imported(one)]
         if before:
             self._replaced.append((before, origin))
 
@@ -152,6 +156,3 @@ class Unanswered:
 
     def _origin(self, key: str, session: str) -> str:
         return origin_of(self._agent, naming_session(self._agent, session), key)
-
-    def _is_taken(self, origin: str) -> bool:
-        return self._memory.has_taken(origin) or self._memory.known.session_of(origin) is not None

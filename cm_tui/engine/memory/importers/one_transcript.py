@@ -19,6 +19,7 @@ from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Skipped, parse_time
 from cm_tui.engine.memory.transcripts.turn import Turn
+from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import UsageError
 
@@ -126,7 +127,7 @@ class OneTranscript:
             self._done.note(
                 f"{self._found.transcript.name} has more records of unknown kinds than are kept; all are counted"
             )
-        elif origin not in self._memory.taken and self._memory.known.session_of(origin) is None:
+        elif not self._memory.is_imported(origin):
             self._remember(origin)
             self._raw.append((data, None))
 
@@ -230,20 +231,14 @@ class OneTranscript:
         named = naming_session(agent, session)
         if turn.earlier_key:
             earlier = origin_of(agent, named, turn.earlier_key)
-            if memory.known.session_of(earlier) is not None or memory.has_taken(earlier):
+            if memory.is_imported(earlier):
                 return earlier
         return origin_of_turn(agent, named, turn)
 
     def _is_of_parent(self, turn: Turn, parent: str) -> bool:
         """Return whether a sub-agent's transcript begins with its parent's prompt."""
-        return (
-            bool(parent)
-            and self._found.transcript.agent in NAMED_IN_SESSION
-            and (
-                self._origin(turn, parent) in self._memory.taken
-                or self._memory.known.session_of(self._origin(turn, parent)) is not None
-            )
-        )
+        is_named = bool(parent) and self._found.transcript.agent in NAMED_IN_SESSION
+        return is_named and self._memory.is_imported(self._origin(turn, parent))
 
     def _seen(self, turn: Turn) -> Seen:
         if not turn.prompts:
@@ -287,27 +282,18 @@ class OneTranscript:
         if file is not None and not file.is_unchanged():
             self._discard(batch, raw)
             return False
-        append = self._memory.journal.append_all
         try:
-            kept = append(UNKNOWN, raw) if raw else []
-        except BaseException:
-            for data, _ in raw:
-                self._memory.forget(str(data["origin"]))
-            raise
-        if kept:
-            self._memory.written = (kept[-1].position, kept[-1].id)
-        self._done.kept += len(kept)
-        try:
+            kept = self._append(UNKNOWN, raw)
             try:
-                events = append(episode_record.KIND, _data(batch))
+                events = self._append(episode_record.KIND, _data(batch))
             except UsageError:
-                events = append(episode_record.KIND, _data(self._fitting(batch)))
+                events = self._append(episode_record.KIND, _data(self._fitting(batch)))
         except BaseException:
-            for record, _ in batch:
-                self._memory.forget(record.origin)
+            # The next import takes them.
+            for origin in _origins(batch, raw):
+                self._memory.forget(origin)
             raise
-        if events:
-            self._memory.written = (events[-1].position, events[-1].id)
+        self._done.kept += len(kept)
         self._unanswered.hide(events)
         self._done.episodes += len(events)
         self._done.unanswered += sum(event.data.get("outcome") == "unanswered" for event in events)
@@ -315,9 +301,15 @@ class OneTranscript:
         self._done.redacted += sum(int(event.data.get("redacted", 0)) for event in events)
         return True
 
+    def _append(self, kind: str, rows: list[tuple[Mapping[str, Any], str | None]]) -> list[Event]:
+        events = self._memory.journal.append_all(kind, rows) if rows else []
+        if events:
+            self._memory.written = (events[-1].position, events[-1].id)
+        return events
+
     def _discard(self, batch: list[tuple[EpisodeRecord, str]], raw: list[tuple[Mapping[str, Any], str | None]]) -> None:
         """Undo the state changes of a batch, so that the next import reads its turns and records again."""
-        gone = {record.origin for record, _ in batch} | {str(data["origin"]) for data, _ in raw}
+        gone = _origins(batch, raw)
         for origin in gone:
             self._memory.forget(origin)
         for record, _ in reversed(batch):
@@ -360,3 +352,9 @@ class OneTranscript:
 
 def _data(batch: Iterable[tuple[EpisodeRecord, str]]) -> list[tuple[Mapping[str, Any], str | None]]:
     return [(record.to_event_data(), head or None) for record, head in batch]
+
+
+def _origins(
+    batch: Iterable[tuple[EpisodeRecord, str]], raw: Iterable[tuple[Mapping[str, Any], str | None]]
+) -> set[str]:
+    return {record.origin for record, _ in batch} | {str(data["origin"]) for data, _ in raw}
