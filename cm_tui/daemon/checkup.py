@@ -51,9 +51,11 @@ def checks_of(report: Mapping[str, Any]) -> tuple[Check, ...]:
 def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
     from cm_tui.engine.api.engine import Engine
 
-    return projects.examine(
-        lambda: projects.locate(folder, force=True)[0], lambda: Engine.open(folder, force=True), full=full
-    )
+    def check() -> tuple[Check, ...]:
+        with Engine.open(folder, force=True) as engine:
+            return engine.doctor(full=full)
+
+    return projects.examine(lambda: projects.locate(folder, force=True)[0], check)
 
 
 def _failed(error: CmError | DaemonError) -> Check:

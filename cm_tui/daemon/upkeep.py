@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,12 +43,11 @@ class Upkeep:
         """Check a project, also one that does not open. `full`: as for the engine's `doctor`."""
         where = replace(where, force=True)
 
-        @contextmanager
-        def opened() -> Iterator[Engine]:
+        def check() -> tuple[Check, ...]:
             with self._pool.acquire(where) as project:
-                yield project.engine
+                return project.engine.doctor(full=full)
 
-        return projects.examine(lambda: self._pool.locate(where)[0], opened, full=full)
+        return projects.examine(lambda: self._pool.locate(where)[0], check)
 
     def secrets(self, store: str) -> SecretsReport:
         """Look for secrets in what is stored of a project.

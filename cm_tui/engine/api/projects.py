@@ -6,7 +6,6 @@ Imports are local: the command line imports this module before it knows the comm
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from cm_tui import paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.platform.git.reach import Reach
     from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
@@ -258,13 +256,11 @@ def begin_rebuild(root: Path, store: Path) -> None:
     clear_store(store)
 
 
-def examine(
-    locate: Callable[[], Path], opened: Callable[[], AbstractContextManager[Engine]], *, full: bool
-) -> tuple[Check, ...]:
+def examine(locate: Callable[[], Path], check: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
     """Check a project that may not open: what is wrong with its repository or store is one of the findings.
 
-    `locate`: returns its root; `opened`: opens its engine; `full`: as for the engine's `doctor`. Raises CmError if it
-    cannot be located for a reason that is no finding.
+    `locate`: returns its root; `check`: opens its engine and asks it. Raises CmError if it cannot be located for a reason
+    that is no finding.
     """
     from cm_tui.engine.doctor import installation
     from cm_tui.errors import CmError
@@ -276,7 +272,13 @@ def examine(
             raise
         return (*installation.examine_installation(), installation.failed("repository", error))
     try:
-        with opened() as engine:
-            return engine.doctor(full=full)
+        return check()
     except CmError as error:
         return (*installation.examine(root), installation.failed("store", error))
+
+
+def examine_closed(root: Path) -> tuple[Check, ...]:
+    """Check the installation and a project without its store."""
+    from cm_tui.engine.doctor.installation import examine
+
+    return examine(root)

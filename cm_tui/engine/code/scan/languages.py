@@ -84,7 +84,7 @@ def read_facts(section: str, kind: type[Facts]) -> tuple[Facts, ...]:
         values = {**entries.get(own.get("like", ""), {}), **own, "like": None}
         del values["like"]
         made = {key: maker(value.split()) if (maker := makers[key]) else value for key, value in values.items()}
-        found.append(kind(name, **made))
+        found.append(cast("Any", kind)(name, **made))
     return tuple(found)
 
 

@@ -191,9 +191,9 @@ class HealthView(ModeScreen):
         root = self.cm.root
 
         def examine() -> tuple[Check, ...]:
-            from cm_tui.engine.api.projects import examine_installation
+            from cm_tui.engine.api.projects import examine_closed
 
-            return examine_installation(root)
+            return examine_closed(root)
 
         self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
 
