@@ -209,7 +209,7 @@ def test_what_was_kept_back_for_another_fact_counts_when_that_is_forgotten(
 
 
 def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(engine: Engine) -> None:
-    once, again = "alpha beta gamma delta", "alpha eta theta iota"
+    once, again = "alpha eta theta iota", "alpha beta gamma delta"
     _, _, id_ = put(
         engine.root, [(1, turn(20, once)), (2, turn(10, again)), (3, turn(9, again, prompts=("why?", again)))]
     )
