@@ -56,6 +56,16 @@ class Known(NamedTuple):
                 events |= {episode, *turn}
         return cls(events, archived, named)
 
+    def takes(self, record: Record) -> bool:
+        """Note a record of a backup; return whether it is new."""
+        known, id_ = self.events if record.turn is None else self.archived, record.fields["id"]
+        if id_ in known:
+            return False
+        # No event of the journal is new to the archive.
+        known.add(id_)
+        self.archived.add(id_)
+        return True
+
 
 def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
     """Yield ids of an archive file; unreadable ones count as missing: a backup may restore them."""
@@ -124,18 +134,13 @@ class Merge(AbstractContextManager["Merge"]):
         self._name_what_was_left()
 
     def _raw(self, records: Iterator[Record]) -> Iterator[Raw]:
-        for record in records:
-            id_ = record.fields["id"]
+        for record in filter(self._known.takes, records):
             if record.turn is None:
-                if id_ not in self._known.events:
-                    self._known.events.add(id_)
-                    self._known.archived.add(id_)
-                    yield self._one(record, _harmless(record.fields))
-            elif id_ not in self._known.archived:
-                self._known.archived.add(id_)
-                for one in record.turn:
-                    yield self._one(_OF_A_TURN, _harmless(one))
-                yield self._one(record, record.fields)
+                yield self._one(record, _harmless(record.fields))
+                continue
+            for one in record.turn:
+                yield self._one(_OF_A_TURN, _harmless(one))
+            yield self._one(record, record.fields)
 
     def _one(self, record: Record, fields: Mapping[str, Any]) -> Raw:
         return Raw(record, fields, self._trusting and fields.get("rules") == PATTERNS_VERSION)

@@ -75,7 +75,7 @@ def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> R
     halved = size > CAP_BYTES
     share = 0.5 if halved else 1.0
     ages = _Ages(CONSOLIDATED_DAYS * share, HIGH_VALUE_DAYS * share, UNCONSOLIDATED_DAYS * share, older_than)
-    aged = list(_aged(episodes))
+    aged = _aged(episodes)
     going = [(one, reason) for one in aged if (reason := ages.reason(one, now))]
     gone = {one.id for one, _ in going}
     young = now - ages.unconsolidated * _A_DAY
@@ -201,13 +201,12 @@ def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[E
                 yield line, [found for one in of_turn if (found := beside.extent(one)) is not None]
 
 
-def _aged(episodes: Episodes) -> Iterator[_Aged]:
-    rows = episodes.tables.rows(
-        "SELECT id, time, bytes, title, prompt, pinned OR rating <> 0 OR evidence, settled FROM episode "
+def _aged(episodes: Episodes) -> list[_Aged]:
+    sql = (
+        "SELECT id, time, bytes, coalesce(nullif(title, ''), prompt), pinned OR rating <> 0 OR evidence, settled FROM episode "
         "WHERE segment > 0 ORDER BY time, seq"
     )
-    for id_, at, size, title, prompt, is_high_value, settled in rows:
-        yield _Aged(id_, at, size, title or prompt, is_high_value, settled)
+    return [_Aged(*row) for row in episodes.tables.rows(sql)]
 
 
 def _damaged(beside: Archive) -> Iterator[str]:
