@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
@@ -33,8 +33,8 @@ def show_result(result: SearchResult, by: By = "passage", *, explain: bool = Fal
         write("")
         for hit in result.beside:
             show_remembered(hit, explain=explain)
-    counted = f"{len(result.hits)} of {count(result.total, 'candidate')}"
-    if by == "file":
+    counted = _counted(result, "results")
+    if by == "file" and result.files:
         counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
     narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
     if result.filters:
@@ -42,9 +42,9 @@ def show_result(result: SearchResult, by: By = "passage", *, explain: bool = Fal
     narrate_notes(result.notes)
 
 
-def show_recalled(result: SearchResult, *, explain: bool, as_json: bool) -> None:
+def show_recalled(result: SearchResult, *, explain: bool) -> None:
     """Print what is remembered of a question."""
-    if as_json:
+    if wants_json():
         from cm_tui.model.ids import plain_id
 
         hits = [{"id": plain_id(hit.path), **plain(hit)} for hit in result.hits]
@@ -52,8 +52,12 @@ def show_recalled(result: SearchResult, *, explain: bool, as_json: bool) -> None
         return
     for hit in result.hits:
         show_remembered(hit, explain=explain)
-    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    narrate(f"{_counted(result, 'memories')}, {result.mode}, {result.took_ms:.0f} ms")
     narrate_notes(result.notes)
+
+
+def _counted(result: SearchResult, what: str) -> str:
+    return f"{len(result.hits)} of {count(result.total, 'candidate')}" if result.hits else f"No matching {what}"
 
 
 def show_code(hit: Hit, *, explain: bool) -> None:

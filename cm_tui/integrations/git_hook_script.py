@@ -15,7 +15,7 @@ _SHEBANG = b"#!/bin/sh\n"
 _OURS = b"# cm-tui made this file.\n"
 
 _TEXT = """\
-# >>> cm-tui >>> Keeps cm's index fresh. Made by `cm hooks install`; `cm hooks uninstall` removes it.
+# >>> cm-tui >>> Keeps cm's index fresh. Written by `cm git-hooks install`; `cm git-hooks uninstall` removes it.
 # It runs in the background and is quiet: git neither waits for it nor fails with it, also when cm is gone.
 ( (
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_PREFIX

@@ -28,6 +28,8 @@ def test_from_adding_to_deleting(new_shop: Shop):
     assert new_shop.cm("entries", "search", "nowhere", "--json").json["total"] == 0
     assert new_shop.cm("entries", "search", "--json").json == new_shop.cm("entries", "list", "--json").json
     assert "(never recalled)" in new_shop.cm("entries", "list").out
+    assert new_shop.cm("entries").out == new_shop.cm("entries", "list").out
+    assert new_shop.cm("entries", "--json", "list").json == new_shop.cm("entries", "--json").json
     assert new_shop.cm("entries", "delete", id_, "--json").json["id"] == id_
     assert new_shop.cm("entries", "list", "--json").json["total"] == 0
     for words in ("forgot", "changed", "wrote"):

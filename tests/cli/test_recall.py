@@ -59,6 +59,7 @@ def test_where_nothing_is_remembered_it_says_how_to_begin(own_shop: Shop):
 def test_a_question_without_an_answer_does_not_offer_an_import_of_what_is_there(taxed: Shop, remembered: str):
     done = taxed.cm("recall", "zzzzqq")
     assert (done.code, done.out, "`cm import`" in done.err) == (0, "", False)
+    assert "No matching memories" in done.err
 
 
 def test_search_shows_it_beside_code(taxed: Shop, remembered: str):

@@ -103,6 +103,11 @@ async def test_a_project_that_does_not_open_says_why_and_a_damaged_store_is_buil
             assert error.message in driver.text
             assert error.hint in driver.text
             assert "✖ not open" in driver.text
+            key = re.search(r"(\d)  Health", driver.text)
+            assert key
+            await driver.press(key[1])
+            assert "9 Health" in driver.text
+            await driver.press("1")
         await driver.press("b")
         assert "Delete this project's index and rebuild it" in driver.text
         await driver.press("n")

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual import events
 
-from tests.tui.mode_driver import PATIENCE, Driver, each
+from tests.tui.mode_driver import PATIENCE, Driver, driving, each
 from tests.tui.test_pack_mode import LOAD, MAKE
 
 
@@ -70,3 +70,26 @@ async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project
         rows_that_are_passed_quickly_are_passed,
         keys_while_messages_wait_for_long_are_late_and_not_lost,
     )
+
+
+async def test_the_key_bar_lists_what_works_in_an_input(project):
+    async with driving(project, size=(120, 40)) as driver:
+        await driver.press("2")
+        bar = driver.text_in("KeyBar")
+        assert all(entry in bar for entry in ("esc Leave the input", "f12 Help", "^n Tune", "^p Commands"))
+        assert "a Pack" not in bar
+        await driver.type("store")
+        await driver.press("escape")
+        assert "a Pack" in driver.text_in("KeyBar")
+
+
+async def test_the_cursor_is_on_the_first_result_while_a_query_is_typed(project):
+    async with driving(project) as driver:
+        await driver.press("2")
+        await driver.type("frobnicate record")
+        screen = driver.app.screen
+        assert screen.hit.symbol != "frobnicate_record"
+        (project / "src/frob.py").write_text("def frobnicate_record(x):\n    return x\n")
+        await driver.press("ctrl+r")
+        await driver.until(lambda: screen.hit.symbol == "frobnicate_record")
+        assert screen.query_input.has_focus

@@ -29,7 +29,7 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_tasks import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
@@ -269,9 +269,9 @@ class CmApp(RunMessages):
 
     # --- keys ---
 
-    def keys_of(self, command: Command[Any]) -> str:
-        """The key of a command as it is now, written for people."""
-        return self._settings.keymap.shown(command, self.current_mode)
+    def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
+        """The key of a command as it is now, written for people; with `typing` one that works in an input."""
+        return self._settings.keymap.shown(command, self.current_mode, typing=typing)
 
     def show_help(self) -> None:
         """Help for the mode on screen."""

@@ -89,8 +89,8 @@ class AppServices(Protocol):
     def tell_error(self, error: CmError) -> None:
         """Show an error with its hint."""
 
-    def keys_of(self, command: Command[Any]) -> str:
-        """Return the key of a command as it is now, written for people."""
+    def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
+        """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
 
     def show_help(self) -> None:
         """Show help for the mode on screen."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
@@ -119,10 +119,6 @@ class ListMode(ModeScreen):
     def _filter_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_into_list()
-
-    @on(events.DescendantFocus)
-    def _keys_of_focus(self) -> None:
-        self.refresh_keys()
 
     def action_into_list(self) -> None:
         """Go from an input into the list."""

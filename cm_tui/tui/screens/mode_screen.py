@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast
 
+from textual import events, on
 from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -19,9 +20,7 @@ from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.screens.messages import PackSelectionChanged, ProjectChanged, RevisionChanged
-from cm_tui.tui.widgets.header import Header
-from cm_tui.tui.widgets.keybar import KeyBar, KeyEntry
-from cm_tui.tui.widgets.revision_bar import RevisionBar, RevisionWords
+from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
@@ -138,16 +137,20 @@ class ModeScreen(Screen[None]):
 
     def _key_entries(self) -> list[KeyEntry]:
         """The key bar: help first."""
+        typing = isinstance(self.focused, Input)
         shown = {command.run: command for command in reversed(self.all_commands()) if command.in_bar(self)}
         # What a mode and the application both offer is shown once, where the mode has it.
         commands = sorted(
             (command for command in self.all_commands() if shown.get(command.run) is command),
             key=lambda command: command.id != "app.help",
         )
-        return [
-            KeyEntry(command.id, self.cm.keys_of(command), command.label, command.why_not(self) is None)
+        entries = [
+            KeyEntry(command.id, self.cm.keys_of(command, typing=typing), command.label, command.why_not(self) is None)
             for command in commands
         ]
+        if not typing:
+            return entries
+        return [KeyEntry("", "esc", "Leave the input", possible=True), *(one for one in entries if one.keys)]
 
     def _revision_words(self) -> RevisionWords | None:
         text = revision_text(self.cm.revision, shown_here=self.SHOWS_REVISION)
@@ -293,6 +296,7 @@ class ModeScreen(Screen[None]):
         """Something that `keep` writes may have changed."""
         self.cm.remember()
 
+    @on(events.DescendantFocus)
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""
         self.query_one(KeyBar).refresh_text()

@@ -235,6 +235,17 @@ def test_mentions(engine: Engine, write: Write) -> None:
     assert engine.complete_mention("@note:til") == ("@note:.cm/notes/topics/till.md",)
 
 
+def test_a_mentioned_file_leaves_room_for_the_pack(engine: Engine, root: Path) -> None:
+    (root / "shop.py").write_text((root / "shop.py").read_text() + "# Of no use here.\n" * 2_000)
+    made = engine.assemble("how is the price made in @shop.py", budget=1_000)
+    file = source(made, "file://shop.py")
+    assert (file.cut, file.cap) == ("cap", 500)
+    assert file.tokens <= 500
+    assert source(made, "definition://pack").tokens
+    named = engine.assemble("how is the price made in @shop.py#L1-L1500", budget=1_000)
+    assert source(named, "file://shop.py#L1-L1500").tokens > 500
+
+
 def test_running_a_definition_by_hand(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE.replace("name: release", "name: release\nenabled: false"))
     with pytest.raises(NotFoundError, match="Did you mean release"):

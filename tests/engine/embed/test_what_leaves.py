@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -69,3 +72,9 @@ def test_a_secret_at_the_cut_is_seen_whole(kind: Any, endpoint: Endpoint):
 @pytest.mark.parametrize("kind", REMOTE)
 def test_vectors_of_unfiltered_texts_do_not_count(kind: Any, endpoint: Endpoint):
     assert provider_for(configured(endpoint.url, provider=kind)).fingerprint.endswith("/redacted")
+
+
+def test_onnxruntime_collects_no_usage_data(tmp_path: Path):
+    code = "import cm_tui, onnxruntime"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "HOME": str(tmp_path)}, check=True)
+    assert list(tmp_path.rglob("*")) == []

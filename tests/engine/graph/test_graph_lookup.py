@@ -76,6 +76,9 @@ def test_definitions_match_the_end_of_a_name(project, name, paths):
 def test_a_name_is_not_matched_in_its_middle(project):
     with pytest.raises(NotFoundError, match="Did you mean ConfigParser"):
         project(FILES).graph.definitions("ConfigParse")
+    with pytest.raises(NotFoundError) as unlike:
+        project(FILES).graph.definitions("spar")
+    assert "Did you mean" not in str(unlike.value.hint)
 
 
 def test_a_key_names_one_symbol(project):

@@ -143,7 +143,7 @@ def _escape(char: str) -> str:
 
 def _suggest(name: str, known: Sequence[str]) -> str:
     lowered = {k.lower(): k for k in known}
-    close = [lowered[c] for c in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.6)]
+    close = [lowered[c] for c in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.7)]
     return (
         f"Did you mean {', '.join(close)}?" if close else "`cm symbols --match` finds names by a few of their letters."
     )

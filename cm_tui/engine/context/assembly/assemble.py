@@ -54,6 +54,8 @@ class _Source:
     text: str = ""
     cut: str = ""
     why_cut: str = ""
+    most: int | None = None
+    """Tokens at most, where neither a rule nor a definition sets a cap."""
 
     @property
     def priority(self) -> int:
@@ -66,7 +68,7 @@ class _Source:
     def cap(self) -> int | None:
         if self.verdict.cap is not None:
             return self.verdict.cap
-        return self.definition.value.max_contribution if self.definition is not None else None
+        return self.definition.value.max_contribution if self.definition is not None else self.most
 
     @property
     def title(self) -> str:
@@ -161,8 +163,12 @@ def _chosen(
     """Return every possible source, with the decisions of rules."""
     mentioned, warnings = found_in(task.text, names)
     sources: dict[str, _Source] = {}
+    files = {one.reference for one in mentioned if one.reference.startswith("file://") and "#" not in one.reference}
     for one in mentioned:
-        sources.setdefault(one.reference, _Source(one.reference, "mention", section_of(one.reference), len(sources)))
+        # Whole files get half of the budget: the lines that answer are rarely the first ones.
+        most = task.budget // (2 * len(files)) if one.reference in files else None
+        source = _Source(one.reference, "mention", section_of(one.reference), len(sources), most=most)
+        sources.setdefault(one.reference, source)
     definitions = {f"definition://{one.value.name}": one for one in library.retrieval}
     for id_, loaded in definitions.items():
         if loaded.value.enabled:

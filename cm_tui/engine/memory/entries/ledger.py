@@ -219,14 +219,13 @@ def _proposal(data: Any) -> Proposal | None:
     if not isinstance(data, Mapping):
         return None
     texts = {name: data.get(name) for name in ("id", "target", "words", "reason", "agent", "session")}
-    kind, of, when = (data.get(name) for name in ("kind", "of", "time"))
-    is_text = all(isinstance(text, str) for text in texts.values())
-    if not is_text or not isinstance(when, (int, float)):
+    found: dict[str, Any] = {**texts, **{name: data.get(name) for name in ("kind", "of", "time")}}
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(found["time"], (int, float)):
         return None
-    if kind not in get_args(ProposalKind) or of not in get_args(Remembered):
+    if found["kind"] not in get_args(ProposalKind) or found["of"] not in get_args(Remembered):
         return None
-    entries: dict[str, Any] = {name: entry_in(data.get(name)) for name in ("before", "after")}
-    return Proposal(kind=kind, of=of, time=float(when), **texts, **entries)
+    found |= {name: entry_in(data.get(name)) for name in ("before", "after")}
+    return Proposal(**found | {"time": float(found["time"])})
 
 
 def entry_in(data: Any) -> Entry | None:

@@ -331,6 +331,6 @@ def error_text(view: ProjectView, *, can_repair: bool) -> Content:
         )
     again = "Try again, once the other process is done" if isinstance(error, StoreBusyError) else "Try again"
     lines.append(Content.assemble(("r  ", "bold $accent"), again))
-    lines.append(Content.assemble(("5  ", "bold $accent"), "Health: check the installation"))
+    lines.append(Content.assemble(("9  ", "bold $accent"), "Health: check the installation"))
     lines.append(Content.assemble(("q  ", "bold $accent"), "Leave"))
     return Content("\n").join(lines)
