@@ -16,6 +16,7 @@ from cm_tui.engine.platform.journal.event import ERASURE, MAX_BYTES, MOVED, REST
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import StoreError
+from cm_tui.state_file import reported
 
 _BATCH = 2_000_000
 """Bytes that are written to the journal at once."""
@@ -176,14 +177,9 @@ class Merge(AbstractContextManager["Merge"]):
         """Write a file of the archive, and then the word of it in the journal."""
         if not self._episodes:
             return
-        try:
-            with self._journal.held():
-                number = self._archive.add(self._episodes)
-                append_of_many(self._journal, ARCHIVED, {"file": number}, [id_ for id_, _, _ in self._episodes])
-        except OSError as error:
-            raise StoreError(
-                f"The archive {self._archive.folder} cannot be written: {error}", hint="Check the disk."
-            ) from error
+        with reported(self._archive.folder), self._journal.held():
+            number = self._archive.add(self._episodes)
+            append_of_many(self._journal, ARCHIVED, {"file": number}, [id_ for id_, _, _ in self._episodes])
         self._episodes, self._episode_bytes = [], 0
 
     def _name_what_was_left(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, get_args
 from cm_tui.engine.memory.entries.entry_file import folder, writing
 from cm_tui.engine.memory.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.platform.journal.location import folder_of
-from cm_tui.errors import StoreError, UsageError
+from cm_tui.errors import UsageError
 from cm_tui.files import read_bounded, set_aside
 from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.state_file import reported, write_json
@@ -166,16 +166,13 @@ class LedgerFile:
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""
-        try:
-            found = json.loads(read_bounded(self.path, _MOST_BYTES))
-        except FileNotFoundError:
-            return Ledger()
-        except (ValueError, RecursionError):
-            return None
-        except OSError as error:
-            raise StoreError(
-                f"Cannot read {self.path}: {error.strerror or error}.", hint="Check its permissions."
-            ) from error
+        with reported(self.path, "read"):
+            try:
+                found = json.loads(read_bounded(self.path, _MOST_BYTES))
+            except FileNotFoundError:
+                return Ledger()
+            except (ValueError, RecursionError):
+                return None
         if not isinstance(found, dict):
             return None
         proposals = [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None]

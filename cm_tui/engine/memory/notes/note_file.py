@@ -23,7 +23,7 @@ from cm_tui.files import (
     write_if_unchanged,
 )
 from cm_tui.same_names import twin_of
-from cm_tui.state_file import holding
+from cm_tui.state_file import holding, reported
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
@@ -157,12 +157,8 @@ def forget_kept(events: Iterable[str]) -> None:
     # For a change of several files, each has a number after the event's id.
     several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
     for kept in (*map(kept_file, gone), *several):
-        try:
+        with reported(kept, "remove"):
             kept.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot remove {kept}: {error.strerror or error}.", hint="Check its permissions."
-            ) from error
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:
