@@ -18,7 +18,7 @@ from cm_tui.engine.memory.narrator import note_lines, topic_text
 from cm_tui.engine.memory.narrator.note_lines import Changed
 from cm_tui.engine.memory.notes.marked_lines import digest_of, mark_of, marked, marks_in, without_marks
 from cm_tui.engine.memory.notes.note_file import MOST_WRITTEN, refuse_conflict, refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import leads_away
+from cm_tui.engine.memory.notes.note_reader import refuse_links
 from cm_tui.engine.memory.notes.note_saves import NoteSaves
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
@@ -183,11 +183,7 @@ class LineChanges:
         known = self._seen.get(place.id)
         if known is not None and known.stamp == stamp:
             return known
-        if leads_away(place):
-            raise RefusedError(
-                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-                hint="Put an ordinary file there.",
-            )
+        refuse_links(place)
         found = _seen(notes.file(place), stamp)
         self._seen.put(place.id, found)
         return found
