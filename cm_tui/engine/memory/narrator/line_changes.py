@@ -23,7 +23,7 @@ from cm_tui.engine.memory.notes.note_saves import NoteSaves
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.memory.notes.scan import stamp_of
-from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.files import Stamp
 from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
