@@ -134,9 +134,9 @@ class NarratorMethods(EntryMethods):
         it was made, or a note has changed in the same lines since; RefusedError if it was a decision on a proposal that
         can no longer be made; StoreError if the journal cannot be written.
         """
-        from cm_tui.engine.memory.episodes import redo
+        from cm_tui.engine.memory.episodes import undo
 
-        done = self._narrator.deciding.redo(change) or redo.redo(self._episodes, self._root, change)
+        done = self._narrator.deciding.redo(change) or undo.redo(self._episodes, self._root, change)
         self._read_soon()
         return done
 

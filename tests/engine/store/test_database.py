@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from arro3.core import DataType
 
 from cm_tui.engine.platform.store import schema
 from cm_tui.engine.platform.store.database import FILE, Database
@@ -26,7 +25,6 @@ def fill(folder: Path, rows: int = 20_000) -> None:
         db.insert(
             "skipped",
             {"path": [f"path/{n}" for n in range(rows)], "reason": [f"reason {n * 7919}" for n in range(rows)]},
-            {"path": DataType.string(), "reason": DataType.string()},
         )
     db.close()
 
@@ -51,9 +49,7 @@ def test_a_store_in_an_older_format_of_duckdb_is_read_and_written(folder):
 def test_a_text_that_is_repeated_costs_its_place_once(folder):
     def size(texts: list[str]) -> int:
         with closing(Database(folder)) as db:
-            db.insert(
-                "skipped", {"path": texts, "reason": texts}, {"path": DataType.string(), "reason": DataType.string()}
-            )
+            db.insert("skipped", {"path": texts, "reason": texts})
             db.execute("CHECKPOINT")
             return (folder / FILE).stat().st_size
 
@@ -259,7 +255,6 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
         """
         import resource, signal, sys
         from pathlib import Path
-        from arro3.core import DataType
         from cm_tui.engine.platform.store.database import FILE, Database
         from cm_tui.errors import StoreError
         folder = Path(sys.argv[1])
@@ -271,8 +266,7 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
             for batch in range(50):
                 with db.transaction():
                     paths = [f"{batch} {n} {n * 7919 % 10007}" for n in range(50_000)]
-                    db.insert("skipped", {"path": paths, "reason": paths},
-                              {"path": DataType.string(), "reason": DataType.string()})
+                    db.insert("skipped", {"path": paths, "reason": paths})
         except StoreError as error:
             print(error)
             sys.exit(7)
@@ -290,11 +284,11 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
 def test_insert_keeps_order_nulls_and_odd_text(folder):
     db = Database(folder)
     odd = ["'; DROP TABLE skipped; --", "é\n\t", "\u0000", "[bold]"]
-    db.insert("skipped", {"path": odd, "reason": odd}, {"path": DataType.string(), "reason": DataType.string()})
+    db.insert("skipped", {"path": odd, "reason": odd})
     assert [row[0] for row in db.rows("SELECT path FROM skipped")] == odd
-    db.insert("worktree", {"path": ["a"], "blob": [None]}, {"path": DataType.string(), "blob": DataType.int32()})
+    db.insert("worktree", {"path": ["a"], "blob": [None]})
     assert db.rows("SELECT * FROM worktree") == [("a", None)]
-    db.insert("worktree", {"path": [], "blob": []}, {"path": DataType.string(), "blob": DataType.int32()})
+    db.insert("worktree", {"path": [], "blob": []})
     db.close()
 
 

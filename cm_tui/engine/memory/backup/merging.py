@@ -16,6 +16,7 @@ from cm_tui.engine.platform.journal.event import ERASURE, MAX_BYTES, MOVED, REST
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import StoreError
+from cm_tui.state_file import reported
 
 _BATCH = 2_000_000
 """Bytes that are written to the journal at once."""
@@ -55,6 +56,16 @@ class Known(NamedTuple):
                 archived.add(episode)
                 events |= {episode, *turn}
         return cls(events, archived, named)
+
+    def takes(self, record: Record) -> bool:
+        """Note a record of a backup; return whether it is new."""
+        known, id_ = self.events if record.turn is None else self.archived, record.fields["id"]
+        if id_ in known:
+            return False
+        # No event of the journal is new to the archive.
+        known.add(id_)
+        self.archived.add(id_)
+        return True
 
 
 def _readable(archive: Archive, number: int) -> Iterator[tuple[str, list[str]]]:
@@ -124,18 +135,13 @@ class Merge(AbstractContextManager["Merge"]):
         self._name_what_was_left()
 
     def _raw(self, records: Iterator[Record]) -> Iterator[Raw]:
-        for record in records:
-            id_ = record.fields["id"]
+        for record in filter(self._known.takes, records):
             if record.turn is None:
-                if id_ not in self._known.events:
-                    self._known.events.add(id_)
-                    self._known.archived.add(id_)
-                    yield self._one(record, _harmless(record.fields))
-            elif id_ not in self._known.archived:
-                self._known.archived.add(id_)
-                for one in record.turn:
-                    yield self._one(_OF_A_TURN, _harmless(one))
-                yield self._one(record, record.fields)
+                yield self._one(record, _harmless(record.fields))
+                continue
+            for one in record.turn:
+                yield self._one(_OF_A_TURN, _harmless(one))
+            yield self._one(record, record.fields)
 
     def _one(self, record: Record, fields: Mapping[str, Any]) -> Raw:
         return Raw(record, fields, self._trusting and fields.get("rules") == PATTERNS_VERSION)
@@ -171,14 +177,9 @@ class Merge(AbstractContextManager["Merge"]):
         """Write a file of the archive, and then the word of it in the journal."""
         if not self._episodes:
             return
-        try:
-            with self._journal.held():
-                number = self._archive.add(self._episodes)
-                append_of_many(self._journal, ARCHIVED, {"file": number}, [id_ for id_, _, _ in self._episodes])
-        except OSError as error:
-            raise StoreError(
-                f"The archive {self._archive.folder} cannot be written: {error}", hint="Check the disk."
-            ) from error
+        with reported(self._archive.folder), self._journal.held():
+            number = self._archive.add(self._episodes)
+            append_of_many(self._journal, ARCHIVED, {"file": number}, [id_ for id_, _, _ in self._episodes])
         self._episodes, self._episode_bytes = [], 0
 
     def _name_what_was_left(self) -> None:

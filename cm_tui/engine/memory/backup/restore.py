@@ -196,8 +196,9 @@ def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> R
         journal = journal_of(section, wish.target(section))
         name = journal.folder.name
         known[name] = known[name] if name in known else Known.of(journal)
-        for record in records:
-            _count(section, record, known[name], is_new=True)
+        for record in filter(known[name].takes, _counted(section, records)):
+            section.new += record.turn is None
+            section.new_archived += record.turn is not None
     if wish.into_here and len(sections) != 1:
         raise UsageError(f"{file} has {len(sections)} projects.", hint="Restore it without --here.")
     for section in sections:
@@ -244,27 +245,11 @@ def _records(found: Iterator[tuple[Section, Record | None]]) -> Iterator[Record]
 
 
 def _counted(section: Section, records: Iterator[Record]) -> Iterator[Record]:
+    """Count the records of a project."""
     for record in records:
-        _count(section, record, _NOTHING, is_new=False)
+        section.events += record.turn is None
+        section.archived += record.turn is not None
         yield record
-
-
-_NOTHING = Known(set(), set(), set())
-
-
-def _count(section: Section, record: Record, known: Known, *, is_new: bool) -> None:
-    id_ = record.fields["id"]
-    if record.turn is None:
-        section.events += 1
-        if is_new and id_ not in known.events:
-            known.events.add(id_)
-            known.archived.add(id_)
-            section.new += 1
-        return
-    section.archived += 1
-    if is_new and id_ not in known.archived:
-        known.archived.add(id_)
-        section.new_archived += 1
 
 
 def _row(section: Section, wish: Wish) -> RestoredProject:

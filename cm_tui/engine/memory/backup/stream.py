@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from cm_tui import __version__
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
 from cm_tui.files import replacing
+from cm_tui.state_file import reported
 
 FORMAT = "cm-tui backup"
 VERSION = 2
@@ -75,20 +76,16 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
 
     `file`: in an existing folder; `made`: time, in seconds since the epoch. Raises StoreError if it cannot be written.
     """
-    try:
-        with (
-            replacing(file, durable=True) as temporary,
-            temporary.open("wb") as raw,
-            gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0) as stream,
-        ):
-            writer = Writer(cast("BinaryIO", stream))
-            writer.write({"format": FORMAT, "version": VERSION, "cm": __version__, "made": made})
-            yield writer
-            writer.close()
-    except OSError as error:
-        raise StoreError(
-            f"Cannot write {file}: {error.strerror or error}", hint="Check the folder, and free some space."
-        ) from error
+    with (
+        reported(file),
+        replacing(file, durable=True) as temporary,
+        temporary.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0) as stream,
+    ):
+        writer = Writer(cast("BinaryIO", stream))
+        writer.write({"format": FORMAT, "version": VERSION, "cm": __version__, "made": made})
+        yield writer
+        writer.close()
 
 
 def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_events import CHANGED, State
 from cm_tui.engine.memory.entries.entry_file import EntryFile, Stamps, writing
 from cm_tui.engine.memory.entries.entry_names import checked_scope, one_named
 from cm_tui.engine.memory.entries.entry_record import digest, new_id, says_the_same
-from cm_tui.engine.memory.entries.entry_text import changed_by, edited, new_entry
+from cm_tui.engine.memory.entries.entry_text import Details, changed_by, edited, new_entry
 from cm_tui.engine.memory.entries.entry_writing import Change, Writer, head_at
 from cm_tui.engine.memory.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
@@ -138,23 +138,13 @@ class Entries:
 
     # --- changes ---
 
-    def add(
-        self,
-        text: str,
-        author: Author,
-        *,
-        category: str = "Experience",
-        title: str = "",
-        keywords: Iterable[str] = (),
-        scope: Scope = "project",
-    ) -> tuple[Entry, tuple[str, ...]]:
+    def add(self, text: str, author: Author, **details: Unpack[Details]) -> tuple[Entry, tuple[str, ...]]:
         """Save an entry, unless the same text is already saved.
 
         Returns the entry, and messages for the user. Raises UsageError if the text is empty or too long, or the
         category does not exist; StoreError if it cannot be written.
         """
-        new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
-        return self.add_new(new, author)
+        return self.add_new(self.draft(text, author, **details), author)
 
     def add_new(
         self, new: Entry, author: Author, *, approves: bool | None = None, more: Mapping[str, Any] | None = None
@@ -183,19 +173,9 @@ class Entries:
         assert change.after is not None
         return replace(change.after, notes=()), change.notes
 
-    def draft(
-        self,
-        text: str,
-        author: Author,
-        *,
-        category: str = "Experience",
-        title: str = "",
-        keywords: Iterable[str] = (),
-        scope: Scope = "project",
-    ) -> Entry:
+    def draft(self, text: str, author: Author, **details: Unpack[Details]) -> Entry:
         """Return the entry that `add` would write, without an id; otherwise as `add`."""
-        head = head_at(self.root) or ""
-        return new_entry(text, author, category=category, title=title, keywords=keywords, scope=scope, head=head)
+        return new_entry(text, author, head_at(self.root) or "", **details)
 
     def change(self, entry: Entry, edit: EntryEdit, author: Author) -> Change:
         """Change an entry in its current state.

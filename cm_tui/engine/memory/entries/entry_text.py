@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypedDict, Unpack
 
 from cm_tui.engine.memory.entries.entry_names import checked_scope
 from cm_tui.engine.memory.entries.entry_record import (
@@ -55,20 +56,31 @@ def changed_by(entry: Entry, author: Author) -> Entry:
     return replace(entry, changed_by=author.actor, changed_agent=_name(author.agent))
 
 
-def new_entry(
-    text: str, author: Author, *, category: str, title: str, keywords: Iterable[str], scope: Scope, head: str
-) -> Entry:
+class Details(TypedDict, total=False):
+    """What a new entry is given besides its text.
+
+    Missing: an Experience of the project, with its first line as title and keywords from the text.
+    """
+
+    category: str
+    title: str
+    keywords: Iterable[str]
+    scope: Scope
+
+
+def new_entry(text: str, author: Author, head: str, **details: Unpack[Details]) -> Entry:
     """Return a new entry, without an id.
 
-    `author`: who writes it; `category`: name of its category, ignoring case; `title`: empty: the first line; `head`:
-    the commit that is checked out. Raises UsageError if the text is empty or too long, or a value is invalid.
+    `author`: who writes it; `head`: the commit that is checked out; `details`: the category ignores case. Raises
+    UsageError if the text is empty or too long, or a value is invalid.
     """
-    clean_title, content, secrets = _clean(title, text)
+    clean_title, content, secrets = _clean(details.get("title", ""), text)
+    scope = details.get("scope", "project")
     checked_scope(scope)
-    given = split_keywords([_word(one) for one in keywords])
+    given = split_keywords([_word(one) for one in details.get("keywords", ())])
     return Entry(
         id="",
-        category=checked_category(category),
+        category=checked_category(details.get("category", "Experience")),
         title=clean_title or first_line(content),
         content=content,
         keywords=given or keywords_of(clean_title, content),

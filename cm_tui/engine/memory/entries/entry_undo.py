@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED, State, states_of
+from cm_tui.engine.memory.entries.entry_names import all_named
 from cm_tui.engine.memory.entries.entry_record import says_the_same
 from cm_tui.engine.memory.entries.entry_text import changed_by
 from cm_tui.engine.memory.entries.forgetting import forgetting_of
@@ -16,7 +17,7 @@ from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, Entry, Undone
 from cm_tui.model.author import Author
-from cm_tui.model.ids import SHORTEST_NAME, plain_id
+from cm_tui.model.ids import plain_id
 
 
 def take_back(
@@ -84,18 +85,11 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
 
     Raises UsageError if the name is ambiguous; StoreError if the journal cannot be read.
     """
-    wanted = plain_id(name)
-    gone = {one.id: one for one in forgotten(entries)}
-    if wanted in gone:
-        return gone[wanted]
-    begun = {id_: one for id_, one in gone.items() if id_.startswith(wanted.lower())}
-    if len(wanted) < SHORTEST_NAME or not begun:
-        return None
-    if len(begun) > 1:
-        raise UsageError(
-            f"{wanted!r} is more than one entry: {', '.join(sorted(begun)[:5])}.", hint="Give one of these."
-        )
-    return next(iter(begun.values()))
+    found = all_named(forgotten(entries), name)
+    if len(found) > 1:
+        ids = ", ".join(sorted(one.id for one in found)[:5])
+        raise UsageError(f"{plain_id(name)!r} is more than one entry: {ids}.", hint="Give one of these.")
+    return found[0] if found else None
 
 
 def forgotten(entries: Entries) -> tuple[Entry, ...]:

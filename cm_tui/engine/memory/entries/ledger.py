@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self, get_args
 
 from cm_tui.engine.memory.entries.entry_file import folder, writing
 from cm_tui.engine.memory.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.platform.journal.location import folder_of
-from cm_tui.errors import StoreError, UsageError
+from cm_tui.errors import UsageError
 from cm_tui.files import read_bounded, set_aside
 from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.state_file import reported, write_json
@@ -119,13 +119,14 @@ class Ledger:
         return new
 
 
+_LISTS = tuple(one.name for one in fields(Ledger) if one.name != "proposals")
+"""The lists of digests and ids."""
+
+
 def _wish(proposal: Proposal) -> Any:
-    after = proposal.after
-    return (
-        None
-        if after is None
-        else (after.content, after.title, after.category, after.keywords, after.pinned, after.never_recall)
-    )
+    """Return what an entry would say; None: nothing, it would be forgotten."""
+    names = ("content", "title", "category", "keywords", "pinned", "never_recall")
+    return proposal.after and tuple(getattr(proposal.after, name) for name in names)
 
 
 class LedgerFile:
@@ -156,16 +157,8 @@ class LedgerFile:
 
     def write(self, ledger: Ledger) -> None:
         """Write it; called while the entries are held. Raises StoreError if it cannot be written."""
-        plain = {
-            "version": 1,
-            "written": ledger.written,
-            "trusted": ledger.trusted,
-            "refused": ledger.refused,
-            "proposals": [_plain(one) for one in ledger.proposals],
-            "gone": ledger.gone,
-            "approved": ledger.approved,
-            "doubted": ledger.doubted,
-        }
+        plain = {name: getattr(ledger, name) for name in _LISTS}
+        plain |= {"version": 1, "proposals": [_plain(one) for one in ledger.proposals]}
         with reported(self.path):
             if self.path.exists() and self._read() is None:
                 set_aside(self.path)
@@ -173,27 +166,17 @@ class LedgerFile:
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""
-        try:
-            found = json.loads(read_bounded(self.path, _MOST_BYTES))
-        except FileNotFoundError:
-            return Ledger()
-        except (ValueError, RecursionError):
-            return None
-        except OSError as error:
-            raise StoreError(
-                f"Cannot read {self.path}: {error.strerror or error}.", hint="Check its permissions."
-            ) from error
+        with reported(self.path, "read"):
+            try:
+                found = json.loads(read_bounded(self.path, _MOST_BYTES))
+            except FileNotFoundError:
+                return Ledger()
+            except (ValueError, RecursionError):
+                return None
         if not isinstance(found, dict):
             return None
-        return Ledger(
-            _digests(found.get("written")),
-            _digests(found.get("trusted")),
-            _digests(found.get("refused")),
-            [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
-            _digests(found.get("gone")),
-            _digests(found.get("approved")),
-            _digests(found.get("doubted")),
-        )
+        proposals = [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None]
+        return Ledger(**{name: _digests(found.get(name)) for name in _LISTS}, proposals=proposals)
 
 
 def take_over(source: LedgerFile, target: LedgerFile) -> None:
@@ -203,7 +186,7 @@ def take_over(source: LedgerFile, target: LedgerFile) -> None:
     """
     with writing():
         own, other = source.read(), target.read()
-        for name in ("written", "trusted", "refused", "gone", "approved", "doubted"):
+        for name in _LISTS:
             setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
         known = {one.id for one in other.proposals}
         other.proposals += [one for one in own.proposals if one.id not in known]
@@ -232,23 +215,14 @@ def _entry_data(entry: Entry | None) -> dict[str, Any] | None:
 def _proposal(data: Any) -> Proposal | None:
     if not isinstance(data, Mapping):
         return None
-    names = ("id", "target", "words", "reason", "agent", "session")
-    texts = {name: data.get(name) for name in names}
-    kind: Any = data.get("kind")
-    of: Any = data.get("of")
-    when = data.get("time")
-    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(when, (int, float)):
+    texts = {name: data.get(name) for name in ("id", "target", "words", "reason", "agent", "session")}
+    found: dict[str, Any] = {**texts, **{name: data.get(name) for name in ("kind", "of", "time")}}
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(found["time"], (int, float)):
         return None
-    if kind not in get_args(ProposalKind) or of not in get_args(Remembered):
+    if found["kind"] not in get_args(ProposalKind) or found["of"] not in get_args(Remembered):
         return None
-    return Proposal(
-        kind=kind,
-        of=of,
-        time=float(when),
-        before=entry_in(data.get("before")),
-        after=entry_in(data.get("after")),
-        **{name: str(text) for name, text in texts.items()},
-    )
+    found |= {name: entry_in(data.get(name)) for name in ("before", "after")}
+    return Proposal(**found | {"time": float(found["time"])})
 
 
 def entry_in(data: Any) -> Entry | None:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import Unpack
 
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, first_line
+from cm_tui.engine.memory.entries.entry_text import Details
 from cm_tui.errors import UsageError
-from cm_tui.model import EPISODES, Entry, Episode, Scope
+from cm_tui.model import EPISODES, Entry, Episode
 from cm_tui.model.author import Author
 
 
 def promote(
-    entries: Entries,
-    episode: Episode,
-    author: Author,
-    *,
-    content: str = "",
-    category: str = "Experience",
-    title: str = "",
-    keywords: Iterable[str] = (),
-    scope: Scope = "project",
+    entries: Entries, episode: Episode, author: Author, *, content: str = "", **details: Unpack[Details]
 ) -> tuple[Entry, tuple[str, ...]]:
     """Save what an episode taught, with a reference to it, its session and commit.
 
@@ -32,10 +25,7 @@ def promote(
         episode: with its full text.
         author: who promotes it.
         content: the text; empty: the episode's result.
-        category: of the entry.
-        title: empty: the prompt.
-        keywords: empty: taken from the text.
-        scope: of the entry.
+        details: of the entry; without a title: the prompt.
 
     Returns:
         The entry, and messages for the user.
@@ -48,10 +38,8 @@ def promote(
     text = (episode.verdict or episode.answer or "\n\n".join(episode.prompts)).strip() if own_words else content
     if not text:
         raise UsageError(f"The episode {episode.id} has no text.", hint="Give the text with --content.")
-    called = title or episode.title or first_line("\n".join(episode.prompts))
-    draft = entries.draft(
-        text[:CONTENT_CHARACTERS], author, category=category, title=called, keywords=keywords, scope=scope
-    )
+    details["title"] = details.get("title") or episode.title or first_line("\n".join(episode.prompts))
+    draft = entries.draft(text[:CONTENT_CHARACTERS], author, **details)
     new = replace(
         draft,
         actor=episode.actor if own_words else author.actor,

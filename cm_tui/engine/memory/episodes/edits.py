@@ -49,9 +49,7 @@ def edit_episodes(
         )
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
-        _refuse_a_persons(episodes, ids)
-        if edit.forgotten is not None:
-            _refuse_what_is_worth_keeping(episodes, ids)
+        _refuse(episodes, ids, forgets=edit.forgotten is not None)
     change, said = new_change(), {name: value for name, value in (("agent", agent), ("reason", reason)) if value}
     with episodes.journal.held():
         for kind, data in events.items():
@@ -97,19 +95,14 @@ def _events(edit: EpisodeEdit) -> Iterator[tuple[str, dict[str, Any]]]:
         yield FORGOTTEN if edit.forgotten else RESTORED, {}
 
 
-def _refuse_a_persons(episodes: Episodes, ids: Sequence[str]) -> None:
-    held = _those(episodes, ids, "guarded")
-    if held:
+def _refuse(episodes: Episodes, ids: Sequence[str], *, forgets: bool) -> None:
+    """Refuse an agent what only the user may do. Raises RefusedError if it is that."""
+    if held := _those(episodes, ids, "guarded"):
         raise RefusedError(
             f"The user wrote, pinned, rated or tagged {held}, or approved something based on it: only the user changes that.",
             hint="Tell the user what you would change, and why.",
         )
-
-
-def _refuse_what_is_worth_keeping(episodes: Episodes, ids: Sequence[str]) -> None:
-    """Refuse to forget what the user imported, pinned or rated, or what an entry is based on."""
-    held = _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")
-    if held:
+    if forgets and (held := _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")):
         raise RefusedError(
             f"It was imported, pinned or rated, or something approved is based on it: only the user forgets {held}.",
             hint="Tell the user what you would forget, and why.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from cm_tui.engine.memory.episodes import changes, word_index
@@ -15,6 +15,7 @@ from cm_tui.engine.memory.projection.waiting_turns import WaitingTurns
 from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.engine.platform.store import bulk
 from cm_tui.errors import StoreError
 
 _log = logging.getLogger(__name__)
@@ -116,9 +117,9 @@ class EpisodeIndex:
             moved = self._moved(batch)
             self._add_episodes(batch)
             self._move(moved)
-            self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
-            self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
-            self._tables.insert("narrator_event", _columns(_NARRATED_COLUMNS, batch.narrated))
+            bulk.insert(self._tables, "episode_edit", bulk.transpose(_EDIT_COLUMNS, batch.edits))
+            bulk.insert(self._tables, "change", bulk.transpose(_CHANGE_COLUMNS, batch.changes))
+            bulk.insert(self._tables, "narrator_event", bulk.transpose(_NARRATED_COLUMNS, batch.narrated))
             for change, number in batch.undone:
                 batch.touched |= self._undo(change, number)
             if batch.erased:
@@ -151,13 +152,13 @@ class EpisodeIndex:
             columns_of(seq, found.episode, found.origin, found.at, found.size)
             for seq, found in zip(whole, new.values(), strict=True)
         ]
-        self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
-        self._tables.insert("episode_shown", {"seq": list(whole), "row": list(map(shown_of, whole.values()))})
+        bulk.insert(self._tables, "episode", {name: [row[name] for row in rows] for name in rows[0]})
+        bulk.insert(self._tables, "episode_shown", {"seq": list(whole), "row": list(map(shown_of, whole.values()))})
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
             values = [
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
             ]
-            self._tables.insert(table, _columns(("seq", column[:-1].replace("file", "path")), values))
+            bulk.insert(self._tables, table, bulk.transpose(("seq", column[:-1].replace("file", "path")), values))
         word_index.add(self._tables, {seq: words_of(one) for seq, one in whole.items()})
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
@@ -183,7 +184,7 @@ class EpisodeIndex:
             return
         rows = [(id_, at.segment, at.offset) for id_, at in places.items()]
         kinds = {"id": "VARCHAR", "segment": "INTEGER", "place": "BIGINT"}
-        with self._tables.given("moved_episodes", _columns(tuple(kinds), rows), kinds):
+        with bulk.given(self._tables, "moved_episodes", bulk.transpose(tuple(kinds), rows), kinds):
             self._tables.cursor.execute(
                 "UPDATE episode SET segment = m.segment, place = m.place FROM moved_episodes m WHERE episode.id = m.id"
             )
@@ -239,14 +240,9 @@ class EpisodeIndex:
     def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:
         if not rows:
             return
-        with self._tables.given("standing", _columns(tuple(_STANDING), rows), _STANDING):
+        with bulk.given(self._tables, "standing", bulk.transpose(tuple(_STANDING), rows), _STANDING):
             changed = ", ".join(f"{name} = standing.{name}" for name in _STANDING if name != "seq")
             sql = f"UPDATE episode SET {changed} FROM standing WHERE episode.seq = standing.seq"  # noqa: S608 - our own names
             self._tables.cursor.execute(sql)
             self._tables.cursor.execute("DELETE FROM episode_tag WHERE seq IN (SELECT seq FROM standing)")
-        self._tables.insert("episode_tag", _columns(("seq", "tag"), tags))
-
-
-def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
-    columns = list(zip(*rows, strict=True))
-    return dict(zip(names, columns, strict=True)) if columns else {}
+        bulk.insert(self._tables, "episode_tag", bulk.transpose(("seq", "tag"), tags))

@@ -20,7 +20,6 @@ from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.database import Database
 
 _MIGRATIONS = (5, 7, 10, 11, 12, 13)
-_TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
 
 
 class EpisodeTables:
@@ -109,30 +108,3 @@ class EpisodeTables:
         if self._memory is None and self._db is not None:
             self._db.shrink()
         self.let_go_of_blocks()
-
-    def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Insert many rows, column by column, through one Arrow table."""
-        if not columns or not len(next(iter(columns.values()))):
-            return
-        names = ", ".join(f'"{name}"' for name in columns)
-        with self.given("incoming_episodes", columns, self._types(table)):
-            self.cursor.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM incoming_episodes')  # noqa: S608 - our own names
-
-    @contextmanager
-    def given(self, view: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> Iterator[None]:
-        """Have queries of this block read rows under a name.
-
-        `columns`: values by column name, all of one length; `types`: DuckDB's names of their types.
-        """
-        from arro3.core import Array, DataType, Table
-
-        kinds = {name: getattr(DataType, _TYPES.get(types[name], "string"))() for name in columns}
-        arrow = Table.from_pydict({name: Array(list(values), type=kinds[name]) for name, values in columns.items()})
-        self.cursor.register(view, arrow)
-        try:
-            yield
-        finally:
-            self.cursor.unregister(view)
-
-    def _types(self, table: str) -> dict[str, str]:
-        return {name: kind for _, found, name, kind in schema.expected_columns() if found == table}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from cm_tui.engine.memory.episodes.edits import append_of_many
@@ -19,6 +18,7 @@ from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.model import PurgeReport, RetentionReport, RetentionRow
+from cm_tui.state_file import reported
 
 CONSOLIDATED_DAYS = 90.0
 HIGH_VALUE_DAYS = 365.0
@@ -26,6 +26,7 @@ UNCONSOLIDATED_DAYS = 30.0
 CAP_BYTES = 50_000_000
 """A larger journal halves the ages."""
 _ROWS = 20
+_USE = "use the archive next to"
 _A_DAY = 86_400.0
 
 
@@ -70,21 +71,21 @@ def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> R
         raise UsageError("An age cannot be below 0 days.")
     episodes.index.follow()
     journal, beside, now = episodes.journal, Archive(episodes.journal), time.time()
-    with _told(journal):
+    with reported(journal.folder, _USE):
         size = archive.live_bytes(journal)
     halved = size > CAP_BYTES
     share = 0.5 if halved else 1.0
     ages = _Ages(CONSOLIDATED_DAYS * share, HIGH_VALUE_DAYS * share, UNCONSOLIDATED_DAYS * share, older_than)
-    aged = list(_aged(episodes))
+    aged = _aged(episodes)
     going = [(one, reason) for one in aged if (reason := ages.reason(one, now))]
     gone = {one.id for one, _ in going}
     young = now - ages.unconsolidated * _A_DAY
     waiting = sum(not one.settled and not one.is_high_value and one.time < young and one.id not in gone for one in aged)
     if apply:
-        with alone(journal), _told(journal):
+        with alone(journal), reported(journal.folder, _USE):
             _move(episodes, [one.id for one, _ in going])
     in_archive = episodes.tables.row("SELECT count(*) FROM episode WHERE segment <= 0")[0]
-    with _told(journal):
+    with reported(journal.folder, _USE):
         size, archived_size = archive.live_bytes(journal), beside.size
     return RetentionReport(
         dry_run=not apply, journal_bytes=size, cap_bytes=CAP_BYTES, halved=halved, consolidated_days=ages.consolidated,
@@ -130,7 +131,7 @@ def drop(episodes: Episodes, ids: Sequence[str]) -> None:
     Raises StoreError if the archive cannot be written.
     """
     journal = episodes.journal
-    with alone(journal), _told(journal):
+    with alone(journal), reported(journal.folder, _USE):
         # Episodes left in the journal by an interrupted move would outlive the deleted archive.
         _move(episodes, ())
         with journal.held():
@@ -150,7 +151,7 @@ def drop_erased(episodes: Episodes) -> None:
 
     Raises StoreError if the archive cannot be read or written.
     """
-    with _told(episodes.journal):
+    with reported(episodes.journal.folder, _USE):
         _keep_known(episodes)
 
 
@@ -201,13 +202,12 @@ def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[E
                 yield line, [found for one in of_turn if (found := beside.extent(one)) is not None]
 
 
-def _aged(episodes: Episodes) -> Iterator[_Aged]:
-    rows = episodes.tables.rows(
-        "SELECT id, time, bytes, title, prompt, pinned OR rating <> 0 OR evidence, settled FROM episode "
+def _aged(episodes: Episodes) -> list[_Aged]:
+    sql = (
+        "SELECT id, time, bytes, coalesce(nullif(title, ''), prompt), pinned OR rating <> 0 OR evidence, settled FROM episode "
         "WHERE segment > 0 ORDER BY time, seq"
     )
-    for id_, at, size, title, prompt, is_high_value, settled in rows:
-        yield _Aged(id_, at, size, title or prompt, is_high_value, settled)
+    return [_Aged(*row) for row in episodes.tables.rows(sql)]
 
 
 def _damaged(beside: Archive) -> Iterator[str]:
@@ -216,13 +216,3 @@ def _damaged(beside: Archive) -> Iterator[str]:
             beside.one(number, 0)
         except StoreError as error:
             yield error.message
-
-
-@contextmanager
-def _told(journal: Journal) -> Iterator[None]:
-    """Raise errors of the archive's files as store errors."""
-    try:
-        yield
-    except OSError as error:
-        where = journal.folder
-        raise StoreError(f"The archive next to {where} cannot be used: {error}", hint="Check the disk.") from error

@@ -1,4 +1,4 @@
-"""Undoing the user's last change in a project, of any kind."""
+"""Undoing the user's last change in a project, of any kind, and making it again from its events: every id stays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries import approval
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED
+from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.entries.entry_undo import take_back
 from cm_tui.engine.memory.episodes import changes, narrated_undo
-from cm_tui.engine.memory.episodes.edits import append_of_many, words_of
+from cm_tui.engine.memory.episodes.edits import append_of_many, new_change, words_of
 from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_undo import make_again
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
@@ -26,7 +28,7 @@ from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import EpisodeEdit, Undone
+from cm_tui.model import Edited, EpisodeEdit, Undone
 from cm_tui.model.author import Author
 
 UNDONE_PREFIX = "undone: "
@@ -35,7 +37,7 @@ _LEFT_OUT = "skipped, because it cannot be undone"
 
 
 class Asked(NamedTuple):
-    """A request to undo a change."""
+    """A request to undo a change, or to make it again."""
 
     root: Path
     """Of the checkout."""
@@ -43,9 +45,9 @@ class Asked(NamedTuple):
     """Of the project."""
     events: Sequence[Event]
     """The change, as the journal has it, in order."""
-    dry_run: bool
+    dry_run: bool = False
     """Write nothing."""
-    theirs_too: bool
+    theirs_too: bool = False
     """Undo even what was changed since."""
 
 
@@ -116,21 +118,6 @@ def _of_confirmation(asked: Asked) -> Undone:
     return Undone("", (name,), f"still true: {name}")
 
 
-UNDOERS: Mapping[str, Undoer] = {
-    CHANGED: _of_entry,
-    NOTE_CHANGED: _of_note,
-    TOPIC_CHANGED: _of_topics,
-    APPROVED: _of_approval,
-    DECIDED: _of_narrated,
-    changes.EDITED: _of_episodes,
-    changes.CONFIRMED: _of_confirmation,
-    FORGOTTEN: _of_episodes,
-    RESTORED: _of_episodes,
-    episode_record.KIND: _of_recording,
-}
-"""Undoers by kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
-
-
 def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, theirs_too: bool) -> Undone:
     """Undo the user's last change that is not undone yet.
 
@@ -146,7 +133,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
         try:
-            done = UNDOERS[kind](Asked(root, episodes, events, dry_run, theirs_too))
+            done = KINDS[kind].undo(Asked(root, episodes, events, dry_run, theirs_too))
             break
         except UsageError as error:
             if only:
@@ -162,7 +149,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
 
 
 def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str, str, list[Event]]:
-    kinds = list(UNDOERS)
+    kinds = list(KINDS)
     found = episodes.tables.rows(
         "SELECT change, kind FROM change WHERE NOT undone AND actor = 'person' AND kind IN (SELECT unnest(?)) "
         "AND change NOT IN (SELECT unnest(?::VARCHAR[])) AND (? = '' OR change = ?) ORDER BY event DESC LIMIT 1",
@@ -189,3 +176,81 @@ def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[
         if event is not None:
             events.append(event)
     return events
+
+
+# --- redo ---
+
+
+def _redo_entries(undone: Asked) -> str:
+    return Entries(undone.root).put(states_of(undone.events[0].data), Author()).event
+
+
+def _redo_note(undone: Asked) -> str:
+    event, notes = undone.events[0], Notes(undone.root)
+    id_, target = event.data.get("note"), event.data.get("target")
+    if isinstance(id_, str) and isinstance(target, str):
+        return NoteChanges(notes).move(id_, target).change
+    if isinstance(id_, str) and event.data.get("deleted") is True:
+        return NoteChanges(notes).delete(id_).change
+    return make_again(notes, event)
+
+
+def _redo_edits(undone: Asked) -> str:
+    """What an event states of episodes counts again once a later event of the journal states it."""
+    change, journal = new_change(), undone.episodes.journal
+    with journal.held():
+        for event in undone.events:
+            journal.append_held(event.kind, {**event.data, "change": change})
+    return change
+
+
+def _redo_recording(undone: Asked) -> str:
+    change, journal = new_change(), undone.episodes.journal
+    with journal.held():
+        data = {"change": change, "actor": "person"}
+        append_of_many(journal, RESTORED, data, [event.id for event in undone.events])
+    return change
+
+
+class Kind(NamedTuple):
+    """How changes of a kind are undone and redone."""
+
+    undo: Undoer
+    redo: Callable[[Asked], str] | None = None
+    """Returns the id of the new change; None: it is made again where it was made."""
+
+
+KINDS: Mapping[str, Kind] = {
+    CHANGED: Kind(_of_entry, _redo_entries),
+    NOTE_CHANGED: Kind(_of_note, _redo_note),
+    TOPIC_CHANGED: Kind(_of_topics),
+    APPROVED: Kind(_of_approval),
+    DECIDED: Kind(_of_narrated),
+    changes.EDITED: Kind(_of_episodes, _redo_edits),
+    changes.CONFIRMED: Kind(_of_confirmation, _redo_edits),
+    FORGOTTEN: Kind(_of_episodes, _redo_edits),
+    RESTORED: Kind(_of_episodes, _redo_edits),
+    episode_record.KIND: Kind(_of_recording, _redo_recording),
+}
+"""By kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
+
+
+def redo(episodes: Episodes, root: Path, change: str) -> Edited:
+    """Make a change of a person again that was undone: that is a change of its own, which `undo` undoes.
+
+    Raises NotFoundError if it was not undone, or an entry is not as it was before it; UsageError if it is of a kind
+    that is made again elsewhere, or a note has changed in the same lines; StoreError if the journal cannot be read or
+    written.
+    """
+    episodes.index.follow()
+    sql = "SELECT kind FROM change WHERE undone AND actor = 'person' AND change = ? ORDER BY event DESC LIMIT 1"
+    kinds = episodes.tables.rows(sql, [change])
+    if not kinds:
+        raise NotFoundError(f"The change {change[:40]} was not undone, or is not of this project.")
+    redoer = KINDS[kinds[0][0]].redo if kinds[0][0] in KINDS else None
+    events = events_of(episodes, change, undone=True) if redoer is not None else []
+    if redoer is None or not events:
+        raise UsageError("This change cannot be redone.", hint="Make it again where it was made.")
+    made = redoer(Asked(root, episodes, events))
+    again = undo(episodes, root, made, dry_run=True, theirs_too=False)
+    return Edited(made, again.ids, again.words.removeprefix(UNDONE_PREFIX))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.platform.store import bulk
 
 PART = 8_192
 """Episodes that are searched as text, at most; then their words become rows."""
@@ -24,7 +25,7 @@ _WORDS = (
 
 def add(tables: EpisodeTables, texts: Mapping[int, str]) -> None:
     """Add the words of new episodes, a line each, by their numbers; the caller writes."""
-    tables.insert("episode_text", {"seq": list(texts), "words": list(texts.values())})
+    bulk.insert(tables, "episode_text", {"seq": list(texts), "words": list(texts.values())})
     if tables.row("SELECT count(*) FROM episode_text")[0] >= PART:
         tables.cursor.execute(_WORDS)
         tables.cursor.execute("DELETE FROM episode_text")

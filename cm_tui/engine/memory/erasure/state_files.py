@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from cm_tui.engine.platform.redaction.find import find
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.redaction.strength import is_random
 from cm_tui.engine.platform.redaction.values import texts_of, with_texts
-from cm_tui.errors import StoreError
 from cm_tui.files import SUFFIX, write_atomically
+from cm_tui.state_file import reported
 
 _TEXTS = (".json", ".log", ".md", ".txt")
 _BINARY = ("vectors.", ".duckdb")
@@ -94,20 +95,16 @@ def clean(file: Path, secrets: Collection[str] | None) -> bool:
     A log is overwritten in place, as a process may have it open; other files are replaced. `secrets`: these; None: all
     recognised ones. Raises StoreError if it cannot be written.
     """
-    try:
+    with reported(file, "clean"), suppress(FileNotFoundError):
         text = _read(file)
         parsed = _parsed(file, text)
         if parsed is None:
             return _overwrite(file, text, secrets)
         changed = with_texts(parsed, changing(secrets), names=file.parent.name == _IMPORTS)
-        if changed == parsed:
-            return False
-        write_atomically(file, json.dumps(changed), durable=True)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StoreError(f"Cannot clean {file}: {error}", hint="Check its permissions and free space.") from error
-    return True
+        if changed != parsed:
+            write_atomically(file, json.dumps(changed), durable=True)
+            return True
+    return False
 
 
 def changing(secrets: Collection[str] | None) -> Callable[[str], str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, is_definer
 from cm_tui.engine.memory.mentions.contents import Contents, File
@@ -172,11 +172,6 @@ class Checker:
             return best
         is_told = one.plain or self.known.tells(one.at)
         return Answer(None, NOWHERE) if is_told else Answer(one.kinds[0], NOWHERE)
-
-
-def order_of_kinds(kinds: Sequence[str]) -> tuple[MentionKind, ...]:
-    """Return kinds as they are stored, as kinds."""
-    return cast("tuple[MentionKind, ...]", tuple(kinds))
 
 
 def _wanted(one: Asked) -> Wanted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.memory.mentions.check import Answer, Asked
@@ -12,6 +12,7 @@ from cm_tui.engine.memory.mentions.finding import SOON, UNCOMMITTED
 from cm_tui.engine.memory.mentions.items import MemoryItem
 from cm_tui.engine.memory.mentions.recognise import Named
 from cm_tui.engine.memory.mentions.settings import WAITS
+from cm_tui.engine.platform.store import bulk
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import CODE
 
@@ -46,6 +47,24 @@ SELECT p.text FROM passage p WHERE p.source = ? AND p.path IN (
 """
 _SETTINGS = "SELECT id, text FROM mention WHERE contains(kinds, 'setting') AND state <> 'alive' AND word IN (SELECT unnest(?::VARCHAR[]))"
 _WORDS = re.compile(r"[A-Za-z][\w-]*")
+_ITEM = ("id", "source", "path", "title", "time", "sha", "ord", "passages", "newest")
+_MENTION = (
+    "id",
+    "item",
+    "line",
+    "kinds",
+    "text",
+    "word",
+    "plain",
+    "kind",
+    "state",
+    "path",
+    "start_line",
+    "became",
+    "ord",
+)
+_NOT_YET = ("", "unknown", "", 0, "", 0)
+"""The last columns of a name that was not looked up yet."""
 
 
 class Changed(NamedTuple):
@@ -132,23 +151,20 @@ def write_items(
     _drop_items(db, [row[0] for row in db.rows(sql, [[one.path for one, _, _ in items]])])
     first = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention_item"))
     number = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention"))
-    found: list[Row] = []
-    lines, owners, kept = [], [], []
+    found, rows = list[Row](), list[tuple[Any, ...]]()
     for place, ((_, _, at), own) in enumerate(zip(items, names, strict=True)):
         for one in own:
-            found.append(Row(number + len(found), Asked(one.kinds, one.text, one.plain, at)))
-            lines.append(one.line)
-            owners.append(first + place)
-            kept.append(one)
-    _insert(db, "mention_item", _item_columns(items, first))
-    columns: dict[str, list[object]] = {
-        "id": [row.id for row in found], "item": list(owners), "line": list(lines),
-        "kinds": [" ".join(one.kinds) for one in kept], "text": [one.text for one in kept],
-        "word": [_word(one) for one in kept], "plain": [one.plain for one in kept],
-        "kind": [""] * len(kept), "state": ["unknown"] * len(kept), "path": [""] * len(kept),
-        "start_line": [0] * len(kept), "became": [""] * len(kept), "ord": [0] * len(kept),
-    }  # fmt: skip
-    _insert(db, "mention", columns)
+            row = Row(number + len(found), Asked(one.kinds, one.text, one.plain, at))
+            rows.append(
+                (row.id, first + place, one.line, " ".join(one.kinds), one.text, _word(one), one.plain, *_NOT_YET)
+            )
+            found.append(row)
+    of_items = [
+        (first + place, new.source, new.path, item.title, item.time, item.commit, at, new.passages, new.newest)
+        for place, (new, item, at) in enumerate(items)
+    ]
+    db.insert("mention_item", bulk.transpose(_ITEM, of_items))
+    db.insert("mention", bulk.transpose(_MENTION, rows))
     return found
 
 
@@ -195,29 +211,8 @@ def _drop_items(db: Database, ids: Sequence[int]) -> None:
         db.execute("DELETE FROM mention_item WHERE id IN (SELECT unnest(?::INTEGER[]))", [list(ids)])
 
 
-def _item_columns(items: Sequence[tuple[Changed, MemoryItem, int]], first: int) -> dict[str, list[object]]:
-    return {
-        "id": list(range(first, first + len(items))), "source": [one.source for one, _, _ in items],
-        "path": [one.path for one, _, _ in items], "title": [item.title for _, item, _ in items],
-        "time": [item.time for _, item, _ in items], "sha": [item.commit for _, item, _ in items],
-        "ord": [at for _, _, at in items], "passages": [one.passages for one, _, _ in items],
-        "newest": [one.newest for one, _, _ in items],
-    }  # fmt: skip
-
-
 def _word(one: Named) -> str:
     """Key for looking up a name: the last part of a symbol, the last name of a path."""
     if one.kinds[0] == "path":
         return one.text.rstrip("/").rpartition("/")[2]
     return next(iter(QualifiedName(one.text).ends), one.text)
-
-
-def _insert(db: Database, table: str, columns: dict[str, list[object]]) -> None:
-    from arro3.core import DataType
-
-    kinds = {name: DataType.string() for name in columns}
-    for name in ("id", "item", "line", "start_line", "ord", "passages", "newest"):
-        kinds[name] = DataType.int32()
-    kinds |= {"time": DataType.int64(), "plain": DataType.bool()}
-    if columns["id"]:
-        db.insert(table, dict(columns), {name: kinds[name] for name in columns})

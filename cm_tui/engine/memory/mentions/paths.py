@@ -34,6 +34,20 @@ class _Life(NamedTuple):
     until: int
 
 
+class _Lives:
+    """The lives of files, or of folders."""
+
+    def __init__(self, lives: dict[str, _Life]) -> None:
+        self.of = lives
+        self._by_last = _by_last(lives)
+
+    def named(self, name: str, since: int, until: int, *, partly: bool = True) -> list[str]:
+        """Return the paths that end in a name, and lived in a stretch of the mainline; not `partly`: only the whole one."""
+        fitting = self._by_last.get(name.rpartition("/")[2], ())
+        named = [path for path in fitting if path == name or (partly and path.endswith(f"/{name}"))]
+        return [path for path in named if self.of[path].since <= until and self.of[path].until > since]
+
+
 class PathCheck:
     """Checks paths against one store, and against git's trees for files that are not indexed.
 
@@ -57,14 +71,12 @@ class PathCheck:
         if self._is_there(name):
             return Finding("alive", name)
         since, until = self._known.stretch(wanted.since, wanted.until)
-        then = [path for path in self._named(name) if self._lived(path, since, until)]
+        then = self._files.named(name, since, until)
         then = [name] if name in then else then
         now = self._now_named(name)
         if now and (not then or now in then or "/" not in name):
             return Finding("alive", now)
-        folders = (
-            [] if then else [folder for folder in self._folders_named(name) if self._folder_lived(folder, since, until)]
-        )
+        folders = [] if then else self._folders.named(name, since, until, partly="/" in name)
         if then:
             return self._gone(then, now)
         if folders:
@@ -104,41 +116,17 @@ class PathCheck:
     # --- then ---
 
     @cached_property
-    def _lives(self) -> dict[str, _Life]:
-        return {path: _Life(since, until) for path, since, until in self._db.rows(_SPANS)}
+    def _files(self) -> _Lives:
+        return _Lives({path: _Life(since, until) for path, since, until in self._db.rows(_SPANS)})
 
     @cached_property
-    def _by_last(self) -> dict[str, list[str]]:
-        return _by_last(self._lives)
-
-    @cached_property
-    def _folder_lives(self) -> dict[str, _Life]:
+    def _folders(self) -> _Lives:
         lives: dict[str, _Life] = {}
-        for path, life in self._lives.items():
+        for path, life in self._files.of.items():
             for folder in _folders(path):
                 known = lives.get(folder, life)
                 lives[folder] = _Life(min(known.since, life.since), max(known.until, life.until))
-        return lives
-
-    @cached_property
-    def _folders_by_last(self) -> dict[str, list[str]]:
-        return _by_last(self._folder_lives)
-
-    def _named(self, name: str) -> list[str]:
-        fitting = self._by_last.get(name.rpartition("/")[2], ())
-        return [path for path in fitting if path == name or path.endswith(f"/{name}")]
-
-    def _folders_named(self, name: str) -> list[str]:
-        fitting = self._folders_by_last.get(name.rpartition("/")[2], ())
-        return [path for path in fitting if path == name or ("/" in name and path.endswith(f"/{name}"))]
-
-    def _lived(self, path: str, since: int, until: int) -> bool:
-        life = self._lives[path]
-        return life.since <= until and life.until > since
-
-    def _folder_lived(self, folder: str, since: int, until: int) -> bool:
-        life = self._folder_lives[folder]
-        return life.since <= until and life.until > since
+        return _Lives(lives)
 
     # --- removed paths ---
 
@@ -151,12 +139,12 @@ class PathCheck:
         return Finding("gone", last, 0, "", ordinal)
 
     def _ended(self, path: str) -> int:
-        return self._known.gone_at(self._lives[path].until, is_committed=path in self._committed)
+        return self._known.gone_at(self._files.of[path].until, is_committed=path in self._committed)
 
     def _followed(self, path: str) -> str:
         """The current path of a removed file by git's renames; empty: none."""
         for _ in range(_MOST_STEPS):
-            life = self._lives.get(path)
+            life = self._files.of.get(path)
             if life is None or life.until == EVER:
                 break
             there = self._renames(life.until).get(path)
@@ -179,13 +167,13 @@ class PathCheck:
         return self._renamed[ordinal]
 
     def _folder_gone(self, folders: list[str]) -> Finding:
-        last = max(folders, key=lambda folder: (self._folder_lives[folder].until, folder))
-        end = self._folder_lives[last].until
+        last = max(folders, key=lambda folder: (self._folders.of[folder].until, folder))
+        end = self._folders.of[last].until
         prefix = f"{last}/"
-        files = sorted(path for path in self._lives if path.startswith(prefix))
+        files = sorted(path for path in self._files.of if path.startswith(prefix))
         committed = any(path.startswith(prefix) for path in self._committed)
         ordinal = self._known.gone_at(end, is_committed=committed)
-        newest = sorted(files, key=lambda path: -self._lives[path].until)[:_MOST_OF_FOLDER]
+        newest = sorted(files, key=lambda path: -self._files.of[path].until)[:_MOST_OF_FOLDER]
         led = ((path, self._followed(path)) for path in newest)
         heads = Counter(
             there.removesuffix(path.removeprefix(last))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cm_tui.engine.code.scan.languages import LANGUAGES
 from cm_tui.engine.memory.mentions.commands import named_command
 from cm_tui.model.stale import MentionKind
 
@@ -102,84 +103,13 @@ _PLACEHOLDERS = frozenset(["foo", "bar", "baz", "qux", "quux", "spam", "ham", "e
 """Placeholder names; single letters are placeholders too."""
 _ANY_NUMBER = re.compile(r"(?:0000+|123(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999+|[xX#]{3,})\.")
 """Placeholder number at the start of a file name: `1234.bugfix.rst`."""
-_FILE_SUFFIXES = frozenset(
-    [
-        "py",
-        "pyi",
-        "pyx",
-        "ts",
-        "tsx",
-        "js",
-        "jsx",
-        "mjs",
-        "cjs",
-        "go",
-        "rs",
-        "java",
-        "c",
-        "h",
-        "cc",
-        "cpp",
-        "cxx",
-        "hpp",
-        "hh",
-        "cs",
-        "rb",
-        "php",
-        "kt",
-        "kts",
-        "swift",
-        "scala",
-        "lua",
-        "sh",
-        "bash",
-        "zsh",
-        "ex",
-        "exs",
-        "dart",
-        "zig",
-        "hs",
-        "fs",
-        "fsx",
-        "vb",
-        "md",
-        "rst",
-        "txt",
-        "adoc",
-        "org",
-        "toml",
-        "yaml",
-        "yml",
-        "json",
-        "jsonc",
-        "ini",
-        "cfg",
-        "conf",
-        "env",
-        "xml",
-        "html",
-        "css",
-        "scss",
-        "less",
-        "sql",
-        "proto",
-        "graphql",
-        "gradle",
-        "cmake",
-        "mk",
-        "lock",
-        "tcl",
-        "vue",
-        "svelte",
-        "ipynb",
-        "tf",
-        "nix",
-        "bat",
-        "ps1",
-        "svg",
-        "png",
-    ]
+_NO_SUFFIXES = frozenset(
+    ["cmd", "cr", "inc", "log", "m", "pl", "pm", "properties", "props", "r", "ru", "sc", "t", "targets", "text"]
 )
+"""Endings of files that are attributes, countries or hours in a text."""
+_FILE_SUFFIXES = {
+    suffix for language in LANGUAGES.values() for one in language.extensions if (suffix := one[1:]) not in _NO_SUFFIXES
+} | {"lock", "png", "tcl"}
 """Endings by which a word without a slash is taken for a file."""
 _FILE_NAMES = frozenset(
     [

@@ -18,11 +18,11 @@ from cm_tui.engine.memory.narrator import note_lines, topic_text
 from cm_tui.engine.memory.narrator.note_lines import Changed
 from cm_tui.engine.memory.notes.marked_lines import digest_of, mark_of, marked, marks_in, without_marks
 from cm_tui.engine.memory.notes.note_file import MOST_WRITTEN, refuse_conflict, refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import leads_away
+from cm_tui.engine.memory.notes.note_reader import refuse_links
 from cm_tui.engine.memory.notes.note_saves import NoteSaves
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
-from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
 
@@ -178,11 +178,7 @@ def _note(notes: Notes, proposal: NarratedProposal) -> _Note:
     found = _Note()
     try:
         place = _place(notes, proposal)
-        if leads_away(place):
-            raise RefusedError(
-                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-                hint="Put an ordinary file there.",
-            )
+        refuse_links(place)
         file = notes.file(place)
         found = _read(place, file)
         refuse_locked(place)

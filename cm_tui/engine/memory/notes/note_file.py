@@ -10,7 +10,7 @@ from pathlib import Path
 from cm_tui import paths
 from cm_tui.engine.memory.notes.known_scan import wrote
 from cm_tui.engine.memory.notes.merging import merge
-from cm_tui.engine.memory.notes.note_reader import leads_away, read_data, text_of, written_like
+from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links, text_of, written_like
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.git.conflict_marks import conflict_line
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
@@ -23,7 +23,7 @@ from cm_tui.files import (
     write_if_unchanged,
 )
 from cm_tui.same_names import twin_of
-from cm_tui.state_file import holding
+from cm_tui.state_file import holding, reported
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
@@ -67,7 +67,7 @@ def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
 
 
 def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bool:
-    _refuse_links(place)
+    refuse_links(place)
     refuse_read_only(place)
     try:
         if place.scope == "user":
@@ -76,7 +76,7 @@ def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bo
         else:
             shared_dir(place.file.parent)
             permissions = permissions_of(place.file)
-        _refuse_links(place)
+        refuse_links(place)
         if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
             _ignore(place.base / paths.PROJECT_FOLDER)
         remove_left_overs(place.file)
@@ -132,7 +132,7 @@ def take_away(place: Found, kept: Path) -> None:
 
     Raises RefusedError if it is a link, or is below one; StoreError if it cannot be moved.
     """
-    _refuse_links(place)
+    refuse_links(place)
     refuse_read_only(place)
     try:
         paths.private_dir(kept.parent)
@@ -157,12 +157,8 @@ def forget_kept(events: Iterable[str]) -> None:
     # For a change of several files, each has a number after the event's id.
     several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
     for kept in (*map(kept_file, gone), *several):
-        try:
+        with reported(kept, "remove"):
             kept.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot remove {kept}: {error.strerror or error}.", hint="Check its permissions."
-            ) from error
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:
@@ -171,14 +167,6 @@ def cannot_write(place: Found, error: OSError) -> StoreError:
         f"Cannot write the note {place.id}: {error.strerror or error}.",
         hint=f"Check the permissions of {place.file.parent} and free space.",
     )
-
-
-def _refuse_links(place: Found) -> None:
-    if leads_away(place):
-        raise RefusedError(
-            f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-            hint="Put an ordinary file there.",
-        )
 
 
 def _ignore(folder: Path) -> None:

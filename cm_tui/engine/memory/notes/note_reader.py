@@ -43,11 +43,7 @@ def read_data(place: Found) -> bytes:
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.") from error
     except (OSError, ValueError) as error:
-        if leads_away(place):
-            raise RefusedError(
-                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-                hint="Put an ordinary file there.",
-            ) from error
+        refuse_links(place)
         reason = getattr(error, "strerror", None) or error
         raise StoreError(
             f"Cannot read the note {place.id}: {reason}.",
@@ -55,9 +51,13 @@ def read_data(place: Found) -> bytes:
         ) from error
 
 
-def leads_away(place: Found) -> bool:
-    """Return whether a note, or a folder between it and its base, is a link."""
-    return below_a_link(place.base, place.path)
+def refuse_links(place: Found) -> None:
+    """Refuse a note that is a link, or is below one. Raises RefusedError if it is."""
+    if below_a_link(place.base, place.path):
+        raise RefusedError(
+            f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
+            hint="Put an ordinary file there.",
+        )
 
 
 def read_note(place: Found, stamp: Stamp) -> ReadNote:

@@ -31,30 +31,11 @@ def clear(db: Database) -> None:
 
 def add(db: Database, read: Sequence[tuple[ReadNote, Stamp]]) -> None:
     """Put notes on the table; called inside a transaction."""
-    from arro3.core import DataType
-
-    if not read:
-        return
-    text, integer = DataType.string(), DataType.int64()
-    notes = [one.note for one, _ in read]
-    found = [stamp for _, stamp in read]
-    db.insert(
-        "note",
-        {
-            "id": [one.id for one in notes], "kind": [one.kind for one in notes], "scope": [one.scope for one in notes],
-            "file": [one.file for one in notes], "title": [one.title for one in notes],
-            "time": [one.time for one in notes], "changed_ns": [one.changed_ns for one in found],
-            "size": [one.size for one in found], "inode": [one.inode for one in found],
-            "lines": [one.lines for one in notes], "digest": [one.digest for one in notes],
-            "tags": [json.dumps(one.tags) for one in notes], "writable": [one.writable for one in notes],
-            "problem": [one.problem for one in notes],
-        },
-        {
-            "id": text, "kind": text, "scope": text, "file": text, "title": text, "time": DataType.float64(),
-            "changed_ns": integer, "size": integer, "inode": DataType.uint64(), "lines": DataType.int32(),
-            "digest": text, "tags": text, "writable": DataType.bool(), "problem": text,
-        },
-    )  # fmt: skip
+    of_note = ("id", "kind", "scope", "file", "title", "time", "lines", "digest", "writable", "problem")
+    of_stamp = ("changed_ns", "size", "inode")
+    columns = {name: [getattr(one.note, name) for one, _ in read] for name in of_note}
+    columns |= {name: [getattr(stamp, name) for _, stamp in read] for name in of_stamp}
+    db.insert("note", columns | {"tags": [json.dumps(one.note.tags) for one, _ in read]})
 
 
 def page(db: Database, words: Sequence[str], kind: str, scope: str, limit: int) -> tuple[list[Note], int]:

@@ -51,12 +51,8 @@ class Notes:
                 return found[wanted][0]
             endings = (wanted, f"{wanted}.md")
             ends = [id_ for id_ in found if id_.endswith(tuple(f"{mark}{one}" for mark in "/:" for one in endings))]
-            if len(ends) == 1:
-                return found[ends[0]][0]
-            if len(ends) > 1:
-                raise UsageError(
-                    f"{wanted!r} is more than one note: {', '.join(sorted(ends)[:5])}.", hint="Give one of these."
-                )
+            if ends:
+                return found[_only(wanted, ends)][0]
         if (alike := self._alike(wanted)) is not None:
             return alike
         # Reports a place outside; an empty place is no note.
@@ -72,11 +68,7 @@ class Notes:
         keys = (name_key(wanted), name_key(f"{wanted}.md"))
         ends = tuple(f"{mark}{key}" for mark in "/:" for key in keys)
         ids = [id_ for id_ in found if (key := name_key(id_)) in keys or key.endswith(ends)]
-        if len(ids) > 1:
-            raise UsageError(
-                f"{wanted!r} is more than one note: {', '.join(sorted(ids)[:5])}.", hint="Give one of these."
-            )
-        return found[ids[0]][0] if ids else None
+        return found[_only(wanted, ids)][0] if ids else None
 
     def read(self, place: Found) -> ReadNote:
         """Return a note with the current content of its file.
@@ -113,3 +105,10 @@ class Notes:
         """Return the commit that is checked out; empty: none."""
         folders = git_folders(self.root)
         return (head_of(folders).sha or "") if folders is not None else ""
+
+
+def _only(wanted: str, ids: Sequence[str]) -> str:
+    """Return the only note with a name. Raises UsageError if there are several."""
+    if len(ids) > 1:
+        raise UsageError(f"{wanted!r} is more than one note: {', '.join(sorted(ids)[:5])}.", hint="Give one of these.")
+    return ids[0]

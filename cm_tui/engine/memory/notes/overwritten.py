@@ -19,7 +19,7 @@ from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import StoreError
 from cm_tui.files import read_regular, write_atomically
 from cm_tui.model import NoteConflict
-from cm_tui.state_file import read_object
+from cm_tui.state_file import read_object, reported
 
 _MOST_BYTES = 16_000_000
 _FIELDS = ("id", "file", "base", "lost")
@@ -39,12 +39,8 @@ def export(root: Path) -> tuple[NoteConflict, ...]:
     for file, found in sorted(_waiting(root), key=lambda one: one[0].stat().st_mtime):
         target = file.with_suffix(".md")
         now = (read_regular(found["file"], _MOST_BYTES) or b"").decode("utf-8-sig", "replace")
-        try:
+        with reported(target):
             write_atomically(target, merge(found["base"], found["lost"], now).text, durable=True)
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write {target}: {error.strerror or error}.", hint="Check its permissions and free space."
-            ) from error
         base, lost, now = (redact(text).text for text in (found["base"], found["lost"], now))
         shown.append(NoteConflict(base, lost, now, merge(base, lost, now).text, found["id"], str(target)))
         with suppress(OSError):

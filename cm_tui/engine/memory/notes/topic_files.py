@@ -17,7 +17,7 @@ from cm_tui import paths
 from cm_tui.engine.memory.notes.archived_topics import place_of
 from cm_tui.engine.memory.notes.merging import merge
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_conflict, refuse_locked, take_away, write_data
-from cm_tui.engine.memory.notes.note_reader import leads_away, read_data
+from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.memory.notes.topic_events import (
@@ -32,7 +32,7 @@ from cm_tui.engine.memory.notes.topic_events import (
 )
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.author import Author
 from cm_tui.state_file import read_object, write_json
 
@@ -68,11 +68,7 @@ class TopicFiles:
         Raises UsageError if it is not text that could be written back; RefusedError if it is a link, is below one, or
         has a git conflict; StoreError if it cannot be read.
         """
-        if leads_away(place):
-            raise RefusedError(
-                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-                hint="Put an ordinary file there.",
-            )
+        refuse_links(place)
         file = self._notes.file(place)
         refuse_conflict(place, file.text)
         return file.data

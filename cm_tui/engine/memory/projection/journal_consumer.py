@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -62,20 +62,21 @@ class JournalConsumer:
             reader = self._readers.setdefault(journal.folder, _Reader(journal, self._detail))
         # Before an agent goes on after a pause: separates changes made during it from the agent's own.
         settle_or_tell(root)
-        pending: dict[Path, _Pending] = {}
+        edited: dict[Path, dict[str, None]] = {}
+        # Checkouts to look at as a whole; a git event covers all others.
+        whole: dict[Path, Source] = {}
         for event, turn in reader.news():
             # Clones and worktrees share a journal: an event names its checkout.
             about = Path(str(event.data.get("root") or root))
             if event.kind == "hook.edit":
-                pending.setdefault(about, _Pending()).add_files(map(str, event.data.get("paths", ())))
+                edited.setdefault(about, {}).update(dict.fromkeys(map(str, event.data.get("paths", ()))))
             elif event.kind in {"hook.git", "hook.session-start"}:
-                pending.setdefault(about, _Pending()).add_all(
-                    "git hooks" if event.kind == "hook.git" else "agent hooks"
-                )
+                whole[about] = "git hooks" if event.kind == "hook.git" else whole.get(about, "agent hooks")
             elif turn is not None and not self._closed:
                 reader.stopped(about, event, turn)
-        for about, what in pending.items():
-            self._pass_on(about, what)
+        for about in dict.fromkeys((*edited, *whole)):
+            files = [] if about in whole or len(edited[about]) > _SEVERAL else list(edited[about])
+            self._pass_on(about, files, whole.get(about, "agent hooks"))
 
     def close(self) -> None:
         """Finish running work; the project's next check finds what is not indexed yet."""
@@ -84,40 +85,16 @@ class JournalConsumer:
         for reader in self._readers.values():
             reader.close()
 
-    def _pass_on(self, root: Path, what: _Pending) -> None:
+    def _pass_on(self, root: Path, files: Sequence[str], source: Source) -> None:
         if self._closed or not root.is_dir():
             return
         try:
-            self._index(root, what.files, what.source)
+            self._index(root, files, source)
         except CmError as error:
             _log.warning("indexing %s after a hook: %s", root, error.message)
         except Exception:  # noqa: BLE001 - logged
             # A failure must not block the runs of other checkouts.
             _log.exception("indexing %s after a hook", root)
-
-
-class _Pending:
-    """Index updates for one checkout."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, None] = {}
-        self._all = False
-        self.source: Source = "agent hooks"
-
-    @property
-    def files(self) -> list[str]:
-        """Return the paths to look at; none: everything that changed."""
-        return [] if self._all or len(self._files) > _SEVERAL else list(self._files)
-
-    def add_files(self, files: Iterable[str]) -> None:
-        """Ask for these files."""
-        self._files |= dict.fromkeys(files)
-
-    def add_all(self, source: Source) -> None:
-        """Ask for everything that changed."""
-        self._all = True
-        # A git event covers all others.
-        self.source = source if source == "git hooks" else self.source
 
 
 class _Reader:

@@ -67,7 +67,6 @@ class Turns:
         self._under_way: dict[Session, Turn] = {}
         self._patches = dict(patches or {})
         self._recorded: set[str] = set()
-        self._unrecorded: set[str] = set()
 
     @property
     def begin(self) -> Position | None:
@@ -78,11 +77,6 @@ class Turns:
     def patches(self) -> dict[Session, str]:
         """Return digests of the last patches, by session."""
         return dict(list(self._patches.items())[-_SESSIONS:])
-
-    @property
-    def unrecorded(self) -> int:
-        """Return the number of turns with a prompt that ended and have no episode yet."""
-        return len(self._unrecorded)
 
     @property
     def under_way(self) -> Collection[Turn]:
@@ -102,7 +96,9 @@ class Turns:
             turn.add(event)
             self._forget(event.time - FORGOTTEN_SECONDS)
         elif event.kind == "hook.stop":
-            return self._end(event, self._under_way.pop(session, Turn(before)), session)
+            turn = self._under_way.pop(session, Turn(before))
+            turn.patch_before = self._patches.get(session, "")
+            return turn
         elif event.kind == episode_record.KIND:
             self._record(EpisodeRecord.from_event(event), session)
         elif event.kind == ERASURE:
@@ -113,23 +109,14 @@ class Turns:
         """Return whether a stop's episode was among the events, or the stop was erased."""
         return stop.id in self._recorded
 
-    def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:
-        turn.patch_before = self._patches.get(session, "")
-        if turn.prompts:
-            # Without one there may be nothing to record: no episode is waited for.
-            self._unrecorded.add(stop.id)
-        return turn
-
     def _record(self, record: EpisodeRecord, session: Session) -> None:
         self._recorded.add(record.stop)
-        self._unrecorded.discard(record.stop)
         before_this = self._patches.pop(session, "")
         self._patches[session] = record.patch_digest or before_this
 
     def _erase(self, ids: frozenset[str]) -> None:
         """Drop erased turns, each of which is erased whole; an erased stop gets no episode."""
         self._recorded |= ids
-        self._unrecorded -= ids
         self._under_way = {session: turn for session, turn in self._under_way.items() if ids.isdisjoint(turn.events)}
 
     def _forget(self, since: float) -> None:

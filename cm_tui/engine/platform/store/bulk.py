@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     # Workers that parse make columns too, and never open a store.
-    from cm_tui.engine.platform.store.database import Database
+    from cm_tui.engine.platform.store.cursor import Cursor
+
+
+class Store(Protocol):
+    """Tables of a store, or some of them."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """This thread's cursor."""
+
 
 Columns = dict[str, list[Any]]
 """Values by column name, all of one length."""
 
-_NUMBERS = frozenset(
-    {
-        "id", "blob", "idx", "parent", "overload", "start_line", "end_line", "min_args", "max_args", "symbol", "arity",
-        "line", "scope", "bytes", "lines", "from_ord", "to_ord", "ord", "side",
-    }
-)  # fmt: skip
-_LONG = frozenset({"body", "time"})
-_FLAGS = frozenset({"generated", "reexport", "included"})
+_ARROW = {
+    "DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "UBIGINT": "uint64", "BOOLEAN": "bool", "BLOB": "binary",
+}  # fmt: skip
+"""Arrow's names of DuckDB's types; all others are texts."""
+_TYPES = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?"
+_known: dict[str, dict[str, str]] = {}
+"""Types of the columns of each table: those of the newest schema, which all open stores have."""
 
 
 def transpose(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Columns:
@@ -28,22 +37,36 @@ def transpose(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Columns:
     return dict(zip(names, map(list, columns), strict=True)) if columns else {name: [] for name in names}
 
 
-def insert(db: Database, table: str, columns: Columns) -> None:
-    """Insert rows of a table of the store, whose columns have their types by name."""
-    from arro3.core import DataType
-
-    kinds = {}
-    for name in columns:
-        if name in _NUMBERS:
-            kinds[name] = DataType.int32()
-        elif name in _LONG:
-            kinds[name] = DataType.int64()
-        else:
-            kinds[name] = DataType.bool() if name in _FLAGS else DataType.string()
-    db.insert(table, dict(columns), kinds)
+def insert(store: Store, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Insert rows of a table of the store, given as columns of one length."""
+    if not columns or not len(next(iter(columns.values()))):
+        return
+    if table not in _known:
+        _known[table] = dict(store.cursor.execute(_TYPES, [table]).fetchall())
+    names = ", ".join(f'"{name}"' for name in columns)
+    with given(store, "incoming_rows", columns, _known[table]):
+        store.cursor.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM incoming_rows')  # noqa: S608 - our own names
 
 
-def insert_tables(db: Database, tables: Mapping[str, Columns]) -> None:
+@contextmanager
+def given(store: Store, view: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]) -> Iterator[Cursor]:
+    """Have queries of this block read rows under a name.
+
+    `columns`: values by column name, all of one length; `types`: DuckDB's names of their types.
+    """
+    from arro3.core import Array, DataType, Table
+
+    kinds = {name: getattr(DataType, _ARROW.get(types[name], "string"))() for name in columns}
+    arrow = Table.from_pydict({name: Array(list(values), type=kinds[name]) for name, values in columns.items()})
+    cursor = store.cursor
+    cursor.register(view, arrow)
+    try:
+        yield cursor
+    finally:
+        cursor.unregister(view)
+
+
+def insert_tables(store: Store, tables: Mapping[str, Columns]) -> None:
     """Insert rows of several tables, in their order; the caller holds the transaction."""
     for table, columns in tables.items():
-        insert(db, table, columns)
+        insert(store, table, columns)

@@ -14,7 +14,7 @@ from weakref import proxy
 
 import duckdb
 
-from cm_tui.engine.platform.store import schema
+from cm_tui.engine.platform.store import bulk, schema
 from cm_tui.engine.platform.store.connection import can_only_be_read, connect, connect_in_memory
 from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.failures import damaged, explained, read_only
@@ -260,23 +260,9 @@ class Database:
             # After a fatal error there is no transaction left to roll back; DuckDB has discarded it.
             return
 
-    def insert(self, table: str, columns: dict[str, Sequence[Any]], types: dict[str, Any]) -> None:
-        """Insert many rows, column by column, through one Arrow table.
-
-        `columns`: values by column name, all of one length; `types`: `arro3.core.DataType` by column name.
-        """
-        if not columns or not len(next(iter(columns.values()))):
-            return
-        from arro3.core import Array, Table
-
-        arrow = Table.from_pydict({name: Array(list(values), type=types[name]) for name, values in columns.items()})
-        names = ", ".join(f'"{name}"' for name in columns)
-        cursor = self.cursor
-        cursor.register("incoming_rows", arrow)
-        try:
-            cursor.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM incoming_rows')  # noqa: S608 - our own names
-        finally:
-            cursor.unregister("incoming_rows")
+    def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Insert many rows, given as columns of one length."""
+        bulk.insert(self, table, columns)
 
     @property
     def facts(self) -> dict[str, str]:

@@ -153,9 +153,6 @@ def _add(
 
 
 def _insert(db: Database, source: str, ids: Sequence[int], batch: Sequence[SourcePassage]) -> None:
-    from arro3.core import DataType
-
-    integer, text = DataType.int32(), DataType.string()
     db.insert(
         "passage",
         {
@@ -173,9 +170,4 @@ def _insert(db: Database, source: str, ids: Sequence[int], batch: Sequence[Sourc
             "thread": [p.thread for p in batch],
             "place": [p.place for p in batch],
         },
-        {
-            "id": integer, "source": text, "path": text, "blob": integer, "symbol": integer, "start_line": integer,
-            "end_line": integer, "title": text, "text": text, "hash": text, "time": DataType.int64(),
-            "thread": text, "place": DataType.int64(),
-        },
-    )  # fmt: skip
+    )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from arro3.core import Array, DataType, Table
 from numpy.typing import NDArray
 
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store import bulk
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.vectors.codec import Codes, path_words
 from cm_tui.engine.search.vectors.live import Ids, Keys
@@ -88,7 +86,7 @@ def needed(db: Database, ids: Ids) -> Needed:
     """Return the data on these passages, in order of id."""
     rows: list[tuple[Any, ...]] = []
     if len(ids):
-        with _registered(db, "wanted_ids", "id", ids.tolist(), DataType.int64()) as cursor:
+        with bulk.given(db, "wanted_ids", {"id": ids.tolist()}, {"id": "BIGINT"}) as cursor:
             rows = cursor.execute(
                 f"SELECT p.id, {KEY}, p.hash, p.path FROM passage p JOIN wanted_ids w ON w.id = p.id ORDER BY p.id"  # noqa: S608
             ).fetchall()
@@ -103,27 +101,16 @@ def needed(db: Database, ids: Ids) -> Needed:
 def texts(db: Database, passages: Needed) -> dict[str, tuple[str, str]]:
     """Return title and text of passages, by their hash."""
     # By id, for ids are in order on disk: DuckDB reads the neighbourhood instead of every text.
-    with _registered(db, "wanted_ids", "id", passages.ids.tolist(), DataType.int64()) as cursor:
+    with bulk.given(db, "wanted_ids", {"id": passages.ids.tolist()}, {"id": "BIGINT"}) as cursor:
         sql = "SELECT p.hash, p.title, p.text FROM passage p JOIN wanted_ids w ON w.id = p.id ORDER BY p.id"
         return {row[0]: (row[1], row[2]) for row in cursor.execute(sql).fetchall()}
 
 
 def lookup(db: Database, hashes: Iterable[str], fingerprint: str) -> dict[str, bytes]:
     """Return packed vectors that are already there, by hash."""
-    with _registered(db, "wanted_hashes", "hash", list(hashes), DataType.utf8()) as cursor:
+    with bulk.given(db, "wanted_hashes", {"hash": list(hashes)}, {"hash": "VARCHAR"}) as cursor:
         sql = "SELECT e.hash, e.vector FROM embedding e JOIN wanted_hashes w ON w.hash = e.hash WHERE e.fingerprint = ?"
         return dict(cursor.execute(sql, [fingerprint]).fetchall())
-
-
-@contextmanager
-def _registered(db: Database, view: str, column: str, values: list[Any], kind: DataType) -> Iterator[Cursor]:
-    """A list of values as a table of one column that this thread's queries can join."""
-    cursor = db.cursor
-    cursor.register(view, Table.from_pydict({column: Array(values, type=kind)}))
-    try:
-        yield cursor
-    finally:
-        cursor.unregister(view)
 
 
 def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
@@ -148,8 +135,7 @@ def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
             "vector": list(new.values()),
             "last_used": [IN_USE] * len(new),
         }
-        kinds = [DataType.utf8(), DataType.utf8(), DataType.binary(), DataType.int64()]
-        db.insert("embedding", columns, dict(zip(columns, kinds, strict=True)))
+        db.insert("embedding", columns)
 
 
 def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
@@ -161,7 +147,7 @@ def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
     paths = sorted({path_hash(row[0]) for row in db.rows("SELECT DISTINCT path FROM passage")})
     live = "list_contains(?, fingerprint) AND (hash IN (SELECT hash FROM passage) OR hash IN (SELECT hash FROM live_paths))"
     idle = f"last_used <> {IN_USE}"
-    with _registered(db, "live_paths", "hash", paths, DataType.utf8()) as cursor, db.transaction():
+    with bulk.given(db, "live_paths", {"hash": paths}, {"hash": "VARCHAR"}) as cursor, db.transaction():
         cursor.execute(
             f"UPDATE embedding SET last_used = ? WHERE last_used = {IN_USE} AND NOT ({live})",  # noqa: S608
             [int(time.time()), list(fingerprints)],
