@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from textual import on
+from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
@@ -365,6 +365,12 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
         if query := self.query_input.query_text:
             self._submitted_query = query
             self.results.focus()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the query, also from the list."""
+        if not self.query_input.has_focus:
+            focus_query(self)
+            self.query_input.post_message(event)
 
     @on(ResultList.Chosen, "#results")
     def _chosen(self) -> None:
