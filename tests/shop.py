@@ -78,7 +78,7 @@ class Project:
 
     def _insert(self, table: str, rows: list[tuple[Any, ...]], types: dict[str, Any]) -> None:
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(types)
-        self.db.insert(table, dict(zip(types, map(list, columns), strict=True)), types)
+        self.db.insert(table, dict(zip(types, map(list, columns), strict=True)))
 
 
 SHOP: dict[str, str | None] = {

@@ -178,7 +178,7 @@ def test_from_many_threads_nothing_is_lost(index: Index, make):
 def test_who_waits_when_it_ends_is_not_kept_waiting(index: Index, make):
     scheduler = make()
     index.go.clear()
-    scheduler.signal("hook", Changes.of(["a"]), debounced=True)
+    scheduler.signal("hook", Changes.of(["a"]))
     assert index.began.acquire(timeout=SECONDS)
     scheduler.signal("hook", Changes.of(["b"]))
     served: list[bool] = []

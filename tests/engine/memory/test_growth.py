@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.projection import episode_source, episode_sync
+from cm_tui.engine.memory.projection import episode_sync, journal_source
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.search.ranking import passages
@@ -21,7 +21,7 @@ FEW = 4
 @pytest.fixture
 def grown(indexed_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """An engine that has not seen many turns yet, of which it reads a few at once; two of them are forgotten."""
-    monkeypatch.setattr(episode_source, "MOST", FEW)
+    monkeypatch.setattr(journal_source, "MOST", FEW)
     journal = Journal.of(indexed_engine.root)
     ids = []
     for turn in range(MANY):

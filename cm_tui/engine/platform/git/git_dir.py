@@ -38,7 +38,7 @@ class HeadFile(NamedTuple):
 def git_folders(root: Path) -> GitFolders | None:
     """Git's folders of the checkout at a root, or None when there is no `.git` in it."""
     dot = root / ".git"
-    if dot.is_dir():
+    if os.path.isdir(dot):  # noqa: PTH112 - no error for a name that is too long
         own = dot
     else:
         text = small_text(dot)
