@@ -184,7 +184,7 @@ async def the_filter_leaves_words_kinds_and_states(driver, narrated):
     assert screen.filter_input.value == "state:deferred"
     assert ids(driver) == ["n000004"], "the cursor stays on what it was on"
     await driver.press("s")
-    assert "Nothing fits state:decided." in flat(driver)
+    assert "No matches for state:decided." in flat(driver)
     screen.filter_input.value = "kind:nonsense"
     await driver.settle()
     assert "there is no 'nonsense'" in driver.text
@@ -442,7 +442,7 @@ async def a_rule_another_note_and_why_not(driver, narrated):
     await to(driver, "n000004")
     await driver.press("m")
     await driver.type("topics/new.md")
-    assert "⏎ takes topics/new.md" in driver.text
+    assert "⏎ Use topics/new.md" in driver.text
     await driver.press("enter")
     assert narrated.told.decided[-1][1].target == "topics/new.md"
     await to(driver, "n000007")

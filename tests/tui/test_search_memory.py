@@ -123,7 +123,7 @@ async def enter_opens_the_episode_in_its_session(driver, told):
 
 
 async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_are_told_as_well(told, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.tasks.growing_rows.PAGE", 3)
+    monkeypatch.setattr("cm_tui.tui.tasks.ask.PAGE", 3)
     for number in range(8):
         record(told, f"something newer {number}", session=f"newer-{number}")
     record(told, "quaternion interpolation is not for us", session="", agent="", type="note")

@@ -45,11 +45,11 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         await driver.press("a")
         await driver.until(lambda: len(items.rows) == 1)
         await driver.press("x")
-        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
+        await driver.until(lambda: "No matches for kind:outdated" in driver.text)
         await driver.press("u")
         await driver.until(lambda: "see src/remote.py" in driver.text)
         await driver.press("x")
-        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
+        await driver.until(lambda: "No matches for kind:outdated" in driver.text)
     with Engine.open(project) as engine:
         assert engine.entry(renamed.id).content == "`open_store` is slow"
         left = {one.id for one in engine.entries().rows}

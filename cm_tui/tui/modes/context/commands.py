@@ -19,8 +19,6 @@ def _no_source(screen: ContextView) -> str | None:
 
 def _no_rule(screen: ContextView) -> str | None:
     row = screen.current
-    if (wrong := _no_source(screen)) is not None:
-        return wrong
     return None if row and row.source and row.source.rules else "no rule decided over this source"
 
 
@@ -52,8 +50,6 @@ def _no_file(screen: ContextView) -> str | None:
 
 
 def _no_pair(screen: ContextView) -> str | None:
-    if (wrong := _no_snapshot(screen)) is not None:
-        return wrong
     return None if _pair(screen) else "mark one or two snapshots with m first"
 
 
@@ -85,16 +81,6 @@ def all_on(screen: ContextView) -> None:
     """Switch everything on again."""
     screen.off.clear()
     screen.assemble()
-
-
-def more(screen: ContextView) -> None:
-    """Give more tokens."""
-    _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST))
-
-
-def less(screen: ContextView) -> None:
-    """Give fewer tokens."""
-    _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST)))
 
 
 def set_budget(screen: ContextView) -> None:
@@ -219,22 +205,24 @@ def edit_file(screen: ContextView) -> None:
 CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.prompt", "slash", "Prompt", "What an agent is asked; of snapshots, which are listed", ask_prompt),
     Command("context.toggle", "space", "On/off", "Switch the source off, or on again", toggle, blocked=_no_source),
-    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens", less, bar=False),
-    Command("context.more", "right_square_bracket", "More", "Give more tokens", more, bar=False),
+    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens",
+            lambda screen: _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST))),
+            bar=False),
+    Command("context.more", "right_square_bracket", "More", "Give more tokens",
+            lambda screen: _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST)),
+            bar=False),
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
     Command("context.snapshots", "s", "Snapshots", "What agents were handed over before", switch_to_snapshots),
     Command("context.copy", "c,y", "Copy", "Copy what is handed over", copy_text, blocked=_no_text),
     Command("context.rule", "r", "Rule", "Switch the rule off that decided over the source", toggle_rule,
-            blocked=_no_rule),
-    Command("context.all", "A", "All on", "Switch everything on again", all_on, shown_as="A", bar=False,
-            blocked=_nothing_off),
+            blocked=(_no_source, _no_rule)),
+    Command("context.all", "A", "All on", "Switch everything on again", all_on, bar=False, blocked=_nothing_off),
     Command("context.mark", "m", "Mark", "Mark a snapshot to be compared", mark, bar=False, blocked=_no_snapshot,
             shown=lambda screen: screen.lists_snapshots),
     Command("context.compare", "x", "Compare", "What differs between two snapshots", compare, bar=False,
-            blocked=_no_pair, shown=lambda screen: screen.lists_snapshots),
-    Command("context.keep", "K", "Keep", "Keep a snapshot of this", keep_snapshot, shown_as="K", bar=False,
-            blocked=_not_now),
+            blocked=(_no_snapshot, _no_pair), shown=lambda screen: screen.lists_snapshots),
+    Command("context.keep", "K", "Keep", "Keep a snapshot of this", keep_snapshot, bar=False, blocked=_not_now),
     Command("context.save", "w", "Save", "Write what is handed over to a file", save_text, blocked=_no_text),
     Command("context.edit", "e", "Edit", "Open the file that says this in $EDITOR", edit_file, blocked=_no_file),
 )  # fmt: skip

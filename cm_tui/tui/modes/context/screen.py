@@ -137,10 +137,6 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     def _open(self) -> None:
         open_snapshot(self)
 
-    @on(events.DescendantFocus)
-    def _focus_moved(self) -> None:
-        self.refresh_keys()
-
     def on_resize(self) -> None:
         """Lay the panel out for its new width."""
         self.call_after_refresh(self.show_details)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from textual import getters
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -16,7 +17,7 @@ from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
 from cm_tui.model.dates import local_minute
-from cm_tui.tui.modes.context import details
+from cm_tui.tui.modes.context import rows as details
 from cm_tui.tui.modes.context.rows import BudgetGauge, SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.rowlist import RowList
@@ -111,35 +112,17 @@ class ContextView(ModeScreen):
 
     # --- widgets ---
 
-    @property
-    def prompt_input(self) -> Input:
-        """What an agent is asked."""
-        return self.query_one("#context-prompt", Input)
-
-    @property
-    def filter_input(self) -> Input:
-        """Which snapshots are listed."""
-        return self.query_one("#context-filter", Input)
+    prompt_input = getters.query_one("#context-prompt", Input)
+    filter_input = getters.query_one("#context-filter", Input)
 
     @property
     def prompt(self) -> str:
         """What an agent is asked, without blanks around it."""
         return self.prompt_input.value.strip()
 
-    @property
-    def sources(self) -> SourceRows:
-        """The sources."""
-        return self.query_one("#context-sources", SourceRows)
-
-    @property
-    def snapshots(self) -> SnapshotRows:
-        """The snapshots."""
-        return self.query_one("#context-snapshots", SnapshotRows)
-
-    @property
-    def lines(self) -> LineList:
-        """What the cursor is on."""
-        return self.query_one("#context-lines", LineList)
+    sources = getters.query_one("#context-sources", SourceRows)
+    snapshots = getters.query_one("#context-snapshots", SnapshotRows)
+    lines = getters.query_one("#context-lines", LineList)
 
     @property
     def list_shown(self) -> RowList[SourceRow] | RowList[SnapshotRow]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from textual import events, on
+from textual import events, getters, on
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -72,20 +72,9 @@ class EpisodesView(RecordedEpisodes):
 
     # --- parts ---
 
-    @property
-    def session_list(self) -> SessionList:
-        """The sessions."""
-        return self.query_one(SessionList)
-
-    @property
-    def turn_list(self) -> TurnList:
-        """The episodes of the session."""
-        return self.query_one(TurnList)
-
-    @property
-    def story(self) -> StoryPanel:
-        """The story."""
-        return self.query_one(StoryPanel)
+    session_list = getters.query_one(SessionList)
+    turn_list = getters.query_one(TurnList)
+    story = getters.query_one(StoryPanel)
 
     @property
     def list_shown(self) -> SessionList | TurnList:

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from cm_tui.model import Check, FileEntry, ProjectStatus
 from cm_tui.model.dates import local_clock
-from cm_tui.tui.state.activity_log import LogLine
+from cm_tui.tui.state.project import LogLine
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
 

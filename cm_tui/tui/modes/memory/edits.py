@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import tell_note, whole_text
@@ -17,10 +15,9 @@ from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.save_text import copy_and_tell
 from cm_tui.tui.screens.undo import do_undoable
+from cm_tui.tui.state.authors import who_is
+from cm_tui.tui.tasks.ask import Call
 from cm_tui.tui.widgets.text import elide_end, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 _LONGEST = 60
 
@@ -40,7 +37,7 @@ def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
     _change(screen, entry, lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope))
 
 
-def _change(screen: MemoryView, item: Entry | Note, call: Callable[[Engine], MemoryChange]) -> None:
+def _change(screen: MemoryView, item: Entry | Note, call: Call[MemoryChange]) -> None:
     do_undoable(screen, call, partial(_changed, screen), title=title_of(item))
 
 
@@ -166,7 +163,7 @@ def add_to_pack(screen: MemoryView) -> None:
     item = screen.item
     if isinstance(item, Entry):
         at, lines = item.timestamp / 1000, item.content.count("\n") + 1
-        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who(item.actor, item.agent)}, {local_day(at)}"
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who_is(item.actor, item.agent)}, {local_day(at)}"
         request = PackRequest(path_of(item), 1, lines, title, "remembered")
     elif isinstance(item, Note):
         title = f"“{elide_end(title_of(item), _LONGEST)}”, {local_day(item.time or item.modified)}"

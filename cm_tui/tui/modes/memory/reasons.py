@@ -7,11 +7,6 @@ from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import cannot_edit_note
 
 
-def not_open(screen: MemoryView) -> str | None:
-    """Say why nothing can be asked."""
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
 def no_item(screen: MemoryView) -> str | None:
     """Say why there is nothing to do something with."""
     return None if screen.item is not None else "there is nothing under the cursor"

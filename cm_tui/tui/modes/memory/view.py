@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual import events, on
+from textual import events, getters, on
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -14,13 +14,12 @@ from cm_tui.errors import CmError
 from cm_tui.model import Hit
 from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
 from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
-from cm_tui.tui.modes.memory.item_list import HitList, ItemList, rows_of
+from cm_tui.tui.modes.memory.item_list import HitList, ItemList, Question, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.question import Question
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import OpenMemory
-from cm_tui.tui.widgets.prose import ProseList
-from cm_tui.tui.widgets.score_explanation import ScoreExplanation
+from cm_tui.tui.widgets.bars import ScoreExplanation
+from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
@@ -81,15 +80,8 @@ class MemoryView(ListMode):
         """What the line of the filter asks for."""
         return self.stock.where
 
-    @property
-    def items(self) -> ItemList:
-        """The list."""
-        return self.query_one(ItemList)
-
-    @property
-    def panel(self) -> ItemPanel:
-        """What the cursor is on."""
-        return self.query_one(ItemPanel)
+    items = getters.query_one(ItemList)
+    panel = getters.query_one(ItemPanel)
 
     @property
     def item(self) -> Item | None:
@@ -98,15 +90,8 @@ class MemoryView(ListMode):
 
     # --- asking in words ---
 
-    @property
-    def question_input(self) -> Input:
-        """Where a question is typed."""
-        return self.query_one("#memory-question", Input)
-
-    @property
-    def hits(self) -> HitList:
-        """What answers it."""
-        return self.query_one(HitList)
+    question_input = getters.query_one("#memory-question", Input)
+    hits = getters.query_one(HitList)
 
     @property
     def is_asking(self) -> bool:
@@ -176,7 +161,7 @@ class MemoryView(ListMode):
         panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
 
     def _named(self) -> None:
-        self.hits.authors = self.question.authors
+        self.hits.authors = self.question.authors.known
         self.hits.redraw()
 
     # --- asking ---
@@ -284,4 +269,4 @@ class MemoryView(ListMode):
 
     def _empty_text(self) -> str:
         text = self.filter_input.value.strip()
-        return f"Nothing fits {one_line(text)}." if text else NOTHING
+        return f"No matches for {one_line(text)}." if text else NOTHING

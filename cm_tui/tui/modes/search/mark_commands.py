@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Page, Profile, Standing
@@ -14,11 +14,8 @@ from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.screens.undo import note_reversible
 from cm_tui.tui.state.change_history import UndoableChange
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 SAVE_PROFILE = "save profile"
 """Name of a change that writes a profile: while one is under way, no other is asked for."""
@@ -35,16 +32,6 @@ def read_marks(screen: SearchView) -> None:
 
 
 # --- right and wrong ---
-
-
-def mark_right(screen: SearchView) -> None:
-    """Mark the result right for this query, or remove the mark."""
-    _mark(screen, right=True)
-
-
-def mark_wrong(screen: SearchView) -> None:
-    """Mark the result wrong for this query, or remove the mark."""
-    _mark(screen, right=False)
 
 
 def _mark(screen: SearchView, *, right: bool) -> None:
@@ -171,12 +158,12 @@ def _nothing_saved(screen: SearchView) -> str | None:
 
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark", mark_right,
-            bar=False, blocked=_not_markable),
-    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark", mark_wrong,
-            bar=False, blocked=_not_markable),
+    Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
+            partial(_mark, right=True), bar=False, blocked=_not_markable),
+    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
+            partial(_mark, right=False), bar=False, blocked=_not_markable),
     Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
-            shown_as="R", bar=False, blocked=_nothing_saved),
+            bar=False, blocked=_nothing_saved),
 )  # fmt: skip
 
 
