@@ -60,4 +60,4 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
 async def test_where_nothing_is_stale_the_key_says_so(project: Path):
     async with driving(project) as driver:
         await driver.press("f1", "t")
-        assert any("nothing that is remembered names code that is gone" in told for told in driver.told)
+        assert any("no memory names missing code" in told for told in driver.told)

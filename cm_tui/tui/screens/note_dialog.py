@@ -34,7 +34,7 @@ class NoteDialog(WritingScreen[NoteDraft]):
     def __init__(self, name: str, text: str, submit: Submit[NoteDraft]) -> None:
         super().__init__(
             "Write into a note", text, submit,
-            "To: empty for the log of today, `router` for a topic, `user:style.md` for a note of yours. It comes at the end.",
+            "To: empty for today's log, `router` for a topic, `user:style.md` for a note of yours. The text is appended.",
         )  # fmt: skip
         self._note_name = name
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def project_row(row: KnownProject, width: int) -> Content:
     """Draw name, folder, and when it was used."""
-    folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "no folder is known"
+    folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "unknown folder"
     when = fit(ago(time.time() - row.last), 14) if row.last else ""
     room = max(8, width - 24 - 15)
     return Content.assemble(

@@ -57,13 +57,13 @@ def _covers(span: SymbolSpan, low: int, high: int, length: int) -> bool:
 
 
 def life_words(life: SymbolHistory) -> str:
-    """`came 2019-03-04, 12 changes, still there`."""
-    came = f"came {day(life.first_seen.time)}" if life.first_seen else "older than what is known"
+    """`added 2019-03-04, 12 changes, still exists`."""
+    came = f"added {day(life.first_seen.time)}" if life.first_seen else "older than the known history"
     changes = sum(event.what in ("changed", "signature", "moved") for event in life.events)
     words = [came, count(changes, "change")]
     if returns := sum(event.what == "returned" for event in life.events):
-        words.append(f"came back {'once' if returns == 1 else f'{returns} times'}")
-    words.append("still there" if life.alive else f"left {day(life.invalid.time)}" if life.invalid else "gone")
+        words.append(f"returned {'once' if returns == 1 else f'{returns} times'}")
+    words.append("still exists" if life.alive else f"removed {day(life.invalid.time)}" if life.invalid else "removed")
     return ", ".join(words)
 
 

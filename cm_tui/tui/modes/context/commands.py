@@ -27,7 +27,7 @@ def _no_rule(screen: ContextView) -> str | None:
 
 
 def _no_text(screen: ContextView) -> str | None:
-    return None if screen.shown and screen.shown.text else "nothing is handed over"
+    return None if screen.shown and screen.shown.text else "the context is empty"
 
 
 def _nothing_off(screen: ContextView) -> str | None:
@@ -37,7 +37,7 @@ def _nothing_off(screen: ContextView) -> str | None:
 def _not_now(screen: ContextView) -> str | None:
     if screen.is_past:
         return "this is a snapshot already"
-    return None if screen.shown is not None else "nothing is handed over"
+    return None if screen.shown is not None else "the context is empty"
 
 
 def _no_snapshot(screen: ContextView) -> str | None:
@@ -225,8 +225,8 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.more", "right_square_bracket", "More", "Give more tokens", more, bar=False),
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
-    Command("context.snapshots", "s", "Snapshots", "What agents were handed over before", switch_to_snapshots),
-    Command("context.copy", "c,y", "Copy", "Copy what is handed over", copy_text, blocked=_no_text),
+    Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
+    Command("context.copy", "c,y", "Copy", "Copy the context", copy_text, blocked=_no_text),
     Command("context.rule", "r", "Rule", "Switch the rule off that decided over the source", toggle_rule,
             blocked=_no_rule),
     Command("context.all", "A", "All on", "Switch everything on again", all_on, shown_as="A", bar=False,
@@ -237,6 +237,6 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
             blocked=_no_pair, shown=lambda screen: screen.lists_snapshots),
     Command("context.keep", "K", "Keep", "Keep a snapshot of this", keep_snapshot, shown_as="K", bar=False,
             blocked=_not_now),
-    Command("context.save", "w", "Save", "Write what is handed over to a file", save_text, blocked=_no_text),
+    Command("context.save", "w", "Save", "Write the context to a file", save_text, blocked=_no_text),
     Command("context.edit", "e", "Edit", "Open the file that says this in $EDITOR", edit_file, blocked=_no_file),
 )  # fmt: skip

@@ -26,7 +26,7 @@ def text_lines(one: Assembly, source: AssemblySource | None) -> Lines:
     """Return what is handed over: of one source, or of all."""
     text = source.text if source is not None else one.text
     if not text:
-        why = source.why_cut if source is not None else "Nothing is handed over."
+        why = source.why_cut if source is not None else "The context is empty."
         return [Content.styled(why, "$warning")]
     plain = "\n".join(one_line(line[:_LONGEST_LINE]) for line in text.split("\n"))
     return highlighted_lines(f"{plain}\n", "markdown", "context.md")[:-1]

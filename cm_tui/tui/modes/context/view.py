@@ -37,11 +37,11 @@ SHORTEST = 2
 DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
-    "Type what an agent would be asked, and see what it is handed over. @ mentions files, symbols, notes and episodes. "
-    "s lists what agents were handed over before."
+    "Type a prompt to see the context that an agent would receive. @ mentions files, symbols, notes and episodes. "
+    "s lists snapshots of what agents received."
 )
 ASSEMBLING = "Assembling…"
-NO_SNAPSHOTS = "No snapshot yet: each time something is handed over to an agent, one is kept. K keeps this one."
+NO_SNAPSHOTS = "No snapshots yet. Each context that an agent receives is saved as one; K saves this one."
 NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words all are listed."
 
 
@@ -316,7 +316,7 @@ class ContextView(ModeScreen):
         panel.border_title = Content(title)
         panel.border_subtitle = Content("" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab))
         same = len(lines) == len(self.lines.rows)
-        empty = "" if self.shown else "What is handed over for a prompt is shown here."
+        empty = "" if self.shown else "The context for the prompt is shown here."
         self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty=empty)
 
     def _details(self, width: int) -> tuple[details.Lines, str]:
@@ -327,7 +327,7 @@ class ContextView(ModeScreen):
             return details.diff_lines(self.diff, width), "What differs"
         if self.tab == "files":
             found = self.definitions
-            return (details.file_lines(found, width) if found else [], "Files that say what is handed over")
+            return (details.file_lines(found, width) if found else [], "Definitions and rules")
         if one is None:
             return [], TITLES[self.tab]
         if self.tab == "why":

@@ -204,7 +204,7 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
     Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
             lambda screen: screen.story.unfold(), blocked=_no_story),
-    Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent, tag: lists what there is",
+    Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
             choose_filter, blocked=_not_open),
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
             open_now, blocked=_no_file),

@@ -32,7 +32,7 @@ from cm_tui.tui.widgets.text import count, one_line
 MOST_NEWEST = 200
 """Most episodes in the list of all sessions."""
 NOTHING = (
-    "Nothing was recorded yet. `cm agent install AGENT` wires an agent, whose turns are listed here from then on; "
+    "No sessions recorded yet. `cm agent install AGENT` records an agent's sessions from now on; "
     "`cm import` reads its past sessions."
 )
 
@@ -47,7 +47,7 @@ class EpisodesView(RecordedEpisodes):
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
         yield ActivityPanel(id="activity", markup=False)
         yield Input(
-            placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists what there is",
+            placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists values",
             id="episode-filter", compact=True,
         )  # fmt: skip
         yield Static(id="filter-problem", markup=False)

@@ -16,9 +16,8 @@ class HealthScreen(HealthView):
 
     MODE = "health"
     INTRO = (
-        "The daemon that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
-        "behind; whether every part that cm stands on works here, and how to mend one that does not; what the index "
-        "holds; which files were not read in full; and what this session did."
+        "The daemon, its jobs and its log; each layer that keeps the index fresh, and what is behind; checks of the "
+        "installation, with fixes; what the index contains; files that were not read in full; and what this session did."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(HEALTH_COMMANDS)
 

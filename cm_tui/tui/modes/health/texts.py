@@ -157,6 +157,4 @@ def _commit(status: ProjectStatus) -> str:
 
 
 def _kind(vectors: str) -> str:
-    return {"graph": "searched through a graph", "exact": "compared one by one", "none": "not searched"}.get(
-        vectors, vectors
-    )
+    return {"graph": "approximate search", "exact": "exact search", "none": "not searched"}.get(vectors, vectors)

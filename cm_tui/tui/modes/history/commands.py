@@ -32,7 +32,7 @@ def _nothing_to_read(screen: HistoryView) -> str | None:
     if screen.cm.tasks.reading_history:
         return "history is being read"
     history = screen.cm.project.history
-    return "all of it is known" if history and history.complete else None
+    return "the whole history has been read" if history and history.complete else None
 
 
 def _can_read(screen: HistoryView) -> bool:
@@ -195,9 +195,9 @@ def drop_history(screen: HistoryView) -> None:
 
 
 HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
-    Command("history.mend", "i", "Mend drift", "Index what changed, which mends what drifted", start_index, bar=False,
+    Command("history.mend", "i", "Fix drift", "Index what changed; that fixes drift", start_index, bar=False,
             blocked=cannot_index, shown=_has_drift),
-    Command("history.stop", "x", "Stop", "Stop reading history; what is known is kept", stop_history, bar=False,
+    Command("history.stop", "x", "Stop", "Stop reading history; what was read is kept", stop_history, bar=False,
             blocked=_not_reading, shown=_is_reading),
     Command("history.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", find,
             blocked=_no_mainline),

@@ -80,5 +80,5 @@ def _notes(episode: Episode) -> list[str]:
     if episode.patch_cut:
         notes.append("The patch was too long to keep: this is its beginning.")
     if episode.redacted:
-        notes.append(f"{count(episode.redacted, 'secret was', 'secrets were')} taken out of the patch.")
+        notes.append(f"{count(episode.redacted, 'secret')} redacted in the patch.")
     return [note for note in notes if note]

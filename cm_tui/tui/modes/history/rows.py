@@ -116,7 +116,7 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
 
 def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     """A symbol's lifeline and events, the oldest first, and who called it before it went."""
-    state = "still there" if life.alive else "gone"
+    state = "exists" if life.alive else "removed"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
     rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:

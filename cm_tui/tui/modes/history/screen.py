@@ -22,11 +22,10 @@ class HistoryScreen(HistoryView):
     MODE = "history"
     SHOWS_REVISION = True
     INTRO = (
-        "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
-        "panels show. Changes are those of that commit, or those between it and the revision you marked with m. Enter "
-        "stands there: Symbols shows that revision too, a bar on top says so, and 0 leads back to now. Grey commits are "
-        "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
-        "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
+        "Every commit of HEAD's first-parent line, the newest first; all panels show the one under the cursor. Changes "
+        "are those of that commit, or those since the revision marked with m. Enter views the project at that commit, "
+        "in Symbols too; 0 returns to now. Grey commits have not been read yet: b reads them. An @ marks a commit that "
+        "an agent worked on: e lists the episodes with their prompts and patches."
     )
     ZOOMS = ("history-panel", "commit-panel", "detail-panel")
     BINDINGS: ClassVar[list[BindingType]] = [

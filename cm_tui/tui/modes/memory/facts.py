@@ -53,7 +53,7 @@ def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplic
     wrote += [f"made from {one_line(', '.join(entry.made_from))}"] if entry.made_from else []
     weighs: list[Piece] = [(f"about {count(tokens(line_of(entry)), 'token')} when injected", "")]
     if entry.redacted:
-        weighs.append((f"{count(entry.redacted, 'secret')} taken out", "$warning"))
+        weighs.append((f"{count(entry.redacted, 'secret')} redacted", "$warning"))
     lines = [_state(entry), [(one, "") for one in wrote], [*weighs, *_recalls(about)]]
     for pair in doubles[:_MOST_NAMED]:
         other = pair.second if pair.first.id == entry.id else pair.first

@@ -33,7 +33,7 @@ SETTLING = 0.06
 ABOUT_DELAY = 0.15
 LINES = 400
 """Lines of a note that are read at once."""
-NOTHING = "What the cursor is on is shown here."
+NOTHING = "The selected entry or note is shown here."
 
 
 class ItemPanel(Vertical):

@@ -24,9 +24,9 @@ class MemoryScreen(MemoryView):
 
     MODE = "memory"
     INTRO = (
-        "Entries are rules, what is known, and what was learned; notes are Markdown files: logs of days, topics, "
-        "long-term memory. Both are found by search, packs and agents. / leaves what fits, s searches by meaning. What "
-        "agents may not do by themselves waits on top until you accept or decline it. u takes your last change back."
+        "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
+        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents are on top until you "
+        "accept or decline them. u undoes your last change."
     )
     ZOOMS = ("item-panel", "memory-list-panel")
     BINDINGS: ClassVar[list[BindingType]] = bindings(MEMORY_COMMANDS)

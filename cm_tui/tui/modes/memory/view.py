@@ -32,9 +32,9 @@ from cm_tui.tui.widgets.text import count, one_line
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
-ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
+ASK = "Search entries, notes and past sessions, by meaning and by words."
 NOTHING = (
-    "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
+    "No entries and no notes yet. n writes an entry: a rule, knowledge or experience. "
     "w writes into the log of today, or another note."
 )
 
@@ -59,7 +59,7 @@ class MemoryView(ListMode):
         yield Input(
             placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
         )
-        yield Input(placeholder="s ask what is remembered, in words", id="memory-question", compact=True)
+        yield Input(placeholder="s search entries, notes and sessions", id="memory-question", compact=True)
         yield Static(id="memory-problem", markup=False)
         with Split(id="memory-body"):
             with Vertical(id="memory-list-panel", classes="panel") as panel:

@@ -53,7 +53,7 @@ def new_entry(screen: MemoryView) -> None:
                 return
             screen.pending = key_of(entry)
             said = "Already saved." if entry.again else "Saved; u undoes it."
-            taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
+            taken = f" {count(entry.redacted, 'secret')} redacted." if entry.redacted else ""
             screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
             screen.reload()
 
@@ -161,7 +161,7 @@ def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
 
 def tell_note(screen: MemoryView, change: NoteChange) -> None:
     """Say what became of a note."""
-    taken = f"; taken out of it: {count(change.redacted, 'secret')}" if change.redacted else ""
+    taken = f"; {count(change.redacted, 'secret')} redacted" if change.redacted else ""
     screen.told(f"{change.words}{taken}", undoable=bool(change.change))
 
 

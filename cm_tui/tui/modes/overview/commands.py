@@ -31,7 +31,7 @@ def _nothing_stale(screen: OverviewView) -> str | None:
     view = screen.cm.project
     if view.engine != "open":
         return "the project is not open"
-    return None if view.status and view.status.stale else "nothing that is remembered names code that is gone"
+    return None if view.status and view.status.stale else "no memory names missing code"
 
 
 def _no_work(screen: OverviewView) -> str | None:

@@ -134,7 +134,7 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", shorten, bar=False,
             blocked=_empty),
     Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
-    Command("pack.question", "Q", "Question", "Set the question that stands first", edit_question,
+    Command("pack.question", "Q", "Question", "Set the question at the top", edit_question,
             shown_as="Q", bar=False),
     Command("pack.clear", "X", "Clear", "Take everything out", clear, shown_as="X", bar=False, blocked=_empty),
 )  # fmt: skip

@@ -19,8 +19,8 @@ class PackScreen(PackView):
 
     MODE = "pack"
     INTRO = (
-        "What you added with a in Search and Symbols stands here in order, with what each piece costs. The bar fills "
-        "up to the budget; pieces that do not fit any more are dim and stay out. Or press / and ask a question: the "
+        "The pieces that you added with a in Search and Symbols, in order, with their tokens. The bar shows how full "
+        "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "
         "best pieces for it are chosen. c copies the Markdown for a chat, w writes it to a file. Tokens are estimated."
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(PACK_COMMANDS), Binding("escape", "to_list", show=False)]

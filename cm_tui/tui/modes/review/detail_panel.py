@@ -15,7 +15,7 @@ from cm_tui.tui.widgets.rowlist import RowList
 
 Lay = Callable[[int], list[DetailLine]]
 """Lays something out for a width in cells."""
-NOTHING = "What the cursor is on is shown here."
+NOTHING = "Details of the selected row are shown here."
 
 
 class DetailList(RowList[DetailLine]):

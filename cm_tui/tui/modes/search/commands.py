@@ -24,12 +24,12 @@ def _no_hit(screen: SearchView) -> str | None:
 
 
 def _no_file(screen: SearchView) -> str | None:
-    return "it was remembered, and is no file" if is_memory(screen.hit) else _no_hit(screen)
+    return "a memory is not a file" if is_memory(screen.hit) else _no_hit(screen)
 
 
 def _no_memory(screen: SearchView) -> str | None:
     result = screen.session.result
-    return None if result and result.beside else "nothing that is remembered answers this"
+    return None if result and result.beside else "no matching memories"
 
 
 def _nothing_tuned(screen: SearchView) -> str | None:
@@ -243,19 +243,18 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
     Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
             bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
-    Command("search.open", "o", "Open", "Show the symbol, with who calls it; of what is remembered its session, or the entry", open_hit, shown_as="⏎", blocked=_no_hit),
+    Command("search.open", "o", "Open", "Show the symbol and its callers; of a memory its session or entry", open_hit, shown_as="⏎", blocked=_no_hit),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages", switch_by),
-    Command("search.copy", "y", "Copy", "Copy path and lines; of what is remembered its id", copy_place, blocked=_no_hit),
+    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", copy_place, blocked=_no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
-    Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
+    Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
-    Command("search.everywhere", "S", "Everywhere", "Ask what all projects on this machine remember of it; to read only, and S "
-            "leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
+    Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns", everywhere, shown_as="S", bar=False, blocked=_not_open),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_cannot_save),

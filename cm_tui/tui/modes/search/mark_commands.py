@@ -94,7 +94,7 @@ def _mark(screen: SearchView, *, right: bool) -> None:
 def _not_markable(screen: SearchView) -> str | None:
     if screen.hit is None:
         return "there is no result"
-    return "it was remembered, and is no file" if is_memory(screen.hit) else None
+    return "a memory is not a file" if is_memory(screen.hit) else None
 
 
 # --- undo of a saved profile ---

@@ -30,7 +30,7 @@ def _not_asked(screen: SearchView) -> str | None:
 def _not_comparable(screen: SearchView) -> str | None:
     if screen.hit is None:
         return "there is no result"
-    return "what is remembered is ranked by itself" if is_memory(screen.hit) else _knobs_open(screen)
+    return "memories are ranked separately" if is_memory(screen.hit) else _knobs_open(screen)
 
 
 # --- why not ---
@@ -117,7 +117,7 @@ def show_signs(screen: SearchView) -> None:
 
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.why-not", "n", "Why not", "Where a file, a path:line or a symbol stands for this question",
+    Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
             ask_why_not, bar=False, blocked=_not_asked),
     Command("search.compare", "x", "Compare", "Mark the result, and see others beside it", mark_for_comparison,
             bar=False, blocked=_not_comparable),
