@@ -6,6 +6,9 @@ import gc
 import os
 import sys
 
+HELP_COLUMNS = 100
+"""Width of the saved help text."""
+
 
 def main() -> None:
     """Run the command line; the application itself when no command is given."""
@@ -53,6 +56,9 @@ def _run() -> int:
 
         if (code := quick_search(sys.argv[2:])) is not None:
             return code
+    if sys.argv[1:] in (["--help"], ["-h"]) and (text := _help_text()):
+        sys.stdout.write(text)
+        return 0
     # Every command would look through all installed packages for plugins of the library that checks options and settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from cm_tui.cli.app import run
@@ -60,6 +66,20 @@ def _run() -> int:
     # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run.
     gc.set_threshold(100_000, 50, 100)
     return run(sys.argv[1:])
+
+
+def _help_text() -> str:
+    """Return the text of `cm --help`, saved so that no command has to be imported; empty: the terminal is narrower."""
+    try:
+        columns = os.get_terminal_size(1).columns
+    except (OSError, ValueError):
+        columns = HELP_COLUMNS
+    if columns < HELP_COLUMNS:
+        return ""
+    # Not by pathlib, whose import takes as long as all of the rest.
+    file = f"{os.path.dirname(__file__)}/data/help.txt"  # noqa: PTH120
+    with open(file, encoding="utf-8") as text:  # noqa: PTH123
+        return text.read()
 
 
 if __name__ == "__main__":

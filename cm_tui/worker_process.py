@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import pickle
 import queue
+import signal
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 W = TypeVar("W", bound="Worker")
 T = TypeVar("T")
@@ -34,6 +36,20 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+def serve(answer: Callable[[Any], Any]) -> None:
+    """Answer the messages of `Worker.exchange` in its process, until the other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # Printed output must not get between the pickles.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.stdout = sys.stderr
+    with suppress(EOFError):
+        while True:
+            message = pickle.load(inward)  # noqa: S301 - from our own parent process
+            pickle.dump(answer(message), outward, protocol=pickle.HIGHEST_PROTOCOL)
+            outward.flush()
+
+
 class Worker:
     """One process, started when it is first needed; used by one thread at a time.
 
@@ -51,6 +67,21 @@ class Worker:
         """End the process at once."""
         self._stopped = True
         self._end()
+
+    def exchange(self, message: Any) -> Any:
+        """Send a message, and return the answer. Raises OSError if no process can be had, or it was lost."""
+        if self._stopped:
+            raise BrokenPipeError
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            pickle.dump(message, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+            return pickle.load(process.stdout)  # noqa: S301 - from our own process
+        except (EOFError, OSError, pickle.UnpicklingError, ValueError) as error:
+            self._end()
+            raise BrokenPipeError from error
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -12,17 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.code.parse import pool
-from cm_tui.engine.memory.narrator import processes
+from cm_tui import worker_process
 from cm_tui.engine.platform.store import generations
-from cm_tui.engine.search.embed import prose_process
-from tests import empty_stores, shared_models, tiers
+from tests import empty_stores, processor_time, shared_models, tiers
 
 tiers.register_profiles()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
+    config.pluginmanager.register(processor_time)
     os.environ["CM_DAEMON__USE"] = "never"
     # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -79,9 +78,11 @@ def models() -> Iterator[None]:
         empty_stores.apply(patch)
         patch.setattr("os.nice", lambda _: 0)
         patch.setattr("os.setpriority", lambda *_: None)
-        for place in (prose_process, pool, processes):
-            # Workers at the lowest priority would get no processor time next to other tests.
-            patch.setattr(place, "_START", f"import os; os.nice = lambda _: 0; {place._START}")
+        start = worker_process.start
+        # Workers at the lowest priority would get no processor time next to other tests.
+        patch.setattr(
+            worker_process, "start", lambda code, *words: start(f"import os; os.nice = lambda _: 0; {code}", *words)
+        )
         if not tiers.is_full_size():
             # A change begins as many transactions as readers may need; tests have few readers at once.
             patch.setattr(generations, "SPARES", 4)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, project_of
-from cm_tui.cli.output import narrate, print_json, write, write_text
+from cm_tui.cli.declare import Family
+from cm_tui.cli.options import chosen_project
+from cm_tui.cli.output import narrate, print_json, wants_json, write, write_text
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -26,55 +27,40 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change 
 NoHooks = Annotated[bool, typer.Option("--no-hooks", help="Leave the hooks as they are.")]
 NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Leave the MCP server as it is.")]
 
-Tools = Annotated[
-    str | None,
-    typer.Option("--tools", help="Which tools the agent gets: core, graph, temporal, memory, all, or names of tools."),
-]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    add_family(
-        app,
-        "agent",
-        "Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
-        install,
-        uninstall,
-        status,
-    )
-
 
 def install(
     agent: Name,
+    *,
     scope: ScopeOption = "project",
     dry_run: DryRun = False,
     no_hooks: NoHooks = False,
     no_mcp: NoMcp = False,
-    tools: Tools = None,
-    project: Project = None,
-    as_json: Json = False,
+    tools: str | None = None,
 ) -> None:
-    """Put the memory's MCP server and hooks into an agent's configuration. Running it again changes nothing."""
+    """Put the memory's MCP server and hooks into an agent's configuration. Running it again changes nothing.
+
+    Args:
+        tools: Which tools the agent gets: core, graph, temporal, memory, all, or names of tools.
+    """
     if tools is not None:
         if no_mcp:
             raise UsageError("--tools says what the MCP server shows: it does not go with --no-mcp.")
         tools = _checked(tools)
-    target = _target(scope, project, tools or "")
-    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=True, dry_run=dry_run, as_json=as_json)
+    target = _target(scope, tools or "")
+    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=True, dry_run=dry_run)
 
 
 def uninstall(
     agent: Name,
+    *,
     scope: ScopeOption = "project",
     dry_run: DryRun = False,
     no_hooks: NoHooks = False,
     no_mcp: NoMcp = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """Take out what `install` put in; everything else stays as it is."""
-    target = _target(scope, project)
-    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=False, dry_run=dry_run, as_json=as_json)
+    target = _target(scope)
+    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=False, dry_run=dry_run)
 
 
 def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
@@ -85,7 +71,7 @@ def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
     return [part for part, meant in parts.items() if meant]
 
 
-def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool, dry_run: bool, as_json: bool) -> None:
+def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool, dry_run: bool) -> None:
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agent = named(name)
@@ -97,7 +83,7 @@ def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool,
     changes += marker
     news = install and not dry_run and any(change.done != "unchanged" for change in changes)
     notes = agent.notes if news else ()
-    if as_json:
+    if wants_json():
         rows = [
             {"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff, "dropped": one.dropped}
             for one in changes
@@ -128,15 +114,13 @@ def _show_changes(changes: Sequence[Change], notes: Sequence[str], *, dry_run: b
 
 def status(
     agent: Annotated[str | None, typer.Argument(metavar="[AGENT]", help=f"{NAMES}; default: all.")] = None,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """Show which agents are wired, in which files."""
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agents = [named(agent)] if agent else list(AGENTS.values())
-    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _target(scope, project))]
-    if as_json:
+    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _target(scope))]
+    if wants_json():
         plain: list[dict[str, Any]] = [
             {"agent": row.agent, "scope": row.scope, "what": row.what, "path": str(row.path)}
             | {"state": row.state, "note": row.note}
@@ -169,14 +153,20 @@ def _is_known(tools: str) -> bool:
         return False
 
 
-def _target(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
+def _target(scope: Scope, tools: str = "") -> InstallTarget:
     from cm_tui.engine.api.project_lookup import root_around
     from cm_tui.integrations.agents.agent_files import target_of
 
-    folder = (project_of(project) or Path.cwd()).expanduser().resolve()
+    folder = (chosen_project() or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():
         raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling of --project.")
     root = root_around(folder) or folder
     if scope == "project" and root == Path.home().resolve():
         raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")
     return target_of(scope, root, tools, _is_known)
+
+
+agent = Family(
+    "Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
+    (install, uninstall, status),
+)

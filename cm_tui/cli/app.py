@@ -8,13 +8,15 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cm_tui import __version__
 from cm_tui.cli import families
-from cm_tui.cli.options import PROJECT, Json, Project
+from cm_tui.cli.declare import Json, Project
+from cm_tui.cli.options import PROJECT
+from cm_tui.cli.output import WANTS_JSON
 from cm_tui.errors import CmError, UsageError
 
 HELP = """Ask the code and its history, see why each answer ranked where it did, and take the right context away.
@@ -44,6 +46,7 @@ def command_line(arguments: Sequence[str]) -> typer.Typer:
         help=HELP,
         no_args_is_help=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(main)
@@ -72,28 +75,13 @@ def main(
         if episode:
             raise UsageError("--episode opens the application; it goes with no command.", hint="Try `cm episodes ID`.")
         PROJECT.set(project)
-        if as_json:
-            context.default_map = {context.invoked_subcommand: _json_by_default(context)}
+        WANTS_JSON.set(as_json)
         return
     if as_json:
         raise UsageError("The application shows no JSON.", hint="Name a command: cm --json status.")
     from cm_tui.cli.tui import launch
 
     raise typer.Exit(launch(project, episode))
-
-
-def _json_by_default(context: typer.Context) -> dict[str, Any]:
-    """Defaults that make the command to come (or any of its family) answer in JSON.
-
-    Raises UsageError if it has no such option.
-    """
-    name = context.invoked_subcommand
-    command = getattr(context.command, "commands", {})[name]
-    if hasattr(command, "commands"):
-        return {"as_json": True, **{sub: {"as_json": True} for sub in command.commands}}
-    if not any(parameter.name == "as_json" for parameter in command.params):
-        raise UsageError(f"`cm {name}` takes no --json before it.", hint=f"`cm {name} --help` lists its options.")
-    return {"as_json": True}
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from cm_tui.cli.options import DryRun, Json, Project, Yes, ask, project_of, root_here
-from cm_tui.cli.output import narrate, narrate_notes, print_json, telling, write
+from cm_tui.cli.options import DryRun, Yes, ask, chosen_project, root_here
+from cm_tui.cli.output import narrate, narrate_notes, print_json, telling, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
@@ -18,35 +16,26 @@ if TYPE_CHECKING:
 _HINT = "Add --yes to do it all the same."
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("backup")(backup)
-    app.command("restore")(restore)
-
-
-def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write.")],
-    everywhere: Annotated[bool, typer.Option("--all", "--everywhere", help="All projects.")] = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def backup(file: Path, *, everywhere: bool = False, dry_run: DryRun = False, yes: Yes = False) -> None:
     """Write what cannot be made again of this project into one private, compressed file: journal, marks, choices.
 
     Not in it: settings, trust, links, and the index, which `cm index` makes again.
+
+    Args:
+        file: The file to write.
+        everywhere (--all, --everywhere): All projects.
     """
     from cm_tui.engine.api.backup import back_up
 
-    root = None if everywhere else root_here(project, needed=True)
+    root = None if everywhere else root_here(needed=True)
     file = file.expanduser().absolute()
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not (dry_run or yes):
         ask(f"{file} exists. Replace it?", f"{file} exists.", _HINT)
-    with telling(as_json=as_json) as tell:
+    with telling() as tell:
         found = back_up(file, root, dry_run=dry_run, tell=tell)
-    if as_json:
+    if wants_json():
         print_json(found)
         return
     for one in found.projects:
@@ -58,44 +47,39 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that `cm backup` wrote.")],
-    into_here: Annotated[
-        bool, typer.Option("--here", help="Into this project, whatever it was made of; for a file with one project.")
-    ] = False,
-    everything: Annotated[
-        bool,
-        typer.Option(
-            "--all", "--everywhere", help="Entries of the file's other projects too, not their journals alone."
-        ),
-    ] = False,
-    mine: Annotated[
-        bool,
-        typer.Option("--mine", help="You made the file: what it says is free of secrets is not looked through again."),
-    ] = False,
+    file: Path,
+    *,
+    into_here: bool = False,
+    everything: bool = False,
+    mine: bool = False,
     dry_run: DryRun = False,
     yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """Merge a backup into what is there: what is there already, or was erased, stays as it is.
 
     A project goes where its remote or first commit says; the first checkout that has it then is linked with `cm link`.
+
+    Args:
+        file: A file that `cm backup` wrote.
+        into_here (--here): Into this project, whatever it was made of; for a file with one project.
+        everything (--all, --everywhere): Entries of the file's other projects too, not their journals alone.
+        mine: You made the file: what it says is free of secrets is not looked through again.
     """
     from cm_tui.engine.api.backup import look_at_backup, restore_backup
 
     file = file.expanduser().absolute()
-    root = root_here(project, needed=into_here or project_of(project) is not None)
-    with telling(as_json=as_json) as tell:
+    root = root_here(needed=into_here or chosen_project() is not None)
+    with telling() as tell:
         report = look_at_backup(file, root, into_here=into_here, everything=everything, tell=tell)
     is_new = any(one.changes_something for one in report.projects)
     if not dry_run and is_new:
         if not yes:
             _show(report)
             ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.", _HINT)
-        with telling(as_json=as_json) as tell:
+        with telling() as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _tell_daemon(root)
-    if as_json:
+    if wants_json():
         print_json(report)
         return
     if dry_run or yes or not is_new:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cm_tui
-from cm_tui.cli.options import Json, Project
-from cm_tui.cli.output import follow, narrate, print_json, write
+from cm_tui.cli.options import chosen_project
+from cm_tui.cli.output import follow, narrate, print_json, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
@@ -33,14 +33,7 @@ if TYPE_CHECKING:
 _ROUNDS, _NAMES, _DEPTH = 10, 20, 10
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("bench")(bench)
-
-
-def bench(
-    name: Annotated[str | None, typer.Argument(hidden=True)] = None, project: Project = None, as_json: Json = False
-) -> None:
+def bench(name: Annotated[str | None, typer.Argument(hidden=True)] = None) -> None:
     """Measure speed on the current project, and quality on questions about cm's own source.
 
     A scratch store is used: nothing of the project is changed. Those behind the figures in the guides need a checkout: just bench NAME.
@@ -50,12 +43,12 @@ def bench(
     if name is not None:
         hint = f"The measurements behind the figures in the guides run in a checkout of cm: just bench {name}"
         raise UsageError("`cm bench` takes no name.", hint=hint)
-    root, _ = projects.locate(project)
+    root, _ = projects.locate(chosen_project())
     narrate("indexing this project, and asking …")
     speed = _speed(root)
     narrate("indexing cm's own source, and asking …")
     quality = _quality()
-    if as_json:
+    if wants_json():
         print_json({"speed": speed, "quality": quality})
         return
     write(f"{root.name}: {count(speed['files'], 'file')}, {count(speed['passages'], 'passage')}", bold=root.name)

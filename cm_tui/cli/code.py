@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from cm_tui.cli.options import At, Depth, Json, Project, ensure_history, open_fresh_engine
+from cm_tui.cli.declare import Positive
+from cm_tui.cli.options import At, Depth, ensure_history, open_fresh_engine
 from cm_tui.cli.output import narrate, plain, print_page
 
 if TYPE_CHECKING:
@@ -19,84 +19,69 @@ T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("symbols")(symbols)
-    app.command("definitions")(definitions)
-    app.command("callers")(callers)
-    app.command("callees")(callees)
-    app.command("dependencies")(dependencies)
-    app.command("importers")(importers)
-
-
 def symbols(
-    file: Annotated[str | None, typer.Option("--file", help="Only those of this file.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="function, method, class, …")] = None,
-    match: Annotated[str | None, typer.Option("--match", help="Fuzzy; best fit first.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 1000,
-    project: Project = None,
-    as_json: Json = False,
+    *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: Positive = 1000
 ) -> None:
-    """List symbols by file, kind or fuzzy name."""
-    with open_fresh_engine(project) as engine:
+    """List symbols by file, kind or fuzzy name.
+
+    Args:
+        file: Only those of this file.
+        kind: function, method, class, …
+        match: Fuzzy; best fit first.
+        limit (--limit, -n): How many rows at most.
+    """
+    with open_fresh_engine() as engine:
         page = engine.symbols(file=file, kind=kind, match=match, limit=limit)
-    print_page(page, symbol_line, as_json=as_json, row=symbol_row)
+    print_page(page, symbol_line, row=symbol_row)
 
 
-def definitions(name: Name, at: At = None, project: Project = None, as_json: Json = False) -> None:
+def definitions(name: Name, *, at: At = None) -> None:
     """Show where a name is defined."""
-    page = _asked(project, at, lambda engine: engine.definitions(name, at=at))
-    print_page(page, symbol_line, as_json=as_json, row=symbol_row)
+    page = _asked(at, lambda engine: engine.definitions(name, at=at))
+    print_page(page, symbol_line, row=symbol_row)
 
 
-def callers(
-    name: Name,
-    depth: Depth = 1,
-    at: At = None,
-    unresolved: Annotated[
-        bool, typer.Option("--unresolved", help="Instead, calls by that name that could not be resolved.")
-    ] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show who calls a symbol: one row a call site, and how it was resolved."""
-    page = _asked(project, at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
-    print_page(page, _edge_line, as_json=as_json, more={"unresolved": page.unresolved})
+def callers(name: Name, *, depth: Depth = 1, at: At = None, unresolved: bool = False) -> None:
+    """Show who calls a symbol: one row a call site, and how it was resolved.
+
+    Args:
+        unresolved: Instead, calls by that name that could not be resolved.
+    """
+    page = _asked(at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
+    print_page(page, _edge_line, more={"unresolved": page.unresolved})
     if page.unresolved and not unresolved:
         narrate("--unresolved lists those that could not be resolved")
 
 
-def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
+def callees(name: Name, *, depth: Depth = 1, at: At = None) -> None:
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
-    page = _asked(project, at, lambda engine: engine.callees(name, depth=depth, at=at))
-    print_page(page, _edge_line, as_json=as_json)
+    page = _asked(at, lambda engine: engine.callees(name, depth=depth, at=at))
+    print_page(page, _edge_line)
 
 
-def dependencies(
-    path: Annotated[str, typer.Argument(help="A file of the project.")],
-    at: At = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show what a file imports."""
-    page = _asked(project, at, lambda engine: engine.dependencies(path, at=at))
-    print_page(page, _import_line, as_json=as_json)
+def dependencies(path: str, *, at: At = None) -> None:
+    """Show what a file imports.
+
+    Args:
+        path: A file of the project.
+    """
+    page = _asked(at, lambda engine: engine.dependencies(path, at=at))
+    print_page(page, _import_line)
 
 
-def importers(
-    target: Annotated[str, typer.Argument(help="A module as it is imported, or a file of the project.")],
-    at: At = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show who imports a module or a file."""
-    page = _asked(project, at, lambda engine: engine.importers(target, at=at))
-    print_page(page, _import_line, as_json=as_json)
+def importers(target: str, *, at: At = None) -> None:
+    """Show who imports a module or a file.
+
+    Args:
+        target: A module as it is imported, or a file of the project.
+    """
+    page = _asked(at, lambda engine: engine.importers(target, at=at))
+    print_page(page, _import_line)
 
 
-def _asked(project: Path | None, at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
+def _asked(at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
     """Ask the engine; the history is read as far back first as a question about it needs."""
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         if at is not None:
             ensure_history(engine, at)
         return question(engine)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli import context_rows
-from cm_tui.cli.options import Json, Limit, Project, open_engine, open_fresh_engine, refuse_empty
-from cm_tui.cli.output import narrate, plain, print_json, print_page, write, write_text
+from cm_tui.cli.context_files import definitions, lint, new
+from cm_tui.cli.declare import Bounds, Family
+from cm_tui.cli.options import Limit, open_engine, open_fresh_engine, refuse_empty
+from cm_tui.cli.output import narrate, plain, print_json, print_page, wants_json, write, write_text
 from cm_tui.errors import NotIndexedError, UsageError
 from cm_tui.model.dates import local_minute
 
@@ -24,61 +26,55 @@ Budget = Annotated[int | None, typer.Option("--budget", min=1, help="Tokens at m
 Session = Annotated[str, typer.Option("--session", help="An agent's session: its working memory and its turns count.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say on stderr how it came to be.")]
 Snapshot = Annotated[str, typer.Argument(help="Its id, a beginning of it, or last, last~1 and so on.")]
-Reference = Annotated[str, typer.Argument(help="Such as kv://release, markdown://NAME, graph://callers?name=main.")]
 OfSession = Annotated[str, typer.Option("--session", help="An agent's session, for working:// and episodic://.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    from cm_tui.cli.context_files import definitions, lint, new
-
-    family = typer.Typer(no_args_is_help=True, help=HELP)
-    family.command("assemble")(assemble)
-    family.command("list")(listing)
-    for command in (show, diff, run, lint, new, definitions, get, put):
-        family.command(command.__name__)(command)
-    app.add_typer(family, name="context")
-
-
 def assemble(
-    prompt: Annotated[str, typer.Argument(help="What an agent is asked; may mention @file, @symbol, @episode, @note.")],
+    prompt: str,
+    *,
     budget: Budget = None,
     session: Session = "",
-    files: Annotated[list[str] | None, typer.Option("--file", help="A file worked on; may be repeated.")] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option("--without", help="A source or rule://NAME to exclude this time; may be repeated."),
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep a snapshot.")] = True,
+    files: list[str] | None = None,
+    without: list[str] | None = None,
+    keep: bool = True,
     explain: Explain = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """Assemble what would be handed over for a prompt, by the project's definitions and rules."""
+    """Assemble what would be handed over for a prompt, by the project's definitions and rules.
+
+    Args:
+        prompt: What an agent is asked; may mention @file, @symbol, @episode, @note.
+        files (--file): A file worked on; may be repeated.
+        without: A source or rule://NAME to exclude this time; may be repeated.
+        keep (--keep/--no-keep): Keep a snapshot.
+    """
     refuse_empty(prompt, 'cm context assemble "refactor the router"')
-    with _open_for_assembly(project) as engine:
+    with _open_for_assembly() as engine:
         result = engine.assemble(
             prompt, budget=budget, session=session, files=files or (), without=without or (), keep=keep
         )
         engine.note_recalled(result.recalled)
-    _give(result, explain=explain, as_json=as_json)
+    _give(result, explain=explain)
 
 
 def run(
-    name: Annotated[str, typer.Argument(help="A retrieval definition: `cm context definitions` lists them.")],
-    values: Annotated[list[str] | None, typer.Argument(help="key=value, as its templates name them.")] = None,
+    name: str,
+    values: list[str] | None = None,
+    *,
     budget: Budget = None,
     session: Session = "",
     explain: Explain = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """Run one retrieval definition by itself, also one that is off; `text=…` is the prompt."""
+    """Run one retrieval definition by itself, also one that is off; `text=…` is the prompt.
+
+    Args:
+        name: A retrieval definition: `cm context definitions` lists them.
+        values: key=value, as its templates name them.
+    """
     given = _values(values or ())
-    with _open_for_assembly(project) as engine:
+    with _open_for_assembly() as engine:
         result = engine.run_definition(name, values=given, budget=budget, session=session)
         engine.note_recalled(result.recalled)
-    _give(result, explain=explain, as_json=as_json)
+    _give(result, explain=explain)
 
 
 def _values(words: Sequence[str]) -> dict[str, str]:
@@ -97,38 +93,36 @@ def _values(words: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def listing(
-    session: Annotated[str, typer.Option("--session", help="Only those of this session.")] = "",
-    match: Annotated[str, typer.Option("--match", help="Only with these words in the prompt.")] = "",
-    limit: Limit = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List the snapshots of assemblies, the newest first."""
-    with open_engine(project) as engine:
+def list_(*, session: str = "", match: str = "", limit: Limit = None) -> None:
+    """List the snapshots of assemblies, the newest first.
+
+    Args:
+        session: Only those of this session.
+        match: Only with these words in the prompt.
+    """
+    with open_engine() as engine:
         page = engine.assemblies(match=match, session=session, limit=limit or _LISTED)
-    print_page(page, context_rows.head_line, as_json=as_json)
-    if page.rows and not as_json:
+    print_page(page, context_rows.head_line)
+    if page.rows and not wants_json():
         narrate("`cm context show ID --explain` says how one came to be, `cm context diff A B` what differs")
 
 
-def show(snapshot: Snapshot, explain: Explain = False, project: Project = None, as_json: Json = False) -> None:
+def show(snapshot: Snapshot, *, explain: Explain = False) -> None:
     """Show what was handed over then; --explain adds the trace."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         result = engine.assembly(snapshot)
-    _give(result, explain=explain, as_json=as_json)
+    _give(result, explain=explain)
 
 
-def diff(
-    first: Snapshot,
-    second: Annotated[str, typer.Argument(help="The later one.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show what differs between two snapshots: sources, tokens, rules, warnings."""
-    with open_engine(project) as engine:
+def diff(first: Snapshot, second: str) -> None:
+    """Show what differs between two snapshots: sources, tokens, rules, warnings.
+
+    Args:
+        second: The later one.
+    """
+    with open_engine() as engine:
         found = engine.compare_assemblies(first, second)
-    if as_json:
+    if wants_json():
         print_json(found)
         return
     for head in (found.first, found.second):
@@ -146,20 +140,20 @@ def diff(
 
 
 @contextmanager
-def _open_for_assembly(project: Project) -> Iterator[Engine]:
+def _open_for_assembly() -> Iterator[Engine]:
     """Open the engine with a current index; without one, assemble only what needs no index."""
     with ExitStack() as stack:
         try:
-            engine = stack.enter_context(open_fresh_engine(project))
+            engine = stack.enter_context(open_fresh_engine())
         except NotIndexedError:
-            engine = stack.enter_context(open_engine(project))
+            engine = stack.enter_context(open_engine())
             narrate("note: there is no index yet, so no code is found: `cm index` makes one")
         yield engine
 
 
-def _give(result: Assembly, *, explain: bool, as_json: bool) -> None:
+def _give(result: Assembly, *, explain: bool) -> None:
     """Print an assembly: its text on stdout, and about it on stderr."""
-    if as_json:
+    if wants_json():
         print_json(result)
         return
     if result.text.strip():
@@ -170,11 +164,15 @@ def _give(result: Assembly, *, explain: bool, as_json: bool) -> None:
         narrate(line)
 
 
-def get(reference: Reference, session: OfSession = "", project: Project = None, as_json: Json = False) -> None:
-    """Read what a memory reference leads to, as it would be handed over."""
-    with open_engine(project) as engine:
+def get(reference: str, *, session: OfSession = "") -> None:
+    """Read what a memory reference leads to, as it would be handed over.
+
+    Args:
+        reference: Such as kv://release, markdown://NAME, graph://callers?name=main.
+    """
+    with open_engine() as engine:
         found = engine.read_memory(reference, session=session)
-    if as_json:
+    if wants_json():
         print_json({"id": reference, **plain(found)})
         return
     if found.text.strip():
@@ -186,17 +184,18 @@ def get(reference: Reference, session: OfSession = "", project: Project = None, 
 
 
 def put(
-    reference: Annotated[str, typer.Argument(help="kv://KEY, json://NAME[/path], or working://KEY of a session.")],
-    value: Annotated[str, typer.Argument(help="JSON, else text; an empty one removes it.")],
-    ttl: Annotated[float | None, typer.Option("--ttl", min=0.001, help="Seconds that it lives.")] = None,
-    session: OfSession = "",
-    project: Project = None,
-    as_json: Json = False,
+    reference: str, value: str, *, ttl: Annotated[float | None, Bounds(0.001)] = None, session: OfSession = ""
 ) -> None:
-    """Write one value of a layer that keeps values."""
-    with open_engine(project) as engine:
+    """Write one value of a layer that keeps values.
+
+    Args:
+        reference: kv://KEY, json://NAME[/path], or working://KEY of a session.
+        value: JSON, else text; an empty one removes it.
+        ttl: Seconds that it lives.
+    """
+    with open_engine() as engine:
         kept = engine.write_memory(reference, value, ttl=ttl, session=session)
-    if as_json:
+    if wants_json():
         print_json({"id": reference, **plain(kept)})
         return
     write(f"{reference} {'is kept' if value else 'is removed'}", bold=reference)
@@ -206,3 +205,9 @@ def put(
 
 def _until(expires: float) -> str:
     return f"until {local_minute(expires)}"
+
+
+context = Family(
+    "What is handed over to agents: assembled by files of the project, explained, kept, compared.",
+    (assemble, list_, show, diff, run, lint, new, definitions, get, put),
+)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_engine
-from cm_tui.cli.output import narrate, plain, print_json, write
+from cm_tui.cli.options import open_engine
+from cm_tui.cli.output import narrate, plain, print_json, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import DefinitionKind
@@ -21,19 +21,19 @@ _KINDS = get_args(DefinitionKind)
 _FOLDERS = (".cm/retrieval", ".cm/rules", ".cm/ingestion")
 
 
-def lint(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Only these files and folders; default: all.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Check the files of definitions, rules and pipelines; ends with 1 where one has an error."""
-    with open_engine(project) as engine:
+def lint(paths: list[Path] | None = None) -> None:
+    """Check the files of definitions, rules and pipelines; ends with 1 where one has an error.
+
+    Args:
+        paths: Only these files and folders; default: all.
+    """
+    with open_engine() as engine:
         wanted = [_inside(engine.root, path) for path in paths or ()]
         found = engine.context_definitions()
     problems = [one for one in found.problems if not wanted or any(_is_below(one.file, path) for path in wanted)]
     errors = sum(one.severity == "error" for one in problems)
     warnings = len(problems) - errors
-    if as_json:
+    if wants_json():
         rows = [{**plain(one), "text": one.text} for one in problems]
         print_json({"rows": rows, "total": len(rows), "errors": errors, "warnings": warnings, "files": found.files})
     else:
@@ -78,21 +78,20 @@ def _is_below(file: str, folder: str) -> bool:
     return not folder or file == folder or file.startswith(f"{folder}/")
 
 
-def new(
-    kind: Annotated[str, typer.Argument(help=f"{', '.join(_KINDS)}.")],
-    name: Annotated[str, typer.Argument(help="Of it and of its file: letters, digits, - and _.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Write a commented definition for you to change; its path is printed."""
+def new(kind: Annotated[str, typer.Argument(help=f"{', '.join(_KINDS)}.")], name: str) -> None:
+    """Write a commented definition for you to change; its path is printed.
+
+    Args:
+        name: Of it and of its file: letters, digits, - and _.
+    """
     if kind not in _KINDS:
         near = get_close_matches(kind, _KINDS, 1)
         raise UsageError(
             f"There is no kind {kind[:60]!r}.", hint=f"Did you mean {near[0]}?" if near else f"Use {', '.join(_KINDS)}."
         )
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         path = engine.new_definition(cast("DefinitionKind", kind), name)
-    if as_json:
+    if wants_json():
         print_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path})
         return
     write(path)
@@ -103,11 +102,11 @@ def _id(kind: str, name: str) -> str:
     return f"{ {'retrieval': 'definition', 'rule': 'rule', 'ingestion': 'pipeline'}[kind] }://{name}"
 
 
-def definitions(project: Project = None, as_json: Json = False) -> None:
+def definitions() -> None:
     """List definitions, rules and pipelines: whether each counts, where it stands, and what it asks for."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         found = engine.context_definitions()
-    if as_json:
+    if wants_json():
         print_json({"rows": found.items, "total": len(found.items), "problems": found.problems, "files": found.files})
         return
     for one in found.items:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from cm_tui.cli.entry_rows import pair_lines, tell_changed, tell_written, where
-from cm_tui.cli.options import Json, Project, Yes, need_terminal, open_engine
-from cm_tui.cli.output import narrate, print_json, print_page, write_text
+from cm_tui.cli.options import Yes, need_terminal, open_engine
+from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write_text
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import author
@@ -26,9 +26,9 @@ OfScope = Annotated[str, typer.Option("--scope", help="Only those of user or pro
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")]
 
 
-def approve(name: Id, scope: OfScope = "", project: Project = None, as_json: Json = False) -> None:
+def approve(name: Id, *, scope: OfScope = "") -> None:
     """Approve a Rule that you did not write, after reading it: from then on agents are given it. Asked at a terminal only."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         entry = engine.entry(name, scope=scope)
         if entry.category == "Rule" and entry.unapproved:
             need_terminal(
@@ -39,54 +39,55 @@ def approve(name: Id, scope: OfScope = "", project: Project = None, as_json: Jso
             if not typer.confirm("Give this Rule to agents?", default=False, err=True):
                 narrate("Not approved: search finds it, but agents do not receive it.")
                 return
-        tell_changed(engine.approve_entry(entry), as_json=as_json)
+        tell_changed(engine.approve_entry(entry))
 
 
-def move(
-    name: Id,
-    scope: Annotated[str, typer.Option("--scope", help="Where it is to go: user or project.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Move an entry to the other scope; it keeps its id and who wrote it."""
-    with open_engine(project) as engine:
-        tell_changed(engine.move_entry(name, scope_of(scope)), as_json=as_json)
+def move(name: Id, *, scope: str) -> None:
+    """Move an entry to the other scope; it keeps its id and who wrote it.
+
+    Args:
+        scope: Where it is to go: user or project.
+    """
+    with open_engine() as engine:
+        tell_changed(engine.move_entry(name, scope_of(scope)))
 
 
-def merge(
-    names: Annotated[list[str], typer.Argument(help="Ids; the first keeps its id, category, title and scope.")],
-    scope: OfScope = "",
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Make one entry of several: the first takes the texts of the others along, which are forgotten."""
-    with open_engine(project) as engine:
-        tell_changed(engine.merge_entries(names, scope=scope), as_json=as_json)
+def merge(names: list[str], *, scope: OfScope = "") -> None:
+    """Make one entry of several: the first takes the texts of the others along, which are forgotten.
+
+    Args:
+        names: Ids; the first keeps its id, category, title and scope.
+    """
+    with open_engine() as engine:
+        tell_changed(engine.merge_entries(names, scope=scope))
 
 
-def duplicates(limit: Limit = 50, project: Project = None, as_json: Json = False) -> None:
+def duplicates(*, limit: Limit = 50) -> None:
     """List pairs of entries that say nearly the same, with the words that differ."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         page = engine.duplicate_entries(limit=limit)
-    print_page(page, pair_lines, as_json=as_json)
-    if page.rows and not as_json:
+    print_page(page, pair_lines)
+    if page.rows and not wants_json():
         narrate(f"`cm entries merge {page.rows[0].first.id} {page.rows[0].second.id}` makes one of two")
 
 
 def promote(
-    episode: Annotated[str, typer.Argument(help="The episode's id, or a beginning of it; last is the newest.")],
-    content: Annotated[
-        str, typer.Option("--content", help="What is to be remembered (-: stdin); by default what came of it.")
-    ] = "",
+    episode: str,
+    *,
+    content: str = "",
     category: Category = None,
     title: Title = None,
     keywords: Keywords = None,
-    scope: Annotated[str, typer.Option("--scope", help="project, or user: for all your projects.")] = "project",
-    project: Project = None,
-    as_json: Json = False,
+    scope: str = "project",
 ) -> None:
-    """Write down what an episode taught; the entry says which episode, session and commit it comes from."""
-    with open_engine(project) as engine:
+    """Write down what an episode taught; the entry says which episode, session and commit it comes from.
+
+    Args:
+        episode: The episode's id, or a beginning of it; last is the newest.
+        content: What is to be remembered (-: stdin); by default what came of it.
+        scope: project, or user: for all your projects.
+    """
+    with open_engine() as engine:
         entry = engine.promote_episode(
             episode,
             content=text_of(content),
@@ -95,7 +96,7 @@ def promote(
             keywords=tuple((keywords or "").split("|")),
             scope=scope_of(scope),
         )
-    tell_written(entry, as_json=as_json)
+    tell_written(entry)
 
 
 def _show_rule(entry: Entry) -> None:
@@ -106,22 +107,21 @@ def _show_rule(entry: Entry) -> None:
         narrate(f"  {line}")
 
 
-def publish(
-    file: Annotated[str, typer.Argument(help="A file that agents read, such as AGENTS.md or claude:CLAUDE.md.")],
-    remove: Annotated[bool, typer.Option("--remove", help="Take the rules out again, without a trace.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; do nothing.")] = False,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Write the approved rules into a marked block of a file of instructions, after showing what changes."""
-    with open_engine(project) as engine:
+def publish(file: str, *, remove: bool = False, dry_run: bool = False, yes: Yes = False) -> None:
+    """Write the approved rules into a marked block of a file of instructions, after showing what changes.
+
+    Args:
+        file: A file that agents read, such as AGENTS.md or claude:CLAUDE.md.
+        remove: Take the rules out again, without a trace.
+        dry_run: Show what would change; do nothing.
+    """
+    with open_engine() as engine:
         block = engine.publish_rules(file, remove=remove, dry_run=True)
-        if not as_json:
+        if not wants_json():
             write_text(block.diff)
-        if block.diff and not dry_run and (yes or as_json or typer.confirm(f"Change {block.file}?", err=True)):
+        if block.diff and not dry_run and (yes or wants_json() or typer.confirm(f"Change {block.file}?", err=True)):
             block = engine.publish_rules(file, remove=remove)
-    if as_json:
+    if wants_json():
         print_json(block)
         return
     if not block.diff:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.layout import author, entry_marks, forgotten, last_change
@@ -112,10 +112,10 @@ def show_injection(found: Injection, *, explain: bool) -> None:
     narrate_notes(found.notes)
 
 
-def tell_written(entry: Entry, *, as_json: bool) -> None:
+def tell_written(entry: Entry) -> None:
     """Print an entry that was written, and its notes."""
     narrate_notes(entry.notes)
-    if as_json:
+    if wants_json():
         print_json(entry)
         return
     write(entry_line(entry))
@@ -128,10 +128,10 @@ def tell_written(entry: Entry, *, as_json: bool) -> None:
         narrate(f"note: {count(entry.redacted, 'secret')} redacted")
 
 
-def tell_changed(done: MemoryChange, *, as_json: bool) -> None:
+def tell_changed(done: MemoryChange) -> None:
     """Print an entry as it is after a change, and say what was done."""
     assert done.entry is not None
-    if as_json:
+    if wants_json():
         print_json(done.entry)
         return
     write(entry_line(done.entry))

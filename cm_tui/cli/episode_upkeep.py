@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, Yes, ask, open_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, write
+from cm_tui.cli.options import Yes, ask, open_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.model.dates import day
 
@@ -18,25 +18,23 @@ Older = Annotated[float | None, typer.Option("--older-than", min=0, metavar="DAY
 _REFUSAL = "This needs a confirmation, and there is no terminal to ask in."
 
 
-def retention(
-    apply: Annotated[bool, typer.Option("--apply", help="Move to the archive what is old enough.")] = False,
-    older_than: Older = None,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Say what leaves the journal by its age; --apply moves it to the archive, which is searched with --state archived."""
-    with open_engine(project) as engine:
+def retention(*, apply: bool = False, older_than: Older = None, yes: Yes = False) -> None:
+    """Say what leaves the journal by its age; --apply moves it to the archive, which is searched with --state archived.
+
+    Args:
+        apply: Move to the archive what is old enough.
+    """
+    with open_engine() as engine:
         report = engine.retention(older_than=older_than)
         if apply:
             if report.archived:
-                if not as_json:
+                if not wants_json():
                     _show_rows(report)
                 if not yes:
                     ask(f"Move {count(report.archived, 'episode')} to the archive?", _REFUSAL, "Pass --yes.")
             # Also where nothing is old enough: a process that was killed may have left something half moved.
             report = engine.retention(apply=True, older_than=older_than)
-    if as_json:
+    if wants_json():
         print_json(report)
         return
     if report.dry_run:
@@ -44,22 +42,20 @@ def retention(
     _show_totals(report)
 
 
-def purge(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Archived episodes.")] = None,
-    older_than: Older = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; do nothing.")] = False,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Delete episodes from the archive, for good."""
-    with open_engine(project) as engine:
+def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bool = False, yes: Yes = False) -> None:
+    """Delete episodes from the archive, for good.
+
+    Args:
+        ids ([ID]...): Archived episodes.
+        dry_run: Say what would go; do nothing.
+    """
+    with open_engine() as engine:
         report = engine.purge(ids or (), older_than=older_than, dry_run=True)
         if report.ids and not dry_run:
             if not yes:
                 ask(f"Delete {count(len(report.ids), 'episode')} for good?", _REFUSAL, "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
-    if as_json:
+    if wants_json():
         print_json(report)
         return
     done = "would be deleted" if report.dry_run else "deleted"

@@ -8,8 +8,10 @@ import typer
 from typer.core import TyperGroup
 
 from cm_tui.cli import episode_rows
-from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write, write_text
+from cm_tui.cli.declare import Bounds, Family
+from cm_tui.cli.episode_upkeep import purge, retention
+from cm_tui.cli.options import open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import instant
 
@@ -27,25 +29,13 @@ Before = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 Types = Annotated[list[str] | None, typer.Option("--type", help=f"Only of this type: {', '.join(TYPES)}.")]
-Tools = Annotated[list[str] | None, typer.Option("--tool", help="Only those that used this tool.")]
 Outcomes = Annotated[
     list[str] | None, typer.Option("--outcome", help=f"Only with this outcome: {', '.join(OUTCOMES)}, or none.")
 ]
-Agents = Annotated[list[str] | None, typer.Option("--agent", help="Only of this agent.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag.")]
-File = Annotated[str, typer.Option("--file", help="Only those that touched this path, or one below it.")]
-Session = Annotated[str, typer.Option("--session", help="Only of this session: its id, or a beginning of it.")]
-Since = Annotated[str, typer.Option("--since", help="Only from then on: 2024-05-01, yesterday, 30d.")]
-Until = Annotated[str, typer.Option("--until", help="Only until then, the day included: 2024-05-01, yesterday, 30d.")]
-Pinned = Annotated[bool | None, typer.Option("--pinned/--not-pinned", help="Only those that are pinned, or are not.")]
-Rated = Annotated[
-    int | None, typer.Option("--rated", min=-1, max=1, help="Only rated so: 1 useful, -1 misleading, 0 not.")
-]
-State = Annotated[str, typer.Option("--state", help="shown, forgotten or archived.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
 
 
-class _Family(TyperGroup):
+class _Group(TyperGroup):
     """`cm episodes ID` shows one, as it did before there were commands below it."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -54,65 +44,49 @@ class _Family(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    from cm_tui.cli.episode_upkeep import purge, retention
-
-    family = typer.Typer(cls=_Family, invoke_without_command=True, help=episodes.__doc__)
-    family.callback()(episodes)
-    family.command("list")(listing)
-    for command in (show, record, tag, pin, rate, forget, retention, purge):
-        family.command(command.__name__)(command)
-    app.add_typer(family, name="episodes")
-
-
-def episodes(
-    context: typer.Context,
-    match: Match = "",
-    before: Before = None,
-    limit: Limit = 50,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def alone(*, match: Match = "", before: Before = None, limit: Limit = 50) -> None:
     """What agents' sessions and people recorded: without a command the newest are listed; `cm episodes ID` shows one."""
-    if context.invoked_subcommand is None:
-        listing(match=match, before=before, limit=limit, project=project, as_json=as_json)
-        return
-    from cm_tui.cli.options import PROJECT
-
-    if match or before:
-        raise UsageError("--match and --before go with the list.", hint=f"cm episodes list --match {match or 'TEXT'}")
-    if project is not None:
-        PROJECT.set(project)
-    if as_json:
-        context.default_map = {context.invoked_subcommand: {"as_json": True}}
+    list_(match=match, before=before, limit=limit)
 
 
-def listing(
+def list_(
+    *,
     match: Match = "",
     types: Types = None,
-    tools: Tools = None,
+    tools: list[str] | None = None,
     outcomes: Outcomes = None,
-    agents: Agents = None,
-    tags: Tags = None,
-    file: File = "",
-    session: Session = "",
-    since: Since = "",
-    until: Until = "",
-    pinned: Pinned = None,
-    rated: Rated = None,
-    state: State = "shown",
-    archived: Annotated[
-        bool, typer.Option("--archived", help="Those of the archive: the same as --state archived.")
-    ] = False,
-    sessions: Annotated[bool, typer.Option("--sessions", help="List their sessions instead.")] = False,
-    stats: Annotated[bool, typer.Option("--stats", help="Only totals, and how often each value is there.")] = False,
+    agents: list[str] | None = None,
+    tags: list[str] | None = None,
+    file: str = "",
+    session: str = "",
+    since: str = "",
+    until: str = "",
+    pinned: bool | None = None,
+    rated: Annotated[int | None, Bounds(-1, 1)] = None,
+    state: str = "shown",
+    archived: bool = False,
+    sessions: bool = False,
+    stats: bool = False,
     before: Before = None,
     limit: Limit = 50,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """List what agents' sessions and people recorded, newest first; of several values of an option one is enough."""
+    """List what agents' sessions and people recorded, newest first; of several values of an option one is enough.
+
+    Args:
+        tools (--tool): Only those that used this tool.
+        agents (--agent): Only of this agent.
+        tags (--tag): Only with this tag.
+        file: Only those that touched this path, or one below it.
+        session: Only of this session: its id, or a beginning of it.
+        since: Only from then on: 2024-05-01, yesterday, 30d.
+        until: Only until then, the day included: 2024-05-01, yesterday, 30d.
+        pinned (--pinned/--not-pinned): Only those that are pinned, or are not.
+        rated: Only rated so: 1 useful, -1 misleading, 0 not.
+        state: shown, forgotten or archived.
+        archived: Those of the archive: the same as --state archived.
+        sessions: List their sessions instead.
+        stats: Only totals, and how often each value is there.
+    """
     from cm_tui.model import EpisodeFilter
 
     if sessions and stats:
@@ -127,50 +101,50 @@ def listing(
         until=instant(until, "--until", end=True) if until else None, pinned=pinned, rating=rated, state=kind,
     )  # fmt: skip
     if stats:
-        _totals(where, project, as_json=as_json)
+        _totals(where)
     elif sessions:
-        _sessions(where, before, limit, project, as_json=as_json)
+        _sessions(where, before, limit)
     else:
-        _list(where, before, limit, project, as_json=as_json)
+        _list(where, before, limit)
 
 
-def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
+def _list(where: EpisodeFilter, before: str | None, limit: int) -> None:
     from cm_tui.model import EpisodeFilter
 
-    with open_fresh_engine(project, of_memory=True) as engine:
+    with open_fresh_engine(of_memory=True) as engine:
         page = engine.episodes(where=where, before=before, limit=limit)
-    print_page(page, episode_rows.line, as_json=as_json, row=episode_rows.row)
+    print_page(page, episode_rows.line, row=episode_rows.row)
     if not page.total and where == EpisodeFilter():
         narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one, `cm import` reads past ones")
 
 
-def _sessions(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
-    with open_engine(project) as engine:
+def _sessions(where: EpisodeFilter, before: str | None, limit: int) -> None:
+    with open_engine() as engine:
         page = engine.sessions(where=where, before=before, limit=limit)
-    print_page(page, episode_rows.session_line, as_json=as_json)
+    print_page(page, episode_rows.session_line)
 
 
-def _totals(where: EpisodeFilter, project: Project, *, as_json: bool) -> None:
-    with open_engine(project) as engine:
+def _totals(where: EpisodeFilter) -> None:
+    with open_engine() as engine:
         found = engine.episode_stats(where=where)
     if found.note:
         narrate(found.note)
-    if as_json:
+    if wants_json():
         print_json(found)
         return
     for text in episode_rows.stats_lines(found):
         write(text)
 
 
-def show(
-    name: Annotated[str, typer.Argument(metavar="ID", help="Its id, a beginning of it, or `last`.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show one episode whole, one that was forgotten too; `cm --episode ID` opens the application at what it saw."""
-    with open_fresh_engine(project, of_memory=True) as engine:
+def show(name: str) -> None:
+    """Show one episode whole, one that was forgotten too; `cm --episode ID` opens the application at what it saw.
+
+    Args:
+        name (ID): Its id, a beginning of it, or `last`.
+    """
+    with open_fresh_engine(of_memory=True) as engine:
         one = engine.episode(name)
-    if as_json:
+    if wants_json():
         print_json(one)
         return
     write_text(episode_rows.shown(one))
@@ -178,22 +152,31 @@ def show(
 
 
 def record(
-    text: Annotated[str, typer.Argument(help="What was noted, run or asked; `-` reads it from stdin.")],
-    kind: Annotated[str, typer.Option("--type", help="note, command, query, response or error.")] = "note",
-    answer: Annotated[str, typer.Option("--answer", help="What came of it.")] = "",
+    text: str,
+    *,
+    kind: str = "note",
+    answer: str = "",
     outcome: Annotated[str, typer.Option("--outcome", help=", ".join(OUTCOMES))] = "",
-    title: Annotated[str, typer.Option("--title", help="What its session is called.")] = "",
-    files: Annotated[list[str] | None, typer.Option("--file", help="A path that it is about.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by.")] = None,
-    session: Annotated[str, typer.Option("--session", help="Its session; default: that of the day.")] = "",
-    project: Project = None,
-    as_json: Json = False,
+    title: str = "",
+    files: list[str] | None = None,
+    tags: list[str] | None = None,
+    session: str = "",
 ) -> None:
-    """Record an episode by hand; `cm undo` undoes it."""
+    """Record an episode by hand; `cm undo` undoes it.
+
+    Args:
+        text: What was noted, run or asked; `-` reads it from stdin.
+        kind (--type): note, command, query, response or error.
+        answer: What came of it.
+        title: What its session is called.
+        files (--file): A path that it is about.
+        tags (--tag): A word to find it by.
+        session: Its session; default: that of the day.
+    """
     made = _one_of("--type", kind, ("note", "command", "query", "response", "error"))
     came = _one_of("--outcome", outcome, ("", *OUTCOMES))
     said = _stdin() if text == "-" else text
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         one = engine.record_episode(
             said,
             type=made,
@@ -204,7 +187,7 @@ def record(
             tags=tags or (),
             session=session,
         )
-    print_json(episode_rows.row(one)) if as_json else narrate(f"recorded as {one.id}")
+    print_json(episode_rows.row(one)) if wants_json() else narrate(f"recorded as {one.id}")
 
 
 def _stdin() -> str:
@@ -220,62 +203,61 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:
     return value
 
 
-def tag(
-    ids: Ids,
-    add: Annotated[list[str] | None, typer.Option("--add", "-t", help="A tag that they get.")] = None,
-    remove: Annotated[list[str] | None, typer.Option("--remove", "-r", help="A tag that they lose.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Tag episodes, or take tags from them."""
+def tag(ids: Ids, *, add: list[str] | None = None, remove: list[str] | None = None) -> None:
+    """Tag episodes, or take tags from them.
+
+    Args:
+        add (--add, -t): A tag that they get.
+        remove (--remove, -r): A tag that they lose.
+    """
     from cm_tui.model import EpisodeEdit
 
     if not add and not remove:
         raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
-    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())), project, as_json=as_json)
+    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())))
 
 
-def pin(
-    ids: Ids,
-    undo: Annotated[bool, typer.Option("--undo", help="Pin them no longer.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Pin episodes: they are kept longest, and no agent changes them."""
+def pin(ids: Ids, *, undo: bool = False) -> None:
+    """Pin episodes: they are kept longest, and no agent changes them.
+
+    Args:
+        undo: Pin them no longer.
+    """
     from cm_tui.model import EpisodeEdit
 
-    _edit(ids, EpisodeEdit(pinned=not undo), project, as_json=as_json)
+    _edit(ids, EpisodeEdit(pinned=not undo))
 
 
-def rate(
-    ids: Ids,
-    useful: Annotated[bool, typer.Option("--useful", help="They were useful.")] = False,
-    misleading: Annotated[bool, typer.Option("--misleading", help="They misled.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the rating.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Say whether episodes were useful."""
+def rate(ids: Ids, *, useful: bool = False, misleading: bool = False, clear: bool = False) -> None:
+    """Say whether episodes were useful.
+
+    Args:
+        useful: They were useful.
+        misleading: They misled.
+        clear: Remove the rating.
+    """
     from cm_tui.model import EpisodeEdit
 
     if useful + misleading + clear != 1:
         raise UsageError("Choose one of --useful, --misleading and --clear.")
-    _edit(ids, EpisodeEdit(rating=useful - misleading), project, as_json=as_json)
+    _edit(ids, EpisodeEdit(rating=useful - misleading))
 
 
-def forget(
-    ids: Ids,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring them back.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Forget episodes, as `cm forget` does: lists, search and agents have them no more; --undo brings them back."""
+def forget(ids: Ids, *, undo: bool = False) -> None:
+    """Forget episodes, as `cm forget` does: lists, search and agents have them no more; --undo brings them back.
+
+    Args:
+        undo: Bring them back.
+    """
     from cm_tui.model import EpisodeEdit
 
-    _edit(ids, EpisodeEdit(forgotten=not undo), project, as_json=as_json)
+    _edit(ids, EpisodeEdit(forgotten=not undo))
 
 
-def _edit(ids: list[str], edit: EpisodeEdit, project: Project, *, as_json: bool) -> None:
-    with open_engine(project) as engine:
+def _edit(ids: list[str], edit: EpisodeEdit) -> None:
+    with open_engine() as engine:
         edited = engine.edit_episodes(ids, edit)
-    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` undoes it")
+    print_json(edited) if wants_json() else narrate(f"{edited.words}; `cm undo` undoes it")
+
+
+episodes = Family("", (list_, show, record, tag, pin, rate, forget, retention, purge), alone=alone, group=_Group)

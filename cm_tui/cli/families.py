@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 
 import typer
 
@@ -52,8 +53,13 @@ _COMPLETE = "_CM_COMPLETE"
 
 def register(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Add the commands that these words may ask for: one family, all for help and for a word that is no command, or none."""
+    from cm_tui.cli.declare import add
+
     for family in _asked_for(arguments):
-        import_module(f"cm_tui.cli.{family}").register(app)
+        module = import_module(f"cm_tui.cli.{family}")
+        for word in FAMILIES[family].split():
+            name = word.replace("-", "_")
+            add(app, word, getattr(module, f"{name}_" if iskeyword(name) else name))
 
 
 def _asked_for(arguments: Sequence[str]) -> Sequence[str]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, open_engine
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, write
+from cm_tui.cli.declare import Family
+from cm_tui.cli.options import open_engine
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model.dates import local_minute, minute
@@ -21,29 +22,22 @@ FOUND = "found"
 _SHOWN = 20
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    add_family(app, "secrets", "What was stored and looks like a secret.", scan)
-    app.command("forget")(forget)
-
-
-def scan(
-    everywhere: Annotated[bool, typer.Option("--all", help="All projects that cm has anything of.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def scan(*, everywhere: bool = False) -> None:
     """Find what looks like a secret in journal, index, logs and remembered choices; ends with 1 when something does.
 
     The secrets themselves are never shown.
+
+    Args:
+        everywhere (--all): All projects that cm has anything of.
     """
     from cm_tui.daemon.open_engine import secrets_of_all
 
     if everywhere:
         report = secrets_of_all()
     else:
-        with open_engine(project) as engine:
+        with open_engine() as engine:
             report = engine.secrets()
-    if as_json:
+    if wants_json():
         print_json({**plain(report), "secrets": report.secrets})
     else:
         _show_found(report)
@@ -52,48 +46,47 @@ def scan(
 
 
 def forget(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ID]...",
-            help="Entries and episodes; with --erase any events: ids, or beginnings of ids.",
-        ),
-    ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="The reason, kept with the change.")] = "",
-    proposed: Annotated[
-        bool, typer.Option("--proposed", help="List what agents propose; with IDs, accept these proposals.")
-    ] = False,
-    decline: Annotated[bool, typer.Option("--decline", help="Decline these proposals of agents.")] = False,
-    erase: Annotated[
-        bool, typer.Option("--erase", help="Erase for good, from the journal and all that was made from it.")
-    ] = False,
-    found: Annotated[bool, typer.Option("--found", help="With --erase: all that `cm secrets scan` finds.")] = False,
-    with_patches: Annotated[
-        bool, typer.Option("--with-patches", help="With --erase: also other episodes that hold lines of one that goes.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --erase: say what would go; do nothing.")] = False,
+    names: list[str] | None = None,
+    *,
+    undo: bool = False,
+    reason: str = "",
+    proposed: bool = False,
+    decline: bool = False,
+    erase: bool = False,
+    found: bool = False,
+    with_patches: bool = False,
+    dry_run: bool = False,
     confirm: Annotated[
         list[str] | None,
         typer.Option(
             "--confirm", help=f"With --erase in a script: each ID once more, or `{FOUND}`; a terminal asks twice."
         ),
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """Forget entries and episodes: lists, search and agents have them no more; --erase takes them out of everything that is stored, for good."""
+    """Forget entries and episodes: lists, search and agents have them no more; --erase takes them out of everything that is stored, for good.
+
+    Args:
+        names ([ID]...): Entries and episodes; with --erase any events: ids, or beginnings of ids.
+        undo: Bring back what was forgotten.
+        reason: The reason, kept with the change.
+        proposed: List what agents propose; with IDs, accept these proposals.
+        decline: Decline these proposals of agents.
+        erase: Erase for good, from the journal and all that was made from it.
+        found: With --erase: all that `cm secrets scan` finds.
+        with_patches: With --erase: also other episodes that hold lines of one that goes.
+        dry_run: With --erase: say what would go; do nothing.
+    """
     asked = list(dict.fromkeys(names or []))
     if proposed or decline:
         if erase or undo or (proposed and decline):
             raise UsageError("--proposed and --decline each go alone.", hint="`cm forget --proposed` lists proposals.")
-        _decide(asked, project, accept=proposed, as_json=as_json)
+        _decide(asked, accept=proposed)
         return
     if not erase:
         if found or with_patches or dry_run or confirm:
             raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
         _check_reason(reason)
-        _forget(asked, project, undo=undo, reason=reason, as_json=as_json)
+        _forget(asked, undo=undo, reason=reason)
         return
     if undo:
         raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
@@ -101,11 +94,11 @@ def forget(
         raise UsageError("Nothing is named to be erased.", hint="Give ids, or --found for all that the scan finds.")
     if not dry_run and not sys.stdin.isatty():
         _check_confirmed([*asked, *([FOUND] if found else [])], confirm or [])
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         if not dry_run and sys.stdin.isatty():
             _ask_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
         report = engine.erase(asked, found=found, with_patches=with_patches, dry_run=dry_run)
-    print_json(report) if as_json else _show_erased(report)
+    print_json(report) if wants_json() else _show_erased(report)
 
 
 def _check_reason(reason: str) -> None:
@@ -118,42 +111,42 @@ def _check_reason(reason: str) -> None:
         )
 
 
-def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_json: bool) -> None:
+def _forget(names: list[str], *, undo: bool, reason: str) -> None:
     if not names:
         raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
     done: list[str] = []
     try:
-        with open_engine(project) as engine:
+        with open_engine() as engine:
             for name in names:
                 change = engine.forget_memory(name, undo=undo, reason=reason)
                 done.append(change.id)
-                if not as_json:
+                if not wants_json():
                     back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
                     narrate(f"{change.words}{back}")
                 _tell_notes(change)
     finally:
         # Also when a later name is invalid: report what was done.
-        if as_json and done:
+        if wants_json() and done:
             print_json({"restored" if undo else "forgotten": done})
 
 
-def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) -> None:
+def _decide(names: list[str], *, accept: bool) -> None:
     if not names:
         if not accept:
             raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
-        _list_proposals(project, as_json=as_json)
+        _list_proposals()
         return
     done: list[str] = []
     try:
-        with open_engine(project) as engine:
+        with open_engine() as engine:
             for name in names:
                 decided = engine.decide(name, accept=accept)
                 done.append(decided.id)
-                if not as_json:
+                if not wants_json():
                     narrate(decided.words)
                 _tell_notes(decided)
     finally:
-        if as_json and done:
+        if wants_json() and done:
             print_json({"accepted" if accept else "declined": done})
 
 
@@ -161,13 +154,13 @@ def _tell_notes(change: MemoryChange) -> None:
     narrate_notes(change.entry.notes if change.entry else ())
 
 
-def _list_proposals(project: Project, *, as_json: bool) -> None:
+def _list_proposals() -> None:
     from cm_tui.cli.proposal_rows import wish_lines
 
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         page: Page[Proposal] = engine.proposals()
-    print_page(page, wish_lines, as_json=as_json)
-    if page.rows and not as_json:
+    print_page(page, wish_lines)
+    if page.rows and not wants_json():
         narrate("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
 
 
@@ -233,3 +226,6 @@ def _show_erased(report: ErasureReport) -> None:
     if not report.events and not report.lines:
         narrate("no event is to be erased" if report.dry_run else "no event was to be erased")
     narrate_notes(report.notes)
+
+
+secrets = Family("What was stored and looks like a secret.", (scan,))

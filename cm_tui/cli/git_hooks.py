@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, project_of, under_old_name
-from cm_tui.cli.output import narrate, narrate_notes, print_json, write
+from cm_tui.cli.declare import Family, declared
+from cm_tui.cli.options import chosen_project, under_old_name
+from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
@@ -15,40 +16,29 @@ if TYPE_CHECKING:
 Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath leads out of the repository.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    hook_settings = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command("hook", context_settings=hook_settings)(hook)
-    help_text = "Git hooks that keep the index fresh: install, uninstall, status."
-    commands = (install, uninstall, status)
-    add_family(app, "git-hooks", help_text, *commands)
-    old = (under_old_name("hooks", "git-hooks", command) for command in commands)
-    add_family(app, "hooks", help_text, *old, hidden=True)
-
-
-def install(force: Shared = False, project: Project = None, as_json: Json = False) -> None:
+def install(*, force: Shared = False) -> None:
     """Add cm's block to git's hooks; hooks that are there go on working, and git never waits or fails."""
     from cm_tui.integrations import git_hooks
 
-    _show(git_hooks.install(project_of(project), force=force), as_json=as_json)
+    _show(git_hooks.install(chosen_project(), force=force))
 
 
-def uninstall(force: Shared = False, project: Project = None, as_json: Json = False) -> None:
+def uninstall(*, force: Shared = False) -> None:
     """Take cm's block out again; what was there before is back byte for byte."""
     from cm_tui.integrations import git_hooks
 
-    _show(git_hooks.uninstall(project_of(project), force=force), as_json=as_json)
+    _show(git_hooks.uninstall(chosen_project(), force=force))
 
 
-def status(project: Project = None, as_json: Json = False) -> None:
+def status() -> None:
     """Show each hook: whether it is installed, and how it is chained to one that was there before."""
     from cm_tui.integrations import git_hooks
 
-    _show(git_hooks.status(project_of(project)), as_json=as_json)
+    _show(git_hooks.status(chosen_project()))
 
 
-def _show(hooks: GitHooks, *, as_json: bool) -> None:
-    if as_json:
+def _show(hooks: GitHooks) -> None:
+    if wants_json():
         print_json(hooks)
         return
     for hook in hooks.hooks:
@@ -57,16 +47,18 @@ def _show(hooks: GitHooks, *, as_json: bool) -> None:
     narrate_notes(hooks.notes)
 
 
-def hook(
-    context: typer.Context,
-    event: Annotated[
-        str,
-        typer.Argument(
-            help="prompt, edit, session-start, session-end or stop, with the agent's JSON on stdin; git with its hook."
-        ),
-    ],
-) -> None:
-    """Tell the memory what happened; called by agents and by git, not by people. Always ends with 0."""
+@declared(lacks="project as_json", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def hook(context: typer.Context, event: str) -> None:
+    """Tell the memory what happened; called by agents and by git, not by people. Always ends with 0.
+
+    Args:
+        event: prompt, edit, session-start, session-end or stop, with the agent's JSON on stdin; git with its hook.
+    """
     from cm_tui.agent_hooks.command import main
 
     raise typer.Exit(main([event, *context.args]))
+
+
+_HELP = "Git hooks that keep the index fresh: install, uninstall, status."
+git_hooks = Family(_HELP, (install, uninstall, status))
+hooks = Family(_HELP, tuple(under_old_name("hooks", "git-hooks", one) for one in git_hooks.commands), hidden=True)

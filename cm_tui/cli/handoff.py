@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, write, write_text
+from cm_tui.cli.declare import Positive
+from cm_tui.cli.options import open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.dates import local_minute
 
@@ -24,29 +25,18 @@ _PREAMBLE = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("handoff")(handoff)
-
-
 def handoff(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="[EPISODE_OR_SESSION]",
-            help="Id of a session or of an episode of it, or `last`; default: the last session.",
-        ),
-    ] = "",
-    to: Annotated[
-        str, typer.Option("--to", metavar="AGENT", help="The agent that goes on: it decides how to begin.")
-    ] = "",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it to this file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --out.")] = False,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="Tokens of the current pack at most.")] = 4000,
-    project: Project = None,
-    as_json: Json = False,
+    name: str = "", *, to: str = "", out: Path | None = None, force: bool = False, budget: Positive = 4000
 ) -> None:
-    """Write where a session stopped as one text for another agent: request, decisions, plan, files, what fails, the pack."""
+    """Write where a session stopped as one text for another agent: request, decisions, plan, files, what fails, the pack.
+
+    Args:
+        name ([EPISODE_OR_SESSION]): Id of a session or of an episode of it, or `last`; default: the last session.
+        to (AGENT): The agent that goes on: it decides how to begin.
+        out (FILE): Write it to this file.
+        force: Replace the file of --out.
+        budget: Tokens of the current pack at most.
+    """
     from cm_tui.engine.api.outgoing import note_on_marks, without_secrets
     from cm_tui.integrations.agents import named
 
@@ -55,7 +45,7 @@ def handoff(
         raise UsageError("--force goes with --out.")
     if out is not None and not force and os.path.lexists(out):
         raise RefusedError(f"{out} exists; nothing was written.", hint="Choose another file, or say --force.")
-    with open_fresh_engine(project, of_memory=True) as engine:
+    with open_fresh_engine(of_memory=True) as engine:
         state = engine.work_state(name)
         if not state.session:
             raise NotFoundError(
@@ -65,7 +55,7 @@ def handoff(
         state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
     text = without_secrets(_text(state, title, pack))
-    if as_json:
+    if wants_json():
         print_json({"state": state, "text": text})
     elif out is None:
         write_text(text)
@@ -84,7 +74,7 @@ def _title(engine: Engine, session: str) -> str:
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:
     """Return the pack that was collected in the application; None: it is empty, or cannot be made."""
-    from cm_tui.tui.state.pack_file import PackFile
+    from cm_tui.tui.state.pack_selection import PackFile
 
     items = PackFile(engine.root).read()
     if not items:
@@ -144,7 +134,7 @@ def _write(file: Path, text: str, *, force: bool) -> None:
         raise CmError(f"{file} could not be written: {error.strerror}.", hint="Choose another file.") from error
 
 
-def resume_session(name: str, project: Path | None, *, show: bool, as_json: bool) -> None:
+def resume_session(name: str, *, show: bool) -> None:
     """Open the agent of a session in the project's folder, or print the command that does.
 
     Raises NotFoundError if there is no such session or episode, or the agent's program is not on the PATH; UsageError
@@ -154,10 +144,10 @@ def resume_session(name: str, project: Path | None, *, show: bool, as_json: bool
 
     from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
 
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         state, root = engine.work_state(name), engine.root
     command = resume_command(state.agent, state.session, state.parent)
-    if as_json:
+    if wants_json():
         print_json(
             {"agent": state.agent, "session": state.parent or state.session, "folder": str(root), "command": command}
         )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cm_tui.cli.code import symbol_line, symbol_row
-from cm_tui.cli.options import Json, Project, add_family, ensure_history, open_engine, open_fresh_engine, under_old_name
-from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json, print_page, write
+from cm_tui.cli.declare import Bounds, Family, declared
+from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
+from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
         SymbolHistory,
     )
 
-Ref = Annotated[
-    str,
-    typer.Argument(
-        help="Any branch, tag or commit; #17: the 17th commit of the mainline; 2024-05-01: before that day."
-    ),
-]
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
 
@@ -42,51 +37,47 @@ class What(StrEnum):
     files = "files"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("at")(at)
-    app.command("life")(life)
-    app.command("drift")(drift)
-    app.command("prune")(prune)
-    app.command("vacuum", hidden=True)(under_old_name("vacuum", "prune", prune))
-    help_text = "How much of the history is known, and reading more of it."
-    add_family(app, "history", help_text, status, backfill, line)
-
-
 def at(
-    ref: Ref,
-    what: Annotated[What, typer.Argument(help="What to list.")] = What.symbols,
-    file: Annotated[str | None, typer.Option("--file", help="Only symbols of this file.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="Only symbols of this kind: function, class, …")] = None,
-    match: Annotated[str | None, typer.Option("--match", help="Fuzzy; best fit first.")] = None,
-    folder: Annotated[str, typer.Option("--folder", help="Only files below this folder.")] = "",
+    ref: str,
+    what: What = What.symbols,
+    *,
+    file: str | None = None,
+    kind: str | None = None,
+    match: str | None = None,
+    folder: str = "",
     limit: Rows = 1000,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """List the symbols or files that were there at a revision."""
+    """List the symbols or files that were there at a revision.
+
+    Args:
+        ref: Any branch, tag or commit; #17: the 17th commit of the mainline; 2024-05-01: before that day.
+        what: What to list.
+        file: Only symbols of this file.
+        kind: Only symbols of this kind: function, class, …
+        match: Fuzzy; best fit first.
+        folder: Only files below this folder.
+    """
     if what is What.files and (file or kind or match):
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
     if what is What.symbols and folder:
         raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         ensure_history(engine, ref)
         if what is What.files:
             files = engine.files_at(ref, folder)
-            print_page(files, _file_line, as_json=as_json)
+            print_page(files, _file_line)
             return
         page = engine.symbols_at(ref, file=file, kind=kind, match=match, limit=limit)
-    print_page(page, symbol_line, as_json=as_json, row=symbol_row)
+    print_page(page, symbol_line, row=symbol_row)
 
 
-def life(
-    name: Annotated[str, typer.Argument(help="A name, or any tail of a qualified one; also of what is gone.")],
-    callers: Annotated[bool, typer.Option("--callers", help="Also who called what is gone, before it went.")] = False,
-    limit: Rows = 20,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Tell the life of a symbol: when it came, each change, when it left, whether it came back."""
+def life(name: str, *, callers: bool = False, limit: Rows = 20) -> None:
+    """Tell the life of a symbol: when it came, each change, when it left, whether it came back.
+
+    Args:
+        name: A name, or any tail of a qualified one; also of what is gone.
+        callers: Also who called what is gone, before it went.
+    """
 
     def row(one: SymbolHistory) -> dict[str, Any]:
         return {
@@ -94,32 +85,26 @@ def life(
             "line": one.events[-1].line if one.events else 0,
         }  # fmt: skip
 
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         page = engine.symbol_history(name, callers=callers, limit=limit)
         status = engine.history()
-    print_page(page, _life_lines, as_json=as_json, row=row)
+    print_page(page, _life_lines, row=row)
     if not status.complete:
         narrate(status.text)
 
 
-def drift(
-    since: Annotated[
-        str | None,
-        typer.Option("--since", help="Also what changed since this revision; `last`: since you last looked."),
-    ] = None,
-    looked: Annotated[
-        bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")
-    ] = False,
-    limit: Rows = 1000,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Show where the index and the checkout differ, symbol by symbol; what is shown is not brought up to date."""
-    with open_engine(project) as engine:
+def drift(*, since: str | None = None, looked: bool = False, limit: Rows = 1000) -> None:
+    """Show where the index and the checkout differ, symbol by symbol; what is shown is not brought up to date.
+
+    Args:
+        since: Also what changed since this revision; `last`: since you last looked.
+        looked: Remember the indexed commit as where you last looked.
+    """
+    with open_engine() as engine:
         if since is not None and since != "last":
             ensure_history(engine, since)
         found = engine.drift(since, looked=looked, limit=limit)
-    if as_json:
+    if wants_json():
         rows = [{**plain(row), "qualname": row.symbol} for row in found.rows]
         print_json({**plain(found), "rows": rows})
     else:
@@ -127,55 +112,54 @@ def drift(
 
 
 def prune(
-    before: Annotated[str | None, typer.Option("--before", help="Drop what was before this revision.")] = None,
-    older_than: Annotated[
-        str | None, typer.Option("--older-than", help="Drop what is older: 30d, 12w, 6m, 2y.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Drop all of the history.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; do nothing.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    *, before: str | None = None, older_than: str | None = None, everything: bool = False, dry_run: bool = False
 ) -> None:
-    """Drop indexed history that is no longer needed; `cm history backfill` reads it from git again."""
-    with open_fresh_engine(project) as engine:
+    """Drop indexed history that is no longer needed; `cm history backfill` reads it from git again.
+
+    Args:
+        before: Drop what was before this revision.
+        older_than: Drop what is older: 30d, 12w, 6m, 2y.
+        everything (--all): Drop all of the history.
+        dry_run: Say what would go; do nothing.
+    """
+    with open_fresh_engine() as engine:
         report = engine.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
-    print_json(report) if as_json else _show_pruned(report)
+    print_json(report) if wants_json() else _show_pruned(report)
 
 
-def status(project: Project = None, as_json: Json = False) -> None:
+def status() -> None:
     """Say how far back the history is known."""
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         state = engine.history()
-    print_json(state) if as_json else _show_history(state)
+    print_json(state) if wants_json() else _show_history(state)
 
 
-def backfill(
-    depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many commits back from HEAD.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="A revision or a date to go back to.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Read the history from git; a later call goes on where this one was stopped."""
-    with open_fresh_engine(project) as engine:
+def backfill(*, depth: Annotated[int | None, Bounds(1)] = None, since: str | None = None) -> None:
+    """Read the history from git; a later call goes on where this one was stopped.
+
+    Args:
+        depth: How many commits back from HEAD.
+        since: A revision or a date to go back to.
+    """
+    with open_fresh_engine() as engine:
         place = engine.resolve(since) if since is not None else None
         if place is not None and (place.moment.ahead or not place.exact):
             narrate(place.said)
         follow(engine.backfill(depth=depth, since=since))
         state = engine.history()
-    print_json(state) if as_json else _show_history(state)
+    print_json(state) if wants_json() else _show_history(state)
 
 
-def line(
-    match: Annotated[str, typer.Option("--match", help="Words of subject, author, date or sha.")] = "",
-    before: Annotated[int | None, typer.Option("--before", help="Only commits below this ordinal.")] = None,
-    limit: Rows = 50,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List the commits of HEAD's first-parent line, newest first."""
-    with open_fresh_engine(project) as engine:
+def line(*, match: str = "", before: int | None = None, limit: Rows = 50) -> None:
+    """List the commits of HEAD's first-parent line, newest first.
+
+    Args:
+        match: Words of subject, author, date or sha.
+        before: Only commits below this ordinal.
+    """
+    with open_fresh_engine() as engine:
         page = engine.mainline(match=match, before=before, limit=limit)
-    print_page(page, commit_line, as_json=as_json)
+    print_page(page, commit_line)
 
 
 def _file_line(file: FileEntry) -> str:
@@ -250,3 +234,7 @@ def _show_history(state: HistoryStatus) -> None:
     if state.running:
         narrate("history is being read")
     narrate_notes(state.notes)
+
+
+vacuum = declared(hidden=True)(under_old_name("vacuum", "prune", prune))
+history = Family("How much of the history is known, and reading more of it.", (status, backfill, line))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
@@ -42,9 +42,9 @@ def show_result(result: SearchResult, by: By = "passage", *, explain: bool = Fal
     narrate_notes(result.notes)
 
 
-def show_recalled(result: SearchResult, *, explain: bool, as_json: bool) -> None:
+def show_recalled(result: SearchResult, *, explain: bool) -> None:
     """Print what is remembered of a question."""
-    if as_json:
+    if wants_json():
         from cm_tui.model.ids import plain_id
 
         hits = [{"id": plain_id(hit.path), **plain(hit)} for hit in result.hits]

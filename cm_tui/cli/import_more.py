@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.cli.import_report import looked_at, sentence
-from cm_tui.cli.options import ask, open_engine, project_of
-from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, write
+from cm_tui.cli.options import ask, chosen_project, open_engine
+from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model.dates import local_minute
@@ -20,7 +20,7 @@ _SHOWN = 300
 """Characters of a record in a list."""
 
 
-def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: bool, yes: bool) -> None:
     """List the projects that there are sessions of, ask, and import into each; one that fails leaves the others.
 
     Raises RefusedError: no terminal to ask in; CmError: the first reason why a project could not be imported into, once
@@ -30,10 +30,10 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
 
     found = all_projects(agents, environment)
     wanted = [one for one in found.projects if one.new]
-    if not as_json:
+    if not wants_json():
         _show(found)
     if dry_run or not wanted:
-        if as_json:
+        if wants_json():
             print_json({"plan": found, "imported": []})
         elif wanted:
             narrate("nothing was done; without --dry-run they are recorded")
@@ -43,7 +43,7 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
         refusal = "This needs a confirmation, and there is no terminal to ask in."
         ask(question, refusal, "Pass --yes; --dry-run lists them.")
     done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment}, found.notes)
-    if as_json:
+    if wants_json():
         print_json({"plan": found, "imported": done})
     if failed is not None:
         raise failed
@@ -90,7 +90,7 @@ def _show(found: AllImports) -> None:
     narrate_notes(found.notes)
 
 
-def show_unknown(project: Path | None, *, as_json: bool) -> None:
+def show_unknown() -> None:
     """Show the records that were not understood.
 
     `project`: a folder of the project; None: the current one. `as_json`: as JSON, all of each. Raises CmError if there
@@ -99,8 +99,8 @@ def show_unknown(project: Path | None, *, as_json: bool) -> None:
     from cm_tui.engine.api import projects
     from cm_tui.engine.api.past_sessions import unknown_records
 
-    asked = project_of(project)
-    print_page(unknown_records(projects.locate(asked, around=asked is None)[0]), _lines, as_json=as_json)
+    asked = chosen_project()
+    print_page(unknown_records(projects.locate(asked, around=asked is None)[0]), _lines)
 
 
 def _lines(one: UnknownRecord) -> list[str]:

@@ -7,12 +7,12 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cm_tui.cli.options import DryRun, Force, Json, Project, open_engine, open_fresh_engine, project_of
-from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_page, write
+from cm_tui.cli.options import DryRun, Force, chosen_project, open_engine, open_fresh_engine
+from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_page, wants_json, write
 from cm_tui.cli.pause import recording_lines, recording_row
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, NotFoundError, RefusedError
@@ -29,34 +29,26 @@ _is_dir = os.path.isdir
 """Unlike that of a Path it says no of a name that is too long."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("index")(index)
-    app.command("rebuild")(rebuild)
-    app.command("status")(status)
-    app.command("skipped")(skipped)
-
-
 def index(
-    path: Annotated[Path | None, typer.Argument(help="A project's folder, or one file to bring up to date.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Parse everything again.")] = False,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since", help="Say what differs from this commit; what is read again is always exactly what changed."
-        ),
-    ] = None,
+    path: Path | None = None,
+    *,
+    full: bool = False,
+    since: str | None = None,
     dry_run: DryRun = False,
     force: Force = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """Bring the index up to the working tree: only what changed is read again."""
-    where, single = _target(path, project_of(project), force=force)
+    """Bring the index up to the working tree: only what changed is read again.
+
+    Args:
+        path: A project's folder, or one file to bring up to date.
+        full: Parse everything again.
+        since: Say what differs from this commit; what is read again is always exactly what changed.
+    """
+    where, single = _target(path, force=force)
     with open_engine(where, force=force) as engine:
         if dry_run:
             plan = engine.plan(full=full, since=since)
-            print_json(plan) if as_json else _show_plan(plan)
+            print_json(plan) if wants_json() else _show_plan(plan)
             return
         summary = follow(engine.index(full=full, since=since, paths=single))
         if summary is None:
@@ -65,33 +57,33 @@ def index(
             raise NotFoundError(
                 f"{path} is neither on disk nor in the index.", hint="Name a project's folder, or a file in one."
             )
-        print_json(summary) if as_json else _show_summary(summary)
+        print_json(summary) if wants_json() else _show_summary(summary)
 
 
-def _target(path: Path | None, project: Path | None, *, force: bool) -> tuple[Path | None, list[str]]:
+def _target(path: Path | None, *, force: bool) -> tuple[Path | None, list[str]]:
     """Return where the project is that a path is about, and the path itself unless it is a folder.
 
     Raises NotFoundError if nothing is there, nor was; RefusedError if it is in another project than the one that was
     named, or in none that has an index.
     """
     if path is None:
-        return project, []
+        return chosen_project(), []
     absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - `..` goes before links are looked at, as in a shell
     is_folder, is_there = _is_dir(absolute), os.path.lexists(absolute)
-    if not is_there and project is None and not _is_dir(absolute.parent):
+    if not is_there and chosen_project() is None and not _is_dir(absolute.parent):
         raise NotFoundError(f"{path} does not exist.", hint="Name a project's folder, or a file in one.")
-    where = project or (absolute if is_there else absolute.parent)
-    if project is not None:
-        _refuse_outside(absolute, project, force=force)
+    where = chosen_project() or (absolute if is_there else absolute.parent)
+    if chosen_project() is not None:
+        _refuse_outside(absolute, force=force)
     elif not is_folder:
         _refuse_unindexed(absolute, where, force=force)
     return where, [] if is_folder else [str(absolute)]
 
 
-def _refuse_outside(path: Path, project: Path, *, force: bool) -> None:
+def _refuse_outside(path: Path, *, force: bool) -> None:
     from cm_tui.engine.api import projects
 
-    root = projects.locate(project, force=force)[0]
+    root = projects.locate(chosen_project(), force=force)[0]
     # The folder is resolved, the name is not: a link is a name of the project like any other.
     if not any(one.is_relative_to(root) for one in (path, Path(os.path.realpath(path.parent)) / path.name)):
         raise RefusedError(f"{path} is outside the project {root}.", hint="Name a file below the project's root.")
@@ -115,28 +107,27 @@ def _refuse_unindexed(file: Path, where: Path, *, force: bool) -> None:
         )
 
 
-def rebuild(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, however long it takes.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Rebuild the index, even a damaged one; the journal and marks are kept."""
-    from cm_tui.cli.options import project_of
+def rebuild(*, yes: bool = False) -> None:
+    """Rebuild the index, even a damaged one; the journal and marks are kept.
+
+    Args:
+        yes (--yes, -y): Do not ask, however long it takes.
+    """
     from cm_tui.daemon.open_engine import rebuild as rebuild_project
 
-    where = project_of(project)
+    where = chosen_project()
     if not yes:
-        _ask_where_long(where)
+        _ask_where_long()
     summary = follow(rebuild_project(where, say=narrate))
     if summary is not None:
-        print_json(summary) if as_json else narrate(_sentence(summary))
+        print_json(summary) if wants_json() else narrate(_sentence(summary))
 
 
-def _ask_where_long(project: Path | None) -> None:
+def _ask_where_long() -> None:
     """Ask before a long rebuild; without a terminal, only print the estimate."""
     from cm_tui.engine.api import projects
 
-    plan = projects.plan_rebuild(project)
+    plan = projects.plan_rebuild(chosen_project())
     if plan.estimated_seconds < _LONG_SECONDS:
         return
     told = f"{count(plan.files, 'file is', 'files are')} read again, which takes about {_span(plan.estimated_seconds)}."
@@ -155,13 +146,13 @@ def _span(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
 
 
-def status(project: Project = None, as_json: Json = False) -> None:
+def status() -> None:
     """Show the project and its index at a glance."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         state = engine.status()
         fresh = engine.freshness() if state.indexed else None
         waiting = _waiting(engine) if state.indexed else None
-    if as_json:
+    if wants_json():
         recording = recording_row(Path(state.root))
         print_json({**asdict(state), "proposals": waiting, "freshness": fresh, "recording": recording})
         return
@@ -184,24 +175,21 @@ def _waiting(engine: Engine) -> int | None:
         return None
 
 
-def skipped(
-    unparsed: Annotated[
-        bool,
-        typer.Option("--unparsed", help="The files that were not read in full: by lines only, or in part; with why."),
-    ] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List skipped files and the reasons; or indexed files that were not read in full."""
+def skipped(*, unparsed: bool = False) -> None:
+    """List skipped files and the reasons; or indexed files that were not read in full.
+
+    Args:
+        unparsed: The files that were not read in full: by lines only, or in part; with why.
+    """
     from cm_tui.model import Page, SkippedFile
 
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         if unparsed:
             rows = tuple(SkippedFile(file.path, file.error) for file in engine.files().rows if file.error)
             page = Page(rows, len(rows))
         else:
             page = engine.skipped()
-    print_page(page, lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
+    print_page(page, lambda row: f"{row.reason:<24} {row.path}")
 
 
 def _show_summary(summary: IndexSummary) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Limit, Project, open_engine
-from cm_tui.cli.output import narrate, print_json, write
+from cm_tui.cli.declare import Bounds, Family, declared
+from cm_tui.cli.options import Limit, open_engine
+from cm_tui.cli.output import narrate, print_json, wants_json, write
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
 from cm_tui.model.text import one_line
@@ -23,41 +24,29 @@ _LISTED = 50
 _LOOK_S = 1.0
 _MOST_BYTES = 8_000_000
 
-Run = Annotated[str, typer.Argument(help="Its id, or a beginning of it: `cm ingest list`.")]
 
+def run(pipeline: str, source: str = "-", values: list[str] | None = None) -> None:
+    """Run a pipeline over a text now; what it had before is not ingested again.
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    family = typer.Typer(no_args_is_help=True, help=HELP)
-    family.command("run")(run)
-    family.command("list")(listing)
-    for command in (tail, again, pending):
-        family.command(command.__name__)(command)
-    app.add_typer(family, name="ingest")
-
-
-def run(
-    pipeline: Annotated[str, typer.Argument(help="A pipeline: `cm context definitions` lists them.")],
-    source: Annotated[str, typer.Argument(help="A file, or - for standard input.")] = "-",
-    values: Annotated[list[str] | None, typer.Argument(help="key=value, as its templates name them.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Run a pipeline over a text now; what it had before is not ingested again."""
+    Args:
+        pipeline: A pipeline: `cm context definitions` lists them.
+        source: A file, or - for standard input.
+        values: key=value, as its templates name them.
+    """
     given = _values(values or ())
     text = _read(source)
     if source != "-":
         given.setdefault("path", source)
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         found = engine.ingest(pipeline, text, values=given)
-    _end(found, as_json=as_json)
+    _end(found)
 
 
-def pending(project: Project = None, as_json: Json = False) -> None:
+def pending() -> None:
     """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         found = engine.ingest_pending()
-    if as_json:
+    if wants_json():
         print_json({"rows": found, "total": len(found)})
         return
     for one in found:
@@ -66,18 +55,17 @@ def pending(project: Project = None, as_json: Json = False) -> None:
         narrate("Nothing has happened that a pipeline waits for.")
 
 
-def listing(
-    pipeline: Annotated[str, typer.Option("--pipeline", help="Only those of this one.")] = "",
-    failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
-    limit: Limit = _LISTED,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List runs, the newest first."""
+def list_(*, pipeline: str = "", failed: bool = False, limit: Limit = _LISTED) -> None:
+    """List runs, the newest first.
+
+    Args:
+        pipeline: Only those of this one.
+        failed: Only those that failed.
+    """
     outcome: IngestOutcome | None = "failed" if failed else None
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         found = engine.ingest_runs(pipeline=pipeline, outcome=outcome, limit=limit or _LISTED)
-    if as_json:
+    if wants_json():
         print_json({"rows": found.rows, "total": found.total})
         return
     for one in found.rows:
@@ -88,19 +76,25 @@ def listing(
         narrate(f"{len(found.rows):,} of {found.total:,}; --limit shows more")
 
 
-def again(run: Run, project: Project = None, as_json: Json = False) -> None:
-    """Run what failed again from the step that failed, with the input that was kept."""
-    with open_engine(project) as engine:
+def again(run: str) -> None:
+    """Run what failed again from the step that failed, with the input that was kept.
+
+    Args:
+        run: Its id, or a beginning of it: `cm ingest list`.
+    """
+    with open_engine() as engine:
         found = engine.ingest_again(run)
-    _end(found, as_json=as_json)
+    _end(found)
 
 
-def tail(
-    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="Runs that are shown first.")] = 10,
-    project: Project = None,
-) -> None:
-    """Follow the runs of pipelines as they happen, until Ctrl+C."""
-    with open_engine(project) as engine:
+@declared(lacks="as_json")
+def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
+    """Follow the runs of pipelines as they happen, until Ctrl+C.
+
+    Args:
+        lines (--lines, -n): Runs that are shown first.
+    """
+    with open_engine() as engine:
         shown: dict[tuple[str, int], None] = {}
         found = engine.ingest_runs(limit=1_000).rows
         for one in reversed(found):
@@ -119,9 +113,9 @@ def tail(
             return
 
 
-def _end(found: IngestRun, *, as_json: bool) -> None:
+def _end(found: IngestRun) -> None:
     """Print a run; exit with 1 when it failed."""
-    print_json(found) if as_json else _tell(found)
+    print_json(found) if wants_json() else _tell(found)
     if found.outcome == "failed":
         raise typer.Exit(1)
 
@@ -164,3 +158,9 @@ def _read(source: str) -> str:
     if not data.strip():
         raise UsageError("There is nothing to ingest.", hint="Give a file, or a text on standard input.")
     return data.decode("utf-8", "replace")
+
+
+ingest = Family(
+    "What pipelines write into the memory: run by hand, listed, followed, run again.",
+    (run, list_, tail, again, pending),
+)

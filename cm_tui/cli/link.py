@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cm_tui.cli.options import Json, Project, need_terminal, project_of
-from cm_tui.cli.output import narrate, print_json, print_page, write
+from cm_tui.cli.declare import declared
+from cm_tui.cli.options import chosen_project, need_terminal
+from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import local_minute
@@ -18,39 +19,28 @@ if TYPE_CHECKING:
     from cm_tui.model import KnownProject
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("link")(link)
-    app.command("projects")(projects)
-
-
-def link(
-    show: Annotated[
-        bool, typer.Option("--show", help="Say whose memory this checkout has, and change nothing.")
-    ] = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Part this checkout from the memory that it shares.")
-    ] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def link(*, show: bool = False, remove: bool = False) -> None:
     """Give this checkout the memory of the project that it claims to be, or that it had before; asked at a terminal only.
 
     A fork, a copy or a second clone has a memory of its own until then, and so has a repository that was moved. Worktrees
     share their repository's. With --json it shows what --show does, and asks nothing.
+
+    Args:
+        show: Say whose memory this checkout has, and change nothing.
+        remove: Part this checkout from the memory that it shares.
     """
     from cm_tui.daemon.open_engine import remove as remove_store
     from cm_tui.engine.api import links, projects
 
     if show and remove:
         raise UsageError("Choose one of --show and --remove.")
-    folder = project_of(project)
+    folder = chosen_project()
     found = links.memory_link(folder)
     if remove:
         links.unlink(folder)
         narrate(f"{found.root} has a memory of its own from now on.")
-    elif show or as_json or (found.linked and not found.earlier):
-        _show(found, as_json=as_json)
+    elif show or wants_json() or (found.linked and not found.earlier):
+        _show(found)
     else:
         if not found.linked and _agreed(found):
             done = links.link(found)
@@ -65,8 +55,8 @@ def link(
                 narrate("It is part of this checkout's memory now.")
 
 
-def _show(found: MemoryLink, *, as_json: bool) -> None:
-    if as_json:
+def _show(found: MemoryLink) -> None:
+    if wants_json():
         print_json(found)
         return
     write(f"{'checkout':<9} {found.root}")
@@ -125,14 +115,16 @@ def _agreed(found: MemoryLink) -> bool:
     return typer.confirm("Link this checkout to that memory?", default=False, err=True)
 
 
-def projects(
-    match: Annotated[str, typer.Option("--match", help="Part of a name, an identity or a folder.")] = "",
-    as_json: Json = False,
-) -> None:
-    """List the projects that there is an index or a journal of, the one that was used last first."""
+@declared(lacks="project")
+def projects(*, match: str = "") -> None:
+    """List the projects that there is an index or a journal of, the one that was used last first.
+
+    Args:
+        match: Part of a name, an identity or a folder.
+    """
     from cm_tui.engine.api.known_projects import known_projects
 
-    print_page(known_projects(match=match), _lines, as_json=as_json)
+    print_page(known_projects(match=match), _lines)
 
 
 def _lines(one: KnownProject) -> list[str]:

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, Yes, project_of
-from cm_tui.cli.output import narrate, print_json, write
+from cm_tui.cli.options import Yes, chosen_project
+from cm_tui.cli.output import narrate, print_json, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import StoreError
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("doctor")(doctor)
-    app.command("reset")(reset)
+def doctor(*, full: bool = False) -> None:
+    """Check what cm stands on, read the whole store, and say how to mend each.
 
-
-def doctor(
-    full: Annotated[
-        bool,
-        typer.Option("--full", help="Compare every vector, keyword and file of HEAD too; it takes longer."),
-    ] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Check what cm stands on, read the whole store, and say how to mend each."""
+    Args:
+        full: Compare every vector, keyword and file of HEAD too; it takes longer.
+    """
     from cm_tui.daemon.checkup import examine
 
-    checks = examine(project_of(project), full=full)
-    if as_json:
+    checks = examine(chosen_project(), full=full)
+    if wants_json():
         print_json({"checks": checks})
     else:
         signs = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -44,27 +34,20 @@ def doctor(
         raise typer.Exit(1)
 
 
-def reset(
-    everywhere: Annotated[bool, typer.Option("--everywhere", "--all", help="All projects.")] = False,
-    drop: Annotated[
-        bool | None,
-        typer.Option(
-            "--drop-episodes/--keep-episodes",
-            help="What agents' sessions recorded: drop it too, for good, or keep it (unless told otherwise).",
-        ),
-    ] = None,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = False) -> None:
     """Remove the index of this project, or of all, with or without its episodes; asks first.
 
     The code itself is never touched, and an index can be made again.
+
+    Args:
+        everywhere (--everywhere, --all): All projects.
+        drop (--drop-episodes/--keep-episodes): What agents' sessions recorded: drop it too, for good, or keep it
+            (unless told otherwise).
     """
     from cm_tui.daemon.open_engine import remove
     from cm_tui.engine.api import projects
 
-    names = projects.all_names() if everywhere else [projects.store_of(project_of(project)).name]
+    names = projects.all_names() if everywhere else [projects.store_of(chosen_project()).name]
     recorded = {name: _episodes_of(name, sure=bool(drop)) for name in names if projects.has_journal(name)}
     if any(recorded.values()) and drop is None and not yes:
         drop = not typer.confirm(f"Keep what agents' sessions recorded ({_counted(recorded)})?", default=True, err=True)
@@ -77,7 +60,7 @@ def reset(
     for name in chosen:
         remove(projects.store_folder(name), drop_episodes=bool(drop))
     dropped = sum(recorded.values()) if drop else 0
-    if as_json:
+    if wants_json():
         print_json({"removed": [str(store) for store in stores.values()], "dropped_episodes": dropped})
         return
     narrate(f"Removed {count(len(stores), 'index folder')}" + (f" and {_counted(recorded)}." if dropped else "."))

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from cm_tui.cli.options import Project, project_of
+from cm_tui.cli.declare import declared
+from cm_tui.cli.options import chosen_project
 from cm_tui.cli.output import write
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("mcp")(mcp)
-
-
-def mcp(
-    tools: Annotated[
-        str,
-        typer.Option("--tools", help="Sets of tools: core, graph, temporal, memory, all; or single tools by name."),
-    ] = "core",
-    root: Annotated[
-        list[Path] | None,
-        typer.Option("--root", help="Answer for the projects below this folder too; may be given several times."),
-    ] = None,
-    token: Annotated[
-        bool, typer.Option("--token", help="Print the token for agents that come over HTTP, and end.")
-    ] = False,
-    project: Project = None,
-) -> None:
+@declared(lacks="as_json")
+def mcp(*, tools: str = "core", root: list[Path] | None = None, token: bool = False) -> None:
     """Serve agents over the Model Context Protocol on stdin and stdout, until stdin ends.
 
     Answers for the project, its worktrees, and what is given besides; anything else is refused.
+
+    Args:
+        tools: Sets of tools: core, graph, temporal, memory, all; or single tools by name.
+        root: Answer for the projects below this folder too; may be given several times.
+        token: Print the token for agents that come over HTTP, and end.
     """
     if token:
         from cm_tui.daemon.port_token import port_token
@@ -43,7 +29,7 @@ def mcp(
     from cm_tui.mcp.access import Access
     from cm_tui.mcp.engine_pool import EnginePool
 
-    chosen = project_of(project)
+    chosen = chosen_project()
     folder = chosen or Path.cwd()
     engines = EnginePool(folder, Access.of_project(folder, root or ()))
     server = build(engines, tools=[word.strip() for word in tools.split(",") if word.strip()], ask_roots=chosen is None)

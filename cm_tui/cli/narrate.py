@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from cm_tui.cli import output
-from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.cli.options import open_engine
+from cm_tui.cli.output import wants_json
 from cm_tui.counts import count, noun
 from cm_tui.model.dates import instant
 
@@ -15,28 +14,21 @@ if TYPE_CHECKING:
     from cm_tui.model import ModelCost, NarratorReport
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("narrate")(narrate)
+def narrate(*, since: str = "", dry_run: bool = False) -> None:
+    """Look at the episodes that are new, and propose what they teach; nothing is written before you approve it.
 
-
-def narrate(
-    since: Annotated[
-        str, typer.Option("--since", help="Only what stands on an episode since then: 2024-05-01, yesterday, 7d.")
-    ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be proposed; keep nothing.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Look at the episodes that are new, and propose what they teach; nothing is written before you approve it."""
+    Args:
+        since: Only what stands on an episode since then: 2024-05-01, yesterday, 7d.
+        dry_run: Say what would be proposed; keep nothing.
+    """
     start = instant(since, "--since") if since else None
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         if (cost := engine.narrator_cost()).model:
             output.narrate(_before(cost, dry_run=dry_run))
         report = output.follow_to(engine.narrate(since=start, dry_run=dry_run), lambda step: step.narrated)
     if report is None:
         return
-    if as_json:
+    if wants_json():
         from cm_tui.cli.proposal_rows import row
 
         output.print_json({**output.plain(report), "proposals": [row(one) for one in report.proposals]})

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, open_engine, refuse_empty
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, write, write_text
+from cm_tui.cli.declare import Bounds, Family, Positive
+from cm_tui.cli.options import open_engine, refuse_empty
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
@@ -24,58 +25,51 @@ _TITLE = 60
 Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    add_family(
-        app, "notes", "Markdown that people and agents write: day logs, topics, memory.", append, search, get, list_,
-        edit, move, delete, conflicts,
-    )  # fmt: skip
+def append(text: str, *, to: str = "") -> None:
+    """Write a paragraph at the end of a note; one that is not there is begun.
 
-
-def append(
-    text: Annotated[str, typer.Argument(help="What is to be kept (-: stdin).")],
-    to: Annotated[
-        str, typer.Option("--to", help="The note, such as router or user:style.md; unless said, the log of today.")
-    ] = "",
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Write a paragraph at the end of a note; one that is not there is begun."""
-    with open_engine(project) as engine:
+    Args:
+        text: What is to be kept (-: stdin).
+        to: The note, such as router or user:style.md; unless said, the log of today.
+    """
+    with open_engine() as engine:
         change = engine.append_note(sys.stdin.read() if text == "-" else text, name=to)
-    _show_change(change, as_json=as_json)
+    _show_change(change)
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="What you look for, in words.")],
-    max_results: Annotated[int | None, typer.Option("--max-results", "-n", min=1, help="How many at most.")] = None,
-    min_score: Annotated[
-        float | None, typer.Option("--min-score", min=0, max=1, help="Least score, from 0 to 1.")
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    text: str,
+    *,
+    max_results: Annotated[int | None, Bounds(1)] = None,
+    min_score: Annotated[float | None, Bounds(0, 1)] = None,
+    explain: bool = False,
 ) -> None:
-    """Search notes: passages with path, lines and score."""
+    """Search notes: passages with path, lines and score.
+
+    Args:
+        text: What you look for, in words.
+        max_results (--max-results, -n): How many at most.
+        min_score: Least score, from 0 to 1.
+        explain: Show how each score came to be.
+    """
     from cm_tui.cli.hits import show_recalled
 
     refuse_empty(text, 'cm notes search "which port does the router use"')
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         result = engine.search_notes(text, limit=max_results, min_score=min_score)
-    show_recalled(result, explain=explain, as_json=as_json)
+    show_recalled(result, explain=explain)
 
 
-def get(
-    name: Name,
-    start: Annotated[int, typer.Option("--from", min=1, help="The first line.")] = 1,
-    lines: Annotated[int | None, typer.Option("--lines", min=1, help="How many; unless said, all.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Print a note, without what looks like a secret."""
-    with open_engine(project) as engine:
+def get(name: Name, *, start: Positive = 1, lines: Annotated[int | None, Bounds(1)] = None) -> None:
+    """Print a note, without what looks like a secret.
+
+    Args:
+        start (--from): The first line.
+        lines: How many; unless said, all.
+    """
+    with open_engine() as engine:
         found = engine.note(name, start=start, lines=lines)
-    if as_json:
+    if wants_json():
         print_json({"id": found.note.id, **plain(found)})
         return
     write_text(found.text)
@@ -85,39 +79,33 @@ def get(
         narrate(f"it goes on: --from {found.next_line}")
 
 
-def list_(
-    match: Annotated[str, typer.Argument(help="Only those that have these words in id, title or tags.")] = "",
-    kind: Annotated[
-        str, typer.Option("--kind", help="long-term, day, project, user, topic, extra or instructions.")
-    ] = "",
-    scope: Annotated[str, typer.Option("--scope", help="user or project.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 50,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List notes, those that were changed last first."""
-    with open_engine(project) as engine:
+def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive = 50) -> None:
+    """List notes, those that were changed last first.
+
+    Args:
+        match: Only those that have these words in id, title or tags.
+        kind: long-term, day, project, user, topic, extra or instructions.
+        scope: user or project.
+        limit (--limit, -n): How many rows at most.
+    """
+    with open_engine() as engine:
         page = engine.notes(match=match, kind=kind, scope=scope, limit=limit)
-    print_page(page, line_of, as_json=as_json)
-    if not as_json and not page.total and not (match or kind or scope):
+    print_page(page, line_of)
+    if not wants_json() and not page.total and not (match or kind or scope):
         narrate('there are no notes yet: cm notes append "TEXT" begins the log of today')
 
 
-def edit(
-    name: Annotated[str, typer.Argument(help="A note's id; a new name begins a note, such as topics/router.")],
-    text: Annotated[
-        str | None, typer.Option("--text", help="What it is to say, instead of opening an editor (-: stdin).")
-    ] = None,
-    keep: Annotated[
-        str, typer.Option("--keep", help="Of lines that were changed meanwhile too: mine, theirs or both.")
-    ] = "",
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Edit a note in your editor; what others write meanwhile stays."""
+def edit(name: str, *, text: str | None = None, keep: str = "") -> None:
+    """Edit a note in your editor; what others write meanwhile stays.
+
+    Args:
+        name: A note's id; a new name begins a note, such as topics/router.
+        text: What it is to say, instead of opening an editor (-: stdin).
+        keep: Of lines that were changed meanwhile too: mine, theirs or both.
+    """
     if keep and keep not in _DECISIONS:
         raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         base = _text_of(engine, name)
         wanted = _wanted(base or "", text)
         try:
@@ -128,33 +116,32 @@ def edit(
             raise
         if change.conflict is not None:
             raise _conflict(change)
-    _show_change(change, as_json=as_json)
+    _show_change(change)
 
 
-def move(
-    name: Name,
-    target: Annotated[str, typer.Argument(help="Its id afterwards, such as user:style.md or topics/router.md.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Give a note another name, also for all your projects or for this one alone."""
-    with open_engine(project) as engine:
+def move(name: Name, target: str) -> None:
+    """Give a note another name, also for all your projects or for this one alone.
+
+    Args:
+        target: Its id afterwards, such as user:style.md or topics/router.md.
+    """
+    with open_engine() as engine:
         change = engine.move_note(name, target)
-    _show_change(change, as_json=as_json)
+    _show_change(change)
 
 
-def delete(name: Name, project: Project = None, as_json: Json = False) -> None:
+def delete(name: Name) -> None:
     """Delete a note; `cm undo` brings it back."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         change = engine.delete_note(name)
-    _show_change(change, as_json=as_json)
+    _show_change(change)
 
 
-def conflicts(project: Project = None, as_json: Json = False) -> None:
+def conflicts() -> None:
     """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         found = engine.note_conflicts()
-    if as_json:
+    if wants_json():
         print_json({"rows": [plain(one) for one in found], "total": len(found)})
     else:
         for one in found:
@@ -225,8 +212,8 @@ def _conflict(change: NoteChange) -> CmError:
     )
 
 
-def _show_change(change: NoteChange, *, as_json: bool) -> None:
-    if as_json:
+def _show_change(change: NoteChange) -> None:
+    if wants_json():
         print_json(change)
         return
     write(change.id)
@@ -234,3 +221,9 @@ def _show_change(change: NoteChange, *, as_json: bool) -> None:
     if change.redacted:
         narrate(f"note: {count(change.redacted, 'secret')} redacted")
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
+
+
+notes = Family(
+    "Markdown that people and agents write: day logs, topics, memory.",
+    (append, search, get, list_, edit, move, delete, conflicts),
+)

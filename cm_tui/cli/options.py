@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
-"""What `cm --project PATH command` said before the command."""
-Project = Annotated[
-    Path | None,
-    typer.Option("--project", "-p", help="Folder of the project; default: the repository around the current folder."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+"""Folder of `--project`, before the command or behind it."""
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, typer.Option("--force", help="Insist on a root that is refused as unsafe.")]
@@ -34,16 +29,6 @@ At = Annotated[
     typer.Option("--at", help="Answer for an earlier revision: a branch, tag or commit, #17, or a date."),
 ]
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
-
-
-def add_family(
-    app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None], hidden: bool = False
-) -> None:
-    """Add commands below a name: `cm NAME COMMAND`, each called as its function."""
-    family = typer.Typer(no_args_is_help=True, help=help_text)
-    for command in commands:
-        family.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(family, name=name, hidden=hidden)
 
 
 def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable[..., None]:
@@ -57,46 +42,34 @@ def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable
     return renamed
 
 
-def pass_on(context: typer.Context, project: Path | None, *, as_json: bool) -> None:
-    """Give the command below a family what stands before it: `cm proposals --json list`."""
-    if project is not None:
-        PROJECT.set(project)
-    if as_json:
-        context.default_map = {str(context.invoked_subcommand): {"as_json": True}}
-
-
-def project_of(project: Path | None) -> Path | None:
-    """The project asked for: this command's own option, else the one given before the command."""
-    return project or PROJECT.get()
+def chosen_project() -> Path | None:
+    """Return the folder of `--project`; None: the current one."""
+    return PROJECT.get()
 
 
 @contextmanager
-def open_engine(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
-    """Open the engine to a project, and close it afterwards.
+def open_engine(project: Path | None = None, *, force: bool = False) -> Iterator[Engine]:
+    """Open the engine to a project, by default the one of `--project`, and close it afterwards.
 
     Raises:
         CmError: the project or its store cannot be opened.
     """
     from cm_tui.daemon import open_engine as engines
 
-    with closing(engines.open_engine(project_of(project), force=force, say=narrate)) as engine:
+    with closing(engines.open_engine(project or PROJECT.get(), force=force, say=narrate)) as engine:
         yield engine
 
 
 @contextmanager
-def open_fresh_engine(project: Path | None, *, of_memory: bool = False) -> Iterator[Engine]:
+def open_fresh_engine(*, of_memory: bool = False) -> Iterator[Engine]:
     """Open the engine for questions: the index exists and reflects this checkout's HEAD.
 
-    Args:
-        project: as the option has it.
-        of_memory: what is asked is what people and agents left behind: that needs no index.
-
-    Raises:
-        NotIndexedError: the project has no index yet.
+    `of_memory`: what is asked is what people and agents left behind: that needs no index. Raises NotIndexedError if the
+    project has no index yet.
     """
     from cm_tui.daemon import open_engine as engines
 
-    with closing(engines.open_fresh_engine(project_of(project), of_memory=of_memory, say=narrate)) as engine:
+    with closing(engines.open_fresh_engine(PROJECT.get(), of_memory=of_memory, say=narrate)) as engine:
         yield engine
 
 
@@ -145,11 +118,11 @@ def need_terminal(refusal: str, hint: str) -> None:
         raise RefusedError(refusal, hint=hint)
 
 
-def root_here(project: Path | None, *, needed: bool) -> Path | None:
+def root_here(*, needed: bool) -> Path | None:
     """Return the root of the project; None when it is optional and missing."""
     from cm_tui.engine.api import projects
 
-    folder = project_of(project)
+    folder = PROJECT.get()
     try:
         return projects.locate(folder, around=folder is None)[0]
     except CmError:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cm_tui.model.text import CONTROLS, cut_names, harmless, one_line
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from cm_tui.model import IndexSummary, Page, Progress
 
 T = TypeVar("T")
+WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
+"""Whether `--json` was given, before the command or behind it."""
 _SILENCE = 5.0
 """Seconds after which long work says how far it is, where no bar can be drawn."""
 _LATE = 2.0
@@ -40,6 +43,28 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def wants_json() -> bool:
+    """Return whether the command prints JSON instead of text."""
+    return WANTS_JSON.get()
+
+
+def present(record: T, tell: Callable[[T], object], as_json: Callable[[T], Any] | None = None) -> None:
+    """Print a record as JSON or as text, whichever the user asked for.
+
+    `tell`: prints it as text; `as_json`: returns what its JSON has; None: the record's fields.
+    """
+    if wants_json():
+        print_json(record if as_json is None else as_json(record))
+    else:
+        tell(record)
+
+
+def advise(text: str) -> None:
+    """Tell a person what can be done next; programs are not told."""
+    if not wants_json():
+        narrate(text)
 
 
 def print_json(value: Any) -> None:
@@ -97,7 +122,6 @@ def print_page(
     page: Page[Any],
     line: Callable[[Any], str | list[str]],
     *,
-    as_json: bool,
     row: Callable[[Any], Any] = plain,
     more: Mapping[str, Any] | None = None,
 ) -> None:
@@ -105,7 +129,7 @@ def print_page(
 
     `line`: a row as text; `row`: a row as it stands in JSON; `more`: what the JSON has beside rows and total.
     """
-    if as_json:
+    if wants_json():
         named = {} if page.generation is None else {"generation": page.generation}
         print_json({"rows": [row(item) for item in page.rows], "total": page.total, **named, **(more or {})})
         if page.note:
@@ -137,11 +161,11 @@ def follow_to(steps: Iterable[Progress], result: Callable[[Progress], T | None])
 
 
 @contextmanager
-def telling(*, as_json: bool) -> Iterator[Callable[[Progress], None]]:
+def telling() -> Iterator[Callable[[Progress], None]]:
     """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
     from cm_tui.model.progress import tell_nobody  # with it come records of all kinds, which most commands never show
 
-    live = sys.stderr.isatty() and not as_json
+    live = sys.stderr.isatty() and not wants_json()
     try:
         yield _bar if live else tell_nobody
     finally:

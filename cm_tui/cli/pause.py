@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, root_here
-from cm_tui.cli.output import narrate, plain, print_json, write
+from cm_tui.cli.options import root_here
+from cm_tui.cli.output import narrate, plain, print_json, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model.dates import local_minute
@@ -22,12 +22,6 @@ _BY = {"paused": "person", "never": "settings", "off": "settings", "on": ""}
 _SHOWN = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("pause")(pause)
-    app.command("resume")(resume)
-
-
 Everywhere = Annotated[bool, typer.Option("--everywhere", "--all", help="All projects.")]
 Session = Annotated[
     str,
@@ -38,22 +32,22 @@ Session = Annotated[
 
 
 def pause(
-    time: Annotated[
-        str | None, typer.Argument(metavar="[FOR]", help="How long: 30m, 2h, 1d; without one until `cm resume`.")
-    ] = None,
+    time: str | None = None,
+    *,
     everywhere: Everywhere = False,
     session: Session = "",
-    unknown: Annotated[
-        bool, typer.Option("--unknown", help="With --session: take it as a whole id, where it is not known yet.")
-    ] = False,
-    show: Annotated[bool, typer.Option("--show", help="Say whether recording is paused, and change nothing.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    unknown: bool = False,
+    show: bool = False,
 ) -> None:
     """Stop recording what agents do in this project, for a time or until `cm resume`.
 
     Hooks write nothing down, sessions of that time are not imported later, and patches recorded afterwards leave out
     the files that were changed meanwhile. Questions are answered all the same.
+
+    Args:
+        time ([FOR]): How long: 30m, 2h, 1d; without one until `cm resume`.
+        unknown: With --session: take it as a whole id, where it is not known yet.
+        show: Say whether recording is paused, and change nothing.
     """
     from cm_tui.engine.api import recording
 
@@ -63,31 +57,21 @@ def pause(
         raise UsageError("--unknown goes with --session.")
     if session and (time or everywhere):
         raise UsageError("A session is never recorded from now on, in no project.", hint="Leave out the rest.")
-    root = None if everywhere else root_here(project, needed=not session)
+    root = None if everywhere else root_here(needed=not session)
     if session:
-        _marked(recording.never_record(root, session, unknown=unknown), root, never=True, as_json=as_json)
+        _marked(recording.never_record(root, session, unknown=unknown), root, never=True)
         return
     seconds = None if time is None else recording.seconds_of(time)
-    _tell(recording.recording_state(root) if show else recording.pause(root, seconds), as_json=as_json)
+    _tell(recording.recording_state(root) if show else recording.pause(root, seconds))
 
 
-def resume(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="[EPISODE_OR_SESSION]",
-            help="Open the agent at this session instead: its id, an episode of it, or `last`.",
-        ),
-    ] = "",
-    show: Annotated[
-        bool, typer.Option("--print", help="With EPISODE_OR_SESSION: only print the command that opens the agent.")
-    ] = False,
-    everywhere: Everywhere = False,
-    session: Session = "",
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Record again what agents do in this project; with a session or an episode, open its agent there."""
+def resume(name: str = "", *, show: bool = False, everywhere: Everywhere = False, session: Session = "") -> None:
+    """Record again what agents do in this project; with a session or an episode, open its agent there.
+
+    Args:
+        name ([EPISODE_OR_SESSION]): Open the agent at this session instead: its id, an episode of it, or `last`.
+        show (--print): With EPISODE_OR_SESSION: only print the command that opens the agent.
+    """
     from cm_tui.engine.api import recording
 
     if name:
@@ -95,23 +79,23 @@ def resume(
 
         if everywhere or session:
             raise UsageError("An agent is opened at one session.", hint="Leave out --everywhere and --session.")
-        resume_session(name, project, show=show, as_json=as_json)
+        resume_session(name, show=show)
         return
     if show:
         raise UsageError("--print goes with EPISODE_OR_SESSION.", hint="`cm episodes` lists them.")
     if session and everywhere:
         raise UsageError("A session is the same in every project.", hint="Leave out --everywhere.")
-    here = root_here(project, needed=not (everywhere or session))
+    here = root_here(needed=not (everywhere or session))
     if session:
-        _marked(recording.never_record(here, session, never=False), here, never=False, as_json=as_json)
+        _marked(recording.never_record(here, session, never=False), here, never=False)
         return
-    _tell(recording.resume(None, here=here) if everywhere else recording.resume(here), as_json=as_json)
+    _tell(recording.resume(None, here=here) if everywhere else recording.resume(here))
 
 
-def _marked(session: str, root: Path | None, *, never: bool, as_json: bool) -> None:
+def _marked(session: str, root: Path | None, *, never: bool) -> None:
     from cm_tui.engine.api import recording
 
-    if as_json:
+    if wants_json():
         print_json(recording.recording_state(root))
     elif never:
         narrate(f"Session {session} is not recorded from now on; `cm forget --erase` erases what was.")
@@ -119,8 +103,8 @@ def _marked(session: str, root: Path | None, *, never: bool, as_json: bool) -> N
         narrate(f"Session {session} is recorded again.")
 
 
-def _tell(found: RecordingState, *, as_json: bool) -> None:
-    if as_json:
+def _tell(found: RecordingState) -> None:
+    if wants_json():
         print_json(found)
         return
     write(sentence(found))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from cm_tui.cli import inbox
+from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
-from cm_tui.cli.options import Json, Project, ask, need_terminal, open_engine, pass_on
-from cm_tui.cli.output import narrate, print_json, print_page, write
+from cm_tui.cli.options import ask, need_terminal, open_engine
+from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 
@@ -21,44 +22,36 @@ if TYPE_CHECKING:
 _REASON_CHARACTERS = 500
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    family = typer.Typer(invoke_without_command=True, help=proposals.__doc__)
-    family.callback()(proposals)
-    family.command("list")(listing)
-    for command in (show, approve, edit, reject, defer, undo):
-        family.command(command.__name__)(command)
-    app.add_typer(family, name="proposals")
-
-
-def proposals(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+def alone() -> None:
     """What the narrator and agents propose, for you to decide: without a command those that wait are listed."""
-    if context.invoked_subcommand is None:
-        listing(project=project, as_json=as_json)
-    else:
-        pass_on(context, project, as_json=as_json)
+    list_()
 
 
-def listing(
+def list_(
+    *,
     states: Annotated[
         list[str] | None,
         typer.Option("--state", help=f"Only in this state: {', '.join(STATES)}, or {ALL_STATES}; waiting unless said."),
     ] = None,
     kinds: Annotated[list[str] | None, typer.Option("--kind", help=KIND_HELP)] = None,
-    match: Annotated[str, typer.Option("--match", help="Only with these words in text, reason, note or heading.")] = "",
-    by_policy: Annotated[bool, typer.Option("--by-policy", help="Only what a policy of yours approved.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 50,
-    project: Project = None,
-    as_json: Json = False,
+    match: str = "",
+    by_policy: bool = False,
+    limit: Positive = 50,
 ) -> None:
-    """List proposals: the surest first, then what agents wish about entries; those that were decided, the last decision first."""
+    """List proposals: the surest first, then what agents wish about entries; those that were decided, the last decision first.
+
+    Args:
+        match: Only with these words in text, reason, note or heading.
+        by_policy: Only what a policy of yours approved.
+        limit (--limit, -n): How many rows at most.
+    """
     from cm_tui.cli import proposal_rows
 
     where = inbox.filter_of(states or [], kinds or [], match, by_policy=by_policy)
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         page = inbox.listed(engine, where, limit, agents=AGENT in (kinds or []))
-    print_page(page, proposal_rows.lines, as_json=as_json, row=proposal_rows.row)
-    if as_json:
+    print_page(page, proposal_rows.lines, row=proposal_rows.row)
+    if wants_json():
         return
     if page.rows:
         narrate("`cm proposals show ID` has its diff and its evidence; `approve`, `edit`, `reject` and `defer` decide")
@@ -66,13 +59,13 @@ def listing(
         narrate("no proposal waits: `cm narrate` looks for new ones")
 
 
-def show(name: Id, project: Project = None, as_json: Json = False) -> None:
+def show(name: Id) -> None:
     """Show a proposal: what it would write, why, its evidence, how sure it is, and what is known already."""
     from cm_tui.cli import proposal_rows
 
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         one = inbox.one_of(engine, name)
-    if as_json:
+    if wants_json():
         print_json(proposal_rows.row(one))
         return
     if inbox.is_wish(one.id):
@@ -83,16 +76,16 @@ def show(name: Id, project: Project = None, as_json: Json = False) -> None:
     proposal_rows.tell_ways(one)
 
 
-def undo(name: Id, project: Project = None, as_json: Json = False) -> None:
+def undo(name: Id) -> None:
     """Take back what was decided on a proposal, also days later: what was written goes, and it waits again."""
     from cm_tui.cli import proposal_rows
 
     (wanted,) = inbox.checked([name])
     if inbox.is_wish(wanted):
         raise UsageError(f"{wanted} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         done = engine.undo_narrated(wanted.partition("@")[0])
-    if as_json:
+    if wants_json():
         print_json(proposal_rows.change_row(done))
     elif done.done:
         write(f"{done.id}  {done.words}", bold=done.id)
@@ -104,21 +97,22 @@ def undo(name: Id, project: Project = None, as_json: Json = False) -> None:
 
 def approve(
     names: Ids = None,
-    text: Annotated[
-        str | None, typer.Option("--text", help="What is to be written instead, one line (-: stdin).")
-    ] = None,
-    as_rule: Annotated[
-        bool, typer.Option("--as-rule", help="Write it as a Rule, which agents are given; asked at a terminal only.")
-    ] = False,
-    to: Annotated[str | None, typer.Option("--to", help="Another note, such as topics/router.md.")] = None,
+    *,
+    text: str | None = None,
+    as_rule: bool = False,
+    to: str | None = None,
     reason: Reason = "",
     kind: Kind = "",
     every: Every = False,
     yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
-    """Approve proposals and write them; `cm proposals undo` undoes it at any time."""
+    """Approve proposals and write them; `cm proposals undo` undoes it at any time.
+
+    Args:
+        text: What is to be written instead, one line (-: stdin).
+        as_rule: Write it as a Rule, which agents are given; asked at a terminal only.
+        to: Another note, such as topics/router.md.
+    """
     from cm_tui.model import NarratedDecision
 
     if every and (text is not None or to is not None or as_rule):
@@ -132,19 +126,15 @@ def approve(
     ]
     inbox.check_wishes(names or [], given)
     decision = NarratedDecision("approve", _checked_reason(reason), _line(text), as_rule, to)
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         wanted = _named(engine, names or [], kind, "approve", every=every, yes=yes)
         if as_rule:
             _ask_rules(engine, wanted, decision)
         changes = _decided(engine, wanted, decision)
-    _tell(changes, as_json=as_json)
+    _tell(changes)
 
 
-def edit(
-    name: Id,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def edit(name: Id) -> None:
     """Open a proposal's text in your editor, and approve what you make of it."""
     from cm_tui.model import NarratedDecision
 
@@ -155,7 +145,7 @@ def edit(
         )
     import click
 
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         (wanted,) = inbox.checked([name])
         one = engine.narrated_proposal(wanted)
         edited = click.edit(f"{one.text}\n", extension=".md")
@@ -164,33 +154,17 @@ def edit(
         # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
         changes = _decided(engine, [shown], NarratedDecision("approve", text=" ".join(edited.split())))
-    _tell(changes, as_json=as_json)
+    _tell(changes)
 
 
-def reject(
-    names: Ids = None,
-    reason: Reason = "",
-    kind: Kind = "",
-    every: Every = False,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def reject(names: Ids = None, *, reason: Reason = "", kind: Kind = "", every: Every = False, yes: Yes = False) -> None:
     """Reject proposals; the same is not proposed again. `cm proposals undo` undoes it."""
-    _decide_on(names, "reject", reason, kind, project, every=every, yes=yes, as_json=as_json)
+    _decide_on(names, "reject", reason, kind, every=every, yes=yes)
 
 
-def defer(
-    names: Ids = None,
-    reason: Reason = "",
-    kind: Kind = "",
-    every: Every = False,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def defer(names: Ids = None, *, reason: Reason = "", kind: Kind = "", every: Every = False, yes: Yes = False) -> None:
     """Put proposals off: they are listed with --state deferred, and wait again once something new speaks for them."""
-    _decide_on(names, "defer", reason, kind, project, every=every, yes=yes, as_json=as_json)
+    _decide_on(names, "defer", reason, kind, every=every, yes=yes)
 
 
 def _line(text: str | None) -> str | None:
@@ -206,17 +180,14 @@ def _checked_reason(reason: str) -> str:
     return reason
 
 
-def _decide_on(
-    names: list[str] | None, verdict: Verdict, reason: str, kind: str, project: Project, *, every: bool, yes: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+def _decide_on(names: list[str] | None, verdict: Verdict, reason: str, kind: str, *, every: bool, yes: bool) -> None:
     from cm_tui.model import NarratedDecision
 
     decision = NarratedDecision(verdict, _checked_reason(reason))
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         wanted = _named(engine, names or [], kind, verdict, every=every, yes=yes)
         changes = _decided(engine, wanted, decision)
-    _tell(changes, as_json=as_json)
+    _tell(changes)
 
 
 def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, every: bool, yes: bool) -> list[str]:
@@ -286,13 +257,16 @@ def _decided(engine: Engine, names: list[str], decision: NarratedDecision) -> li
     return inbox.decide(engine, names, decision) if names else []
 
 
-def _tell(changes: list[NarratedChange], *, as_json: bool) -> None:
+def _tell(changes: list[NarratedChange]) -> None:
     from cm_tui.cli import proposal_rows
 
-    if as_json:
+    if wants_json():
         rows = [proposal_rows.change_row(one) for one in changes]
         print_json({"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)})
     else:
         proposal_rows.tell_changes(changes)
     if not all(one.done for one in changes):
         raise typer.Exit(1)
+
+
+proposals = Family("", (list_, show, approve, edit, reject, defer, undo), alone=alone)

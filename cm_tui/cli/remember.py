@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from cm_tui.cli.declare import Positive
 from cm_tui.cli.entry_rows import entry_line, show_entry, tell_changed, tell_written
-from cm_tui.cli.options import Json, Project, open_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write, write_text
+from cm_tui.cli.options import open_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
 
@@ -18,44 +19,37 @@ if TYPE_CHECKING:
     from cm_tui.model import Entry, EntryEdit, Page, Scope
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("undo")(undo)
-    app.command("remember")(remember)
-
-
 def remember(
-    text: Annotated[
-        str | None, typer.Argument(help="What is to be remembered (-: stdin). Without it, entries are listed.")
-    ] = None,
-    category: Annotated[
-        str | None, typer.Option("--as", help="rule, knowledge or experience (unless said: experience).")
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="What it is called; by default its first line.")] = None,
-    keywords: Annotated[
-        str | None, typer.Option("--keywords", help="Words that it is found by, with | between them.")
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option("--scope", help="project (.cm/memory.json, unless said) or user: in all your projects."),
-    ] = None,
-    name: Annotated[str | None, typer.Option("--id", help="Change this entry, instead of writing a new one.")] = None,
-    pin: Annotated[
-        bool | None, typer.Option("--pin/--no-pin", help="With --id: keep it from being changed by agents, or let go.")
-    ] = None,
-    forgotten: Annotated[
-        bool, typer.Option("--forgotten", help="List what was forgotten: `cm forget --undo ID` brings it back.")
-    ] = False,
-    match: Annotated[str, typer.Option("--match", help="Of the list: only those that have these words.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Of the list: how many rows at most.")] = 50,
-    project: Project = None,
-    as_json: Json = False,
+    text: str | None = None,
+    *,
+    category: str | None = None,
+    title: str | None = None,
+    keywords: str | None = None,
+    scope: str | None = None,
+    name: str | None = None,
+    pin: bool | None = None,
+    forgotten: bool = False,
+    match: str = "",
+    limit: Positive = 50,
 ) -> None:
-    """Write an entry: a rule, something known, something learned. Alone it lists the entries, the last one first."""
+    """Write an entry: a rule, something known, something learned. Alone it lists the entries, the last one first.
+
+    Args:
+        text: What is to be remembered (-: stdin). Without it, entries are listed.
+        category (--as): rule, knowledge or experience (unless said: experience).
+        title: What it is called; by default its first line.
+        keywords: Words that it is found by, with | between them.
+        scope: project (.cm/memory.json, unless said) or user: in all your projects.
+        name (--id): Change this entry, instead of writing a new one.
+        pin (--pin/--no-pin): With --id: keep it from being changed by agents, or let go.
+        forgotten: List what was forgotten: `cm forget --undo ID` brings it back.
+        match: Of the list: only those that have these words.
+        limit (--limit, -n): Of the list: how many rows at most.
+    """
     from cm_tui.model import EntryEdit
 
     given = _read(text)
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         if name is not None:
             if match or forgotten:
                 raise UsageError("--match and --forgotten go with the list, which has no --id.")
@@ -64,15 +58,15 @@ def remember(
                     "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
                 )
             words = None if keywords is None else tuple(keywords.split("|"))
-            _change(engine, name, EntryEdit(given, title, cast("Any", category), words, pin), as_json=as_json)
+            _change(engine, name, EntryEdit(given, title, cast("Any", category), words, pin))
         elif given is None:
             if title is not None or keywords is not None or pin is not None:
                 raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
-            _list(engine, match, category or "", scope or "", limit, forgotten=forgotten, as_json=as_json)
+            _list(engine, match, category or "", scope or "", limit, forgotten=forgotten)
         else:
             if match or forgotten or pin is not None:
                 raise UsageError("--match and --forgotten go with the list, --pin with --id.")
-            _write(engine, given, category, title, keywords, scope, as_json=as_json)
+            _write(engine, given, category, title, keywords, scope)
 
 
 def _read(text: str | None) -> str | None:
@@ -80,14 +74,7 @@ def _read(text: str | None) -> str | None:
 
 
 def _write(
-    engine: Engine,
-    text: str,
-    category: str | None,
-    title: str | None,
-    keywords: str | None,
-    scope: str | None,
-    *,
-    as_json: bool,
+    engine: Engine, text: str, category: str | None, title: str | None, keywords: str | None, scope: str | None
 ) -> None:
     if scope not in {None, "user", "project"}:
         raise UsageError(f"There is no scope {scope!r}.", hint="Use `user` or `project`.")
@@ -98,24 +85,24 @@ def _write(
         keywords=tuple((keywords or "").split("|")),
         scope=cast("Scope", scope or "project"),
     )
-    tell_written(entry, as_json=as_json)
+    tell_written(entry)
 
 
-def _change(engine: Engine, name: str, edit: EntryEdit, *, as_json: bool) -> None:
+def _change(engine: Engine, name: str, edit: EntryEdit) -> None:
     """Change an entry; show it where nothing is to change."""
     from cm_tui.model import EntryEdit
 
     if edit == EntryEdit():
         entry = engine.entry(name)
-        print_json(entry) if as_json else show_entry(entry)
+        print_json(entry) if wants_json() else show_entry(entry)
         return
-    tell_changed(engine.update_entry(name, edit), as_json=as_json)
+    tell_changed(engine.update_entry(name, edit))
 
 
-def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool, as_json: bool) -> None:
+def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool) -> None:
     page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
-    print_page(page, entry_line, as_json=as_json)
-    if as_json:
+    print_page(page, entry_line)
+    if wants_json():
         return
     if forgotten:
         narrate("`cm forget --undo ID` brings one back" if page.total else "nothing was forgotten here")
@@ -127,16 +114,16 @@ def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, 
         narrate(f"{wait} for you: `cm forget --proposed` lists {noun(waiting, 'it', 'them')}")
 
 
-def undo(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be undone; change nothing.")] = False,
-    theirs_too: Annotated[bool, typer.Option("--theirs-too", help="Also when the text was changed since.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Undo your last change in this project, of any kind; exits with 1 if the same text was changed since."""
-    with open_engine(project) as engine:
+def undo(*, dry_run: bool = False, theirs_too: bool = False) -> None:
+    """Undo your last change in this project, of any kind; exits with 1 if the same text was changed since.
+
+    Args:
+        dry_run: Print what would be undone; change nothing.
+        theirs_too: Also when the text was changed since.
+    """
+    with open_engine() as engine:
         undone = engine.undo(dry_run=dry_run, theirs_too=theirs_too)
-    if as_json:
+    if wants_json():
         print_json(undone)
     else:
         narrate_notes(undone.notes)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import DryRun, Json, Project, Yes, ask, project_of
-from cm_tui.cli.output import follow_to, narrate, narrate_notes, print_json, write, write_text
+from cm_tui.cli.options import DryRun, Yes, ask, chosen_project
+from cm_tui.cli.output import follow_to, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
@@ -23,57 +23,51 @@ DAYS = 3_650
 _REFUSAL = "Nothing was written: the question cannot be asked without a terminal."
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("rescue")(rescue)
-
-
 def rescue(
-    keep_longer: Annotated[
-        bool,
-        typer.Option("--keep-longer", help="Instead: have Claude Code keep its transcripts longer; shows the change."),
-    ] = False,
+    *,
+    keep_longer: bool = False,
     days: Annotated[
         int | None,
-        typer.Option("--days", min=1, max=99_999, help=f"With --keep-longer: for how many days; default: {DAYS:,}."),
+        typer.Option("--days", min=1, max=99999, help=f"With --keep-longer: for how many days; default: {DAYS:,}."),
     ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """Keep private copies of the transcripts of coding agents before the agents delete them, of all projects.
 
     Claude Code and Gemini CLI delete a transcript 30 days after its last change. `cm import` reads the copy where the original is gone.
+
+    Args:
+        keep_longer: Instead: have Claude Code keep its transcripts longer; shows the change.
     """
     if days is not None and not keep_longer:
         raise UsageError("--days goes with --keep-longer.")
     if keep_longer:
-        if project_of(project) is not None:
+        if chosen_project() is not None:
             raise UsageError("--keep-longer is for all projects: it does not go with --project.")
-        _keep_longer(DAYS if days is None else days, dry_run=dry_run, yes=yes, as_json=as_json)
+        _keep_longer(DAYS if days is None else days, dry_run=dry_run, yes=yes)
         return
-    _rescue(_root(project), dry_run=dry_run, yes=yes, as_json=as_json)
+    _rescue(_root(), dry_run=dry_run, yes=yes)
 
 
-def _root(project: Path | None) -> Path | None:
+def _root() -> Path | None:
     from cm_tui.engine.api import projects
 
-    asked = project_of(project)
+    asked = chosen_project()
     return None if asked is None else projects.root_of(asked)
 
 
-def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
     from cm_tui.engine.api.rescue import rescue_plan
     from cm_tui.engine.api.transcripts import environment
 
     where = environment(os.environ)
     plan = rescue_plan(where, root)
-    if not as_json:
+    if not wants_json():
         _show(plan)
     has_files = any(source.files for source in plan.sources)
     if dry_run or not has_files:
-        if as_json:
+        if wants_json():
             print_json({"plan": plan, "rescued": None})
         elif has_files:
             narrate("nothing was done; without --dry-run they are copied")
@@ -81,7 +75,7 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> No
     if not yes:
         ask(f"Keep private copies of them in {plan.folder}?", _REFUSAL, "Add --yes.")
     summary = _run(where, root)
-    if as_json:
+    if wants_json():
         print_json({"plan": plan, "rescued": summary})
     elif summary is not None:
         _show_summary(summary)
@@ -136,19 +130,19 @@ def _show_summary(summary: RescueSummary) -> None:
 # --- the setting of Claude Code ---
 
 
-def _keep_longer(days: int, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def _keep_longer(days: int, *, dry_run: bool, yes: bool) -> None:
     from cm_tui.integrations.agents import installer
 
     changes = _changes(days)
     wanted = [change for change in changes if change.done != "unchanged"]
-    if not as_json:
+    if not wants_json():
         write_text("".join(change.diff for change in wanted).rstrip("\n"))
     if wanted and not dry_run:
         if not yes:
             ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?", _REFUSAL, "Add --yes.")
         for change in wanted:
             installer.apply_setting(change)
-    if as_json:
+    if wants_json():
         rows = [{"path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
         print_json({"days": days, "dry_run": dry_run, "files": rows})
         return

@@ -4,57 +4,41 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import typer
-
-from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine, refuse_empty
-from cm_tui.cli.output import plain, print_json, print_json_line
+from cm_tui.cli.options import Limit, open_fresh_engine, refuse_empty
+from cm_tui.cli.output import plain, print_json, print_json_line, wants_json
 from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model import By, Mode, SearchResult
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("search")(search)
-
-
 def search(
-    query: Annotated[
-        str | None,
-        typer.Argument(
-            help="Words, a question, or the name of a symbol; path:FOLDER, lang:, kind: and in:code|docs|tests narrow it, -path: and so on leave out."
-        ),
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option("--profile", help="Ranking profile: code (unless configured otherwise), memory, notes, yours."),
-    ] = None,
+    query: str | None = None,
+    *,
+    profile: str | None = None,
     limit: Limit = None,
-    mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
-    by: Annotated[str, typer.Option("--by", help="passage, or file: each with its best passages.")] = "passage",
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
-    why_not: Annotated[
-        str | None,
-        typer.Option(
-            "--why-not",
-            metavar="NAME",
-            help="Say where a file, a path:line or a symbol stands for this question, and why.",
-        ),
-    ] = None,
-    compare: Annotated[
-        str | None, typer.Option("--compare", metavar="N,M", help="Two hits side by side, by their ranks: 1,3.")
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option("--batch", help="File with one query a line (- for stdin); one JSON object a line out."),
-    ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    mode: str = "hybrid",
+    by: str = "passage",
+    explain: bool = False,
+    why_not: str | None = None,
+    compare: str | None = None,
+    batch: str | None = None,
 ) -> None:
-    """Ask the code: keyword and meaning together, each result with its score's parts."""
+    """Ask the code: keyword and meaning together, each result with its score's parts.
+
+    Args:
+        query: Words, a question, or the name of a symbol; path:FOLDER, lang:, kind: and in:code|docs|tests narrow it,
+            -path: and so on leave out.
+        profile: Ranking profile: code (unless configured otherwise), memory, notes, yours.
+        mode: hybrid, keyword or vector.
+        by: passage, or file: each with its best passages.
+        explain: Show how each score came to be.
+        why_not (NAME): Say where a file, a path:line or a symbol stands for this question, and why.
+        compare (N,M): Two hits side by side, by their ranks: 1,3.
+        batch: File with one query a line (- for stdin); one JSON object a line out.
+    """
     from cm_tui.cli.hits import show_result
     from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
@@ -69,15 +53,13 @@ def search(
     refuse_empty(batch or query or "", 'cm search "how are routes matched"')
     wanted, listed = cast("Mode", mode), cast("By", by)
     ranks = _ranks(compare, why_not, batch, by)
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         chosen = profile or load_config(engine.root).search.profile
         if why_not is not None:
-            show_standing(
-                engine.why_not(query or "", why_not, profile=chosen, mode=wanted, limit=limit), as_json=as_json
-            )
+            show_standing(engine.why_not(query or "", why_not, profile=chosen, mode=wanted, limit=limit))
             return
         if ranks:
-            show_pair(engine.search(query or "", profile=chosen, mode=wanted, limit=max(ranks)), ranks, as_json=as_json)
+            show_pair(engine.search(query or "", profile=chosen, mode=wanted, limit=max(ranks)), ranks)
             return
         if batch is not None:
             for line in _lines(batch):
@@ -88,7 +70,7 @@ def search(
         remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != CODE]
         if remembered:
             engine.note_recalled(remembered)
-    if as_json:
+    if wants_json():
         print_json(_object(result, listed))
         return
     show_result(result, listed, explain=explain)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cm_tui.cli.options import DryRun, Json, add_family
-from cm_tui.cli.output import narrate, narrate_notes, print_json, write, write_text
+from cm_tui.cli.declare import Family, declared
+from cm_tui.cli.options import DryRun
+from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import local_minute
 
@@ -19,44 +18,37 @@ if TYPE_CHECKING:
     from cm_tui.model.freshness import Autostart
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("serve")(serve)
-    help_text = "Start `cm serve` with your session: install, uninstall, status."
-    add_family(app, "autostart", help_text, install, uninstall, status)
+@declared(lacks="project")
+def serve(*, background: bool = False, stop: bool = False, status: bool = False) -> None:
+    """Own all stores for every other `cm` of this user; started by the first command that needs it.
 
-
-def serve(
-    background: Annotated[bool, typer.Option("--background", help="Log to a file; exit when idle.")] = False,
-    stop: Annotated[
-        bool, typer.Option("--stop", help="End the daemon; work in progress is kept as far as it got.")
-    ] = False,
-    status: Annotated[bool, typer.Option("--status", help="Say whether a daemon runs, and what it does.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Own all stores for every other `cm` of this user; started by the first command that needs it."""
+    Args:
+        background: Log to a file; exit when idle.
+        stop: End the daemon; work in progress is kept as far as it got.
+        status: Say whether a daemon runs, and what it does.
+    """
     from cm_tui.daemon import bootstrap
 
     if background + stop + status > 1:
         raise UsageError("Choose one of --background, --stop and --status.")
     if stop:
-        _say({"stopped": bootstrap.stop_daemon()}, "The daemon has ended.", "There was no daemon.", as_json=as_json)
+        _say({"stopped": bootstrap.stop_daemon()}, "The daemon has ended.", "There was no daemon.")
     elif status:
-        _show(bootstrap.health(), as_json=as_json)
+        _show(bootstrap.health())
     else:
         from cm_tui.daemon.process import serve as own
 
         done = own(extensions, background=background)
         if not done and not background:
-            _say({"started": False}, "", "A daemon runs already: `cm serve --status`.", as_json=as_json)
+            _say({"started": False}, "", "A daemon runs already: `cm serve --status`.")
 
 
-def _say(record: dict[str, bool], yes: str, no: str, *, as_json: bool) -> None:
-    print_json(record) if as_json else narrate(yes if all(record.values()) else no)
+def _say(record: dict[str, bool], yes: str, no: str) -> None:
+    print_json(record) if wants_json() else narrate(yes if all(record.values()) else no)
 
 
-def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
-    if as_json:
+def _show(report: dict[str, Any] | None) -> None:
+    if wants_json():
         print_json({"running": report is not None, **(report or {})})
         return
     if report is None:
@@ -76,29 +68,32 @@ def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
         )
 
 
-def install(dry_run: DryRun = False, as_json: Json = False) -> None:
+@declared(lacks="project")
+def install(*, dry_run: DryRun = False) -> None:
     """Let the daemon of all projects begin with your session, so that indexes are fresh before the first question."""
     from cm_tui.integrations import autostart
 
-    _show_autostart(autostart.install(dry_run=dry_run), as_json=as_json, whole=dry_run)
+    _show_autostart(autostart.install(dry_run=dry_run), whole=dry_run)
 
 
-def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
+@declared(lacks="project")
+def uninstall(*, dry_run: DryRun = False) -> None:
     """Take that back; a daemon that runs goes on."""
     from cm_tui.integrations import autostart
 
-    _show_autostart(autostart.uninstall(dry_run=dry_run), as_json=as_json)
+    _show_autostart(autostart.uninstall(dry_run=dry_run))
 
 
-def status(as_json: Json = False) -> None:
+@declared(lacks="project")
+def status() -> None:
     """Show whether it is installed, where, and whether it would be written the same today."""
     from cm_tui.integrations import autostart
 
-    _show_autostart(autostart.status(), as_json=as_json)
+    _show_autostart(autostart.status())
 
 
-def _show_autostart(autostart: Autostart, *, as_json: bool, whole: bool = False) -> None:
-    if as_json:
+def _show_autostart(autostart: Autostart, *, whole: bool = False) -> None:
+    if wants_json():
         print_json(autostart)
         return
     if whole:
@@ -135,3 +130,6 @@ def _mcp() -> Starlette:
     from cm_tui.mcp.engine_pool import EnginePool
 
     return http_app(EnginePool(None, Access.of_indexed()), path="/")
+
+
+autostart = Family("Start `cm serve` with your session: install, uninstall, status.", (install, uninstall, status))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, plain, print_json, print_page, write
+from cm_tui.cli.declare import Family, Positive
+from cm_tui.cli.options import open_engine, open_fresh_engine
+from cm_tui.cli.output import advise, narrate, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.model.layout import commit_line
 
@@ -18,44 +19,28 @@ Name = Annotated[str, typer.Argument(metavar="ID", help="Of an entry, a note or 
 _TITLE = 60
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    family = typer.Typer(invoke_without_command=True, help=stale.__doc__)
-    family.callback()(stale)
-    for command in (show, fix, confirm, archive):
-        family.command(command.__name__)(command)
-    app.add_typer(family, name="stale")
+def alone(*, everything: bool = False, kind: str = "", limit: Positive = 50) -> None:
+    """List what is remembered and names code that is gone or renamed, with the commit that did it, the worst first.
 
-
-def stale(
-    context: typer.Context,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also what was moved or changed, and what history does not tell of.")
-    ] = False,
-    kind: Annotated[
-        str, typer.Option("--kind", help="Only entry, note or episode; entries and notes unless said.")
-    ] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 50,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """List what is remembered and names code that is gone or renamed, with the commit that did it, the worst first."""
-    if context.invoked_subcommand is not None:
-        return
-    with open_fresh_engine(project) as engine:
+    Args:
+        everything (--all): Also what was moved or changed, and what history does not tell of.
+        kind: Only entry, note or episode; entries and notes unless said.
+        limit (--limit, -n): How many rows at most.
+    """
+    with open_fresh_engine() as engine:
         page = engine.stale_items(kind=kind, everything=everything, limit=limit)
-    print_page(page, _lines, as_json=as_json, row=_row)
-    if page.total and not as_json:
-        narrate(
+    print_page(page, _lines, row=_row)
+    if page.total:
+        advise(
             "`cm stale fix ID` writes new names, `cm stale confirm ID` says it is still true, `cm stale archive ID` forgets it"
         )
 
 
-def show(name: Name, project: Project = None, as_json: Json = False) -> None:
+def show(name: Name) -> None:
     """Show every name of the project that one item says, and what became of it."""
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         item = engine.mentions_of(name)
-    if as_json:
+    if wants_json():
         print_json(_row(item))
         return
     write(f"{item.path}  {item.title[:_TITLE]}", bold=item.path)
@@ -69,31 +54,30 @@ def show(name: Name, project: Project = None, as_json: Json = False) -> None:
         narrate(item.note)
 
 
-def fix(
-    name: Name,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would write; do nothing.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Replace a renamed symbol's old name in an entry, if there is exactly one; `cm undo` undoes it."""
-    with open_fresh_engine(project) as engine:
-        _tell(engine.fix_stale(name, dry_run=dry_run), as_json=as_json)
+def fix(name: Name, *, dry_run: bool = False) -> None:
+    """Replace a renamed symbol's old name in an entry, if there is exactly one; `cm undo` undoes it.
+
+    Args:
+        dry_run: Say what it would write; do nothing.
+    """
+    with open_fresh_engine() as engine:
+        _tell(engine.fix_stale(name, dry_run=dry_run))
 
 
-def confirm(name: Name, project: Project = None, as_json: Json = False) -> None:
+def confirm(name: Name) -> None:
     """Confirm that an item is still true, until more code changes; `cm undo` undoes it."""
-    with open_fresh_engine(project) as engine:
-        _tell(engine.confirm_stale(name), as_json=as_json)
+    with open_fresh_engine() as engine:
+        _tell(engine.confirm_stale(name))
 
 
-def archive(name: Name, project: Project = None, as_json: Json = False) -> None:
+def archive(name: Name) -> None:
     """Forget an entry or an episode that is not true any more; `cm undo` brings it back."""
-    with open_engine(project) as engine:
-        _tell(engine.forget_memory(name), as_json=as_json)
+    with open_engine() as engine:
+        _tell(engine.forget_memory(name))
 
 
-def _tell(done: MemoryChange, *, as_json: bool) -> None:
-    if as_json:
+def _tell(done: MemoryChange) -> None:
+    if wants_json():
         print_json(done)
         return
     write(done.words)
@@ -116,3 +100,6 @@ def _words(one: Mention) -> str:
     there = f"  {where}" if where and one.state in ("alive", "changed") else ""
     confirmed = "  (confirmed)" if one.confirmed else ""
     return f"{one.kind} `{one.text}`: {one.fate}{there}{confirmed}"
+
+
+stale = Family("", (show, fix, confirm, archive), alone=alone)

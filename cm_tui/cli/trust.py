@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from cm_tui.cli.options import Json, Project, need_terminal, project_of
-from cm_tui.cli.output import narrate, print_json, write
+from cm_tui.cli.options import chosen_project, need_terminal
+from cm_tui.cli.output import narrate, print_json, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model.dates import local_minute
@@ -20,30 +20,24 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import HeldEntries
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("trust")(trust)
-
-
-def trust(
-    show: Annotated[bool, typer.Option("--show", help="Say what the repository asks for, and decide nothing.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Take back what was decided for this checkout.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="List what was decided for all checkouts.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def trust(*, show: bool = False, revoke: bool = False, listing: bool = False) -> None:
     """Let settings, files of definitions and entries count that came with this repository and were held back; asked at a terminal only.
 
     With --json it shows what --show does, and asks nothing.
+
+    Args:
+        show: Say what the repository asks for, and decide nothing.
+        revoke: Take back what was decided for this checkout.
+        listing (--list): List what was decided for all checkouts.
     """
     if show + revoke + listing > 1:
         raise UsageError("Choose one of --show, --revoke and --list.")
     if listing:
-        _list(as_json=as_json)
+        _list()
         return
-    root = _root(project_of(project))
+    root = _root()
     if revoke:
-        _revoke(root, as_json=as_json)
+        _revoke(root)
         return
     from cm_tui.config.held import repository_trust
     from cm_tui.engine.api.definition_trust import asking_files
@@ -52,8 +46,8 @@ def trust(
     found, entries, files = repository_trust(root), held_entries(root), asking_files(root)
     decided = found.state in {"nothing", "trusted"}
     waiting = tuple(one for one in files if not one.trusted)
-    if show or as_json or (decided and entries.state == "nothing" and not waiting):
-        _show(found, entries, files, as_json=as_json)
+    if show or wants_json() or (decided and entries.state == "nothing" and not waiting):
+        _show(found, entries, files)
         return
     if not decided:
         _ask(found)
@@ -63,17 +57,17 @@ def trust(
         _ask_about_entries(entries)
 
 
-def _root(folder: Path | None) -> Path:
+def _root() -> Path:
     from cm_tui.engine.api import projects
 
-    return projects.locate(folder, force=True)[0]
+    return projects.locate(chosen_project(), force=True)[0]
 
 
-def _list(*, as_json: bool) -> None:
+def _list() -> None:
     from cm_tui.config.trust import decisions
 
     found = decisions()
-    if as_json:
+    if wants_json():
         print_json({"checkouts": found})
         return
     for one in found:
@@ -82,12 +76,12 @@ def _list(*, as_json: bool) -> None:
         write("Nothing was decided for any checkout.")
 
 
-def _revoke(root: Path, *, as_json: bool) -> None:
+def _revoke(root: Path) -> None:
     from cm_tui.config import grant
     from cm_tui.engine.api import definition_trust, entry_trust
 
     was, entries, files = grant.revoke(root), entry_trust.revoke(root), definition_trust.revoke(root)
-    if as_json:
+    if wants_json():
         print_json({"root": str(root), "revoked": was, "entries": entries, "files": files})
     elif was or entries or files:
         narrate(f"What {root} brought is held back again.")
@@ -95,8 +89,8 @@ def _revoke(root: Path, *, as_json: bool) -> None:
         narrate(f"{root} was not trusted.")
 
 
-def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, ...], *, as_json: bool) -> None:
-    if as_json:
+def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, ...]) -> None:
+    if wants_json():
         record = {
             name: getattr(found, name)
             for name in ("root", "file", "state", "settings", "effects", "unshowable", "ignored")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
-from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, write
+from cm_tui.cli.declare import Family
+from cm_tui.cli.options import open_engine, open_fresh_engine
+from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 
@@ -21,7 +22,7 @@ _CONFIGURED = "="
 """Stands for the profile that is used when none is named."""
 
 
-class _Tune(TyperGroup):
+class _Group(TyperGroup):
     """`--reset` may stand alone, or with the name of a profile behind it."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -34,21 +35,11 @@ class _Tune(TyperGroup):
         return super().parse_args(ctx, words)
 
 
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    family = typer.Typer(cls=_Tune, invoke_without_command=True, no_args_is_help=False)
-    family.callback(help=tune.__doc__)(tune)
-    family.command("mark")(mark)
-    family.command("marks")(marks)
-    family.command("unmark")(unmark)
-    app.add_typer(family, name="tune")
-
-
 Question = Annotated[str, typer.Argument(help="The question, as it is asked of `cm search`.")]
 
 
-def tune(
-    context: typer.Context,
+def alone(
+    *,
     reset: Annotated[
         str,
         typer.Option(
@@ -57,27 +48,22 @@ def tune(
             help="Take a saved profile back instead: what the project's configuration changes of it goes.",
         ),
     ] = "",
-    project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """List results marked right or wrong; each moves when its question is asked again."""
-    if context.invoked_subcommand is not None:
-        return
     if reset:
-        _reset(reset, project, as_json=as_json)
+        _reset(reset)
         return
-    marks(project, as_json=as_json)
+    marks()
 
 
-def mark(
-    question: Question,
-    name: Annotated[str, typer.Argument(help="What is marked: a file, path:line, or a symbol.")],
-    right: Annotated[bool, typer.Option("--right", help="It answers the question.")] = False,
-    wrong: Annotated[bool, typer.Option("--wrong", help="It does not.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Mark a result right or wrong for a question, in .cm/marks.json of the project."""
+def mark(question: Question, name: str, *, right: bool = False, wrong: bool = False) -> None:
+    """Mark a result right or wrong for a question, in .cm/marks.json of the project.
+
+    Args:
+        name: What is marked: a file, path:line, or a symbol.
+        right: It answers the question.
+        wrong: It does not.
+    """
     from cm_tui.model.tuning import mark_of
 
     if right == wrong:
@@ -86,14 +72,14 @@ def mark(
         raise UsageError(
             "There is no question.", hint='For example: cm tune mark "how is a route matched" Router.match --right'
         )
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine() as engine:
         standing = engine.why_not(question, name)
         if standing.hit is None:
             near = f"The nearest names are {', '.join(standing.nearest)}." if standing.nearest else ""
             raise NotFoundError(standing.said, hint=near or "Only what is in the index can be marked.")
         made = mark_of(question, standing.hit, right=right)
         note = engine.put_mark(made)
-    if as_json:
+    if wants_json():
         print_json({"mark": made, "rank": standing.hit.rank, "state": standing.state})
         return
     write(f"marked {_words(made)}: {made.place}  {made.symbol or ''}".rstrip())
@@ -102,12 +88,12 @@ def mark(
         narrate(f"note: {note}")
 
 
-def marks(project: Project = None, as_json: Json = False) -> None:
+def marks() -> None:
     """List what is marked, by question."""
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         page = engine.marks()
-    if as_json or not page.rows:
-        print_page(page, lambda one: one.place, as_json=as_json)
+    if wants_json() or not page.rows:
+        print_page(page, lambda one: one.place)
         return
     before = ""
     for one in page.rows:
@@ -121,19 +107,16 @@ def marks(project: Project = None, as_json: Json = False) -> None:
         narrate(f"note: {page.note}")
 
 
-def unmark(
-    question: Question,
-    name: Annotated[
-        str | None, typer.Argument(help="Path, path:line or symbol of the mark; all of the question when not given.")
-    ] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Take marks of a question back."""
-    with open_engine(project) as engine:
+def unmark(question: Question, name: str | None = None) -> None:
+    """Take marks of a question back.
+
+    Args:
+        name: Path, path:line or symbol of the mark; all of the question when not given.
+    """
+    with open_engine() as engine:
         gone = _meant(engine.marks(), question, name)
         notes = [note for one in gone if (note := engine.remove_mark(one))]
-    if as_json:
+    if wants_json():
         print_json({"removed": gone})
         return
     for one in gone:
@@ -164,13 +147,13 @@ def _is_called(one: Mark, name: str) -> bool:
     return name in {one.path, symbol} or one.path.endswith(f"/{name}") or symbol.endswith(f".{name}")
 
 
-def _reset(name: str, project: Any, *, as_json: bool) -> None:
+def _reset(name: str) -> None:
     from cm_tui.config import load_config
 
-    with open_engine(project) as engine:
+    with open_engine() as engine:
         chosen = load_config(engine.root).search.profile if name == _CONFIGURED else name
         done = engine.reset_profile(chosen)
-    if as_json:
+    if wants_json():
         print_json({"profile": done.name, "file": str(done.file), "removed": done.removed})
     elif done.removed:
         narrate(f"{done.file} no longer changes {done.name}: {', '.join(done.removed)}")
@@ -180,3 +163,6 @@ def _reset(name: str, project: Any, *, as_json: bool) -> None:
 
 def _words(one: Mark) -> str:
     return "right" if one.right else "wrong"
+
+
+tune = Family("", (mark, marks, unmark), alone=alone, group=_Group)

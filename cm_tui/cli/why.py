@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.errors import NotFoundError
 from cm_tui.model.comparison import SCALE, side_by_side
 
@@ -18,12 +18,12 @@ _NAME = 26
 _COLUMN = 10
 
 
-def show_standing(standing: Standing, *, as_json: bool) -> None:
+def show_standing(standing: Standing) -> None:
     """Print where something stands, its parts beside those of the first and the last shown hit, and what would lift it.
 
     Raises NotFoundError if nothing in the index has that name.
     """
-    if as_json:
+    if wants_json():
         print_json({**plain(standing), "parts": _columns(_hits_of(standing))})
     elif standing.state != "unknown":
         write(standing.said)
@@ -57,7 +57,7 @@ def _hits_of(standing: Standing) -> dict[str, Hit]:
     return found
 
 
-def show_pair(result: SearchResult, ranks: tuple[int, int], *, as_json: bool) -> None:
+def show_pair(result: SearchResult, ranks: tuple[int, int]) -> None:
     """Print two hits of an answer side by side. Raises NotFoundError if there are not so many."""
     if max(ranks) > len(result.hits):
         raise NotFoundError(
@@ -65,7 +65,7 @@ def show_pair(result: SearchResult, ranks: tuple[int, int], *, as_json: bool) ->
         )
     one, other = (result.hits[rank - 1] for rank in ranks)
     hits = {f"#{one.rank}": one, f"#{other.rank}": other}
-    if as_json:
+    if wants_json():
         print_json({"query": result.query, "mode": result.mode, "profile": result.profile, "hits": [plain(one), plain(other)],
                     "parts": _columns(hits), "notes": list(result.notes)})  # fmt: skip
         return

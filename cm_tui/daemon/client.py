@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
 from functools import partialmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon import bootstrap, rpc, subscribe
 from cm_tui.daemon.connection import Connection, DaemonGoneError
-from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model import By, Cancel, Candidates, Mode, Profile, SearchResult
+from cm_tui.model import Cancel
 
 if TYPE_CHECKING:
     from cm_tui.model import Progress
 
 ANSWER_S = 600.0
 """A first question may have to wait until the index has followed a large checkout."""
-_FORGOTTEN = 410
-
-
-@dataclass(frozen=True, slots=True)
-class _KeptCandidates:
-    """In place of a table: where the daemon keeps it, and how to get another one when it no longer does."""
-
-    ref: rpc.CandidatesRef
-    profile: str | Profile
-    mode: Mode
 
 
 class RemoteEngine:
@@ -84,32 +71,6 @@ class RemoteEngine:
             self._connections.clear()
         self._own = threading.local()
 
-    # --- what is not a plain call ---
-
-    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
-        """Only retrieve; the candidates stay with the daemon."""
-        ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
-        kept = _KeptCandidates(ref, profile, mode)
-        return Candidates(
-            ref.query, ref.mode, kept, ref.took_ms, ref.notes, ref.generation, ref.filters, ref.suggestions
-        )
-
-    def rank(
-        self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
-    ) -> SearchResult:
-        """Only rank; what the daemon has forgotten is retrieved again."""
-        kept = candidates.table
-        if not isinstance(kept, _KeptCandidates):
-            raise UsageError(
-                "These candidates come from another client.", hint="Retrieve and rank through the same one."
-            )
-        try:
-            result: SearchResult = self._call("rank", kept.ref, profile, limit=limit, by=by)
-        except _ForgottenError:
-            again = self.retrieve(candidates.query, profile=kept.profile, mode=kept.mode)
-            result = self._call("rank", again.table.ref, profile, limit=limit, by=by)
-        return result
-
     # --- asking ---
 
     def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -137,23 +98,15 @@ class RemoteEngine:
 
     def _follow(self, method: rpc.Method, body: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
         job = ""
-        connection = Connection(bootstrap.START_SECONDS)
-        with closing(connection):
-            for status, data in connection.lines("POST", f"/v1/stream/{method.name}", body):
-                record = self._checked(status, data) if data else {}
-                if "job" in record:
-                    job = record["job"]
-                    self.own_jobs.add(job)
-                if "error" in record:
-                    raise rpc.error_of(record["error"])
-                if "end" in record:
-                    return
-                if "step" in record:
-                    yield method.result(record["step"])
-                if job and cancel.is_set:
-                    self._ask(f"/v1/jobs/{job}/cancel", {})
-                    job = ""
-        raise DaemonGoneError
+        for record in subscribe.follow("POST", f"/v1/stream/{method.name}", body):
+            if "job" in record:
+                job = record["job"]
+                self.own_jobs.add(job)
+            if "step" in record:
+                yield method.result(record["step"])
+            if job and cancel.is_set:
+                self._ask(f"/v1/jobs/{job}/cancel", {})
+                job = ""
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
         """One request; a daemon that has gone is started again, once."""
@@ -163,7 +116,7 @@ class RemoteEngine:
         except DaemonGoneError:
             bootstrap.start_daemon()
             answer = self._connection().ask("POST", path, full)
-        return self._checked(*answer).get("result")
+        return rpc.answered(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:
         return {"where": rpc.plain(self.where)}
@@ -176,19 +129,6 @@ class RemoteEngine:
             with self._lock:
                 self._connections.append(connection)
         return connection
-
-    @staticmethod
-    def _checked(status: int, data: bytes) -> dict[str, Any]:
-        try:
-            return rpc.answered(status, data)
-        except NotFoundError as error:
-            if status == _FORGOTTEN:
-                raise _ForgottenError(error.message, hint=error.hint) from error
-            raise
-
-
-class _ForgottenError(CmError):
-    """The daemon no longer keeps these candidates."""
 
 
 def _attach() -> None:

@@ -16,7 +16,7 @@ from cm_tui.daemon.runtime_dir import HAS_UNIX, INFO, LOCK, folder, socket_path
 from cm_tui.errors import DaemonError, RefusedError
 from cm_tui.files import write_atomically
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Version of what clients and the daemon say to each other; a change that old ones cannot follow raises it."""
 
 CLIENT = "cm-client"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from pydantic import TypeAdapter
+from pydantic_core import ArgsKwargs
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -24,10 +25,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cm_tui.daemon import endpoint, rpc
 from cm_tui.daemon.auth import AuthMiddleware, answered, failed
 from cm_tui.daemon.daemon_state import DaemonState
-from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
-from cm_tui.errors import CancelledError, CmError, UsageError
-from cm_tui.model import Check
+from cm_tui.daemon.upkeep import TASKS
+from cm_tui.errors import CancelledError, CmError, NotFoundError, UsageError
+
+T = TypeVar("T")
 
 BODY_BYTES = 8_000_000
 """More than any question needs."""
@@ -35,10 +37,6 @@ BODY_S = 30.0
 PATH_CHARACTERS = 4096
 """The longest path, and the longest name in one, that any system takes."""
 _NAME_CHARACTERS = 255
-
-_WHERE = TypeAdapter(rpc.ProjectRef)
-_FLAG = TypeAdapter(bool)
-_TEXT = TypeAdapter(str)
 
 
 async def body_of(request: Request) -> dict[str, Any]:
@@ -63,7 +61,7 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 def where_of(body: dict[str, Any]) -> rpc.ProjectRef:
     """Return the project that a request is about. Raises UsageError if it names none."""
-    where: rpc.ProjectRef = rpc.checked(_WHERE, body.get("where"), "where")
+    where = value_of(body, "where", rpc.ProjectRef)
     path_of(where.folder, "where: folder")
     return where
 
@@ -77,22 +75,15 @@ def path_of(text: str, what: str) -> Path:
     return Path(text)
 
 
-def flag_of(body: dict[str, Any], name: str, *, default: bool) -> bool:
-    """Return a flag of a request."""
-    flag: bool = rpc.checked(_FLAG, body.get(name, default), name)
-    return flag
-
-
-def text_of(body: dict[str, Any], name: str) -> str:
-    """Return a text of a request."""
-    text: str = rpc.checked(_TEXT, body.get(name), name)
-    return text
+def value_of(body: dict[str, Any], name: str, kind: type[T], default: T | None = None) -> T:
+    """Return a value of a request. Raises UsageError if it is of another type."""
+    value: T = rpc.checked(TypeAdapter(kind), body.get(name, default), name)
+    return value
 
 
 THREADS = 32
 """Questions that are worked on at once; the others wait."""
 
-T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
@@ -101,20 +92,21 @@ _log = logging.getLogger(__name__)
 
 def service(state: DaemonState) -> ASGIApp:
     """The daemon's application. `state`: what it serves."""
+    paths = [
+        ("GET", "/v1/health", _replying(_health)),
+        ("POST", "/v1/shutdown", _replying(_shutdown)),
+        ("POST", "/v1/project", _replying(_project, on_thread=True)),
+        ("POST", "/v1/call/{method}", _replying(_call, on_thread=True)),
+        ("POST", "/v1/stream/{method}", _stream),
+        ("GET", "/v1/jobs", _replying(_jobs)),
+        ("GET", "/v1/jobs/{job}", _watch),
+        ("POST", "/v1/jobs/{job}/cancel", _replying(_cancel)),
+        ("GET", "/v1/events", _events),
+        ("POST", "/v1/nudge", _nudge),
+        ("POST", "/v1/upkeep/{task}", _replying(_upkeep, on_thread=True)),
+    ]
     routes = [
-        Route("/v1/health", _with_errors(_health), methods=["GET"]),
-        Route("/v1/shutdown", _with_errors(_shutdown), methods=["POST"]),
-        Route("/v1/project", _with_errors(_project), methods=["POST"]),
-        Route("/v1/call/{method}", _with_errors(_call), methods=["POST"]),
-        Route("/v1/stream/{method}", _with_errors(_stream), methods=["POST"]),
-        Route("/v1/jobs", _with_errors(_jobs), methods=["GET"]),
-        Route("/v1/jobs/{job}", _with_errors(_watch), methods=["GET"]),
-        Route("/v1/jobs/{job}/cancel", _with_errors(_cancel), methods=["POST"]),
-        Route("/v1/events", _with_errors(_events), methods=["GET"]),
-        Route("/v1/nudge", _with_errors(_nudge), methods=["POST"]),
-        Route("/v1/upkeep/examine", _with_errors(_examine), methods=["POST"]),
-        Route("/v1/upkeep/secrets", _with_errors(_secrets), methods=["POST"]),
-        Route("/v1/upkeep/remove", _with_errors(_remove), methods=["POST"]),
+        *(Route(path, _with_errors(answer), methods=[method]) for method, path, answer in paths),
         *(Mount(path, app) for path, app in state.extensions.mounts.items()),
     ]
     app = Starlette(
@@ -163,8 +155,7 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except CmError as error:
-            status = 410 if isinstance(error, ForgottenError) else _STATUS.get(error.exit_code, 500)
-            return failed(error, status)
+            return failed(error, _STATUS.get(error.exit_code, 500))
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:  # noqa: BLE001 - told to the client, kept in the log
@@ -192,62 +183,71 @@ async def _on_thread(request: Request, work: Callable[..., T], *args: Any) -> T:
 # --- endpoints ---
 
 
-async def _health(request: Request) -> Response:
-    return answered(_state(request).report())
+def _replying(work: Callable[[DaemonState, Request, dict[str, Any]], Any], *, on_thread: bool = False) -> Endpoint:
+    """Answer with the record that a function of state, request and body returns.
+
+    `on_thread`: it may take long; others are answered however many questions are worked on.
+    """
+
+    async def answer(request: Request) -> Response:
+        body = await body_of(request) if request.method == "POST" else {}
+
+        def record() -> bytes:
+            return rpc.dump(work(_state(request), request, body))
+
+        return Response(await _on_thread(request, record) if on_thread else record(), media_type="application/json")
+
+    return answer
 
 
-async def _shutdown(request: Request) -> Response:
-    state = _state(request)
-    handover = flag_of(await body_of(request), "handover", default=False)
-    state.leave(handover=handover)
-    return answered({"result": True})
+def _health(state: DaemonState, _: Request, _body: dict[str, Any]) -> Any:
+    return state.report()
 
 
-async def _project(request: Request) -> Response:
-    body = await body_of(request)
-    create = flag_of(body, "create", default=True)
-    dispatcher = _state(request).dispatcher
-
-    def work() -> dict[str, str]:
-        return dispatcher.open(where_of(body), create=create)
-
-    return answered({"result": await _on_thread(request, work)})
+def _shutdown(state: DaemonState, _: Request, body: dict[str, Any]) -> Any:
+    state.leave(handover=value_of(body, "handover", bool, default=False))
+    return {"result": True}
 
 
-async def _call(request: Request) -> Response:
-    body = await body_of(request)
-    where = where_of(body)
-    dispatcher = _state(request).dispatcher
-    name = request.path_params["method"]
-    client = request.headers.get(endpoint.CLIENT, "")
+def _project(state: DaemonState, _: Request, body: dict[str, Any]) -> Any:
+    return {"result": state.dispatcher.open(where_of(body), create=value_of(body, "create", bool, default=True))}
 
-    def work() -> bytes:
-        return rpc.dump({"result": dispatcher.call(name, where, body.get("arguments"), client=client)})
 
-    return Response(await _on_thread(request, work), media_type="application/json")
+def _call(state: DaemonState, request: Request, body: dict[str, Any]) -> Any:
+    client, name = request.headers.get(endpoint.CLIENT, ""), request.path_params["method"]
+    return {"result": state.dispatcher.call(name, where_of(body), body.get("arguments"), client=client)}
+
+
+def _jobs(state: DaemonState, _: Request, _body: dict[str, Any]) -> Any:
+    return {"result": state.dispatcher.jobs.records()}
+
+
+def _cancel(state: DaemonState, request: Request, _body: dict[str, Any]) -> Any:
+    state.dispatcher.cancel(request.path_params["job"])
+    return {"result": True}
+
+
+def _upkeep(state: DaemonState, request: Request, body: dict[str, Any]) -> Any:
+    task = request.path_params["task"]
+    if task not in TASKS:
+        raise NotFoundError("The daemon has no such path.")
+    if "where" in body:
+        body["where"] = where_of(body)
+    return {"result": rpc.checked(TASKS[task], ArgsKwargs((state.dispatcher.upkeep,), body), task)}
 
 
 async def _stream(request: Request) -> Response:
     body = await body_of(request)
     where = where_of(body)
-    attached = flag_of(body, "attached", default=False)
+    attached = value_of(body, "attached", bool, default=False)
     state = _state(request)
     job = await _on_thread(request, state.dispatcher.start, request.path_params["method"], where, body.get("arguments"))
     return _following(state, job, attached=attached)
 
 
-async def _jobs(request: Request) -> Response:
-    return answered({"result": _state(request).dispatcher.jobs.records()})
-
-
 async def _watch(request: Request) -> Response:
     state = _state(request)
     return _following(state, state.dispatcher.jobs.get(request.path_params["job"]), attached=False)
-
-
-async def _cancel(request: Request) -> Response:
-    _state(request).dispatcher.cancel(request.path_params["job"])
-    return answered({"result": True})
 
 
 async def _events(request: Request) -> Response:
@@ -262,7 +262,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _nudge(request: Request) -> Response:
-    root = path_of(text_of(await body_of(request), "root"), "root")
+    root = path_of(value_of(await body_of(request), "root", str), "root")
     if not root.is_absolute():
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
@@ -283,31 +283,6 @@ async def _work_on(request: Request, root: Path) -> None:
             _log.warning("the journal of %s: %s", root, error)
         except Exception:  # noqa: BLE001 - kept in the log; the hook has gone
             _log.exception("the journal of %s", root)
-
-
-async def _examine(request: Request) -> Response:
-    body = await body_of(request)
-    where, full = where_of(body), flag_of(body, "full", default=False)
-    dispatcher = _state(request).dispatcher
-
-    def work() -> tuple[Check, ...]:
-        return dispatcher.upkeep.examine(where, full=full)
-
-    return answered({"result": await _on_thread(request, work)})
-
-
-async def _secrets(request: Request) -> Response:
-    name = text_of(await body_of(request), "store")
-    return answered({"result": await _on_thread(request, _state(request).dispatcher.upkeep.secrets, name)})
-
-
-async def _remove(request: Request) -> Response:
-    body = await body_of(request)
-    name, drop_episodes = text_of(body, "store"), flag_of(body, "drop_episodes", default=False)
-    await _on_thread(
-        request, functools.partial(_state(request).dispatcher.upkeep.remove, drop_episodes=drop_episodes), name
-    )
-    return answered({"result": True})
 
 
 def _following(state: DaemonState, job: Job, *, attached: bool) -> Response:

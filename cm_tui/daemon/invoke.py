@@ -6,13 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from cm_tui.daemon.project_pool import Project
-from cm_tui.daemon.rpc import METHODS, CandidatesRef, Method
+from cm_tui.daemon.rpc import METHODS, Method
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Candidates, Page
-
-
-class ForgottenError(NotFoundError):
-    """Candidates that the daemon no longer keeps: retrieve them again."""
 
 
 def method_of(name: str, *, streams: bool) -> Method:
@@ -27,21 +23,16 @@ def method_of(name: str, *, streams: bool) -> Method:
 
 
 def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
-    """Ask the engine; candidates stay here, and only their name goes out."""
+    """Ask the engine; candidates stay here, and only the name of their table goes out."""
+    engine = project.engine
     if name == "rank":
-        ref = values.pop("candidates")
-        found = project.kept(ref.id)
-        if found is None:
-            raise ForgottenError("These candidates are no longer kept.", hint="Search again.")
-        return project.engine.rank(found, **values)
-    result = getattr(project.engine, name)(**values)
-    if isinstance(result, Candidates):
-        kept = project.keep(result)
-        return CandidatesRef(
-            kept, result.query, result.mode, result.took_ms, result.notes, result.generation, result.filters,
-            result.suggestions,
-        )  # fmt: skip
-    return result
+        asked: Candidates = values.pop("candidates")
+        found = project.kept(str(asked.table))
+        # What was forgotten is retrieved again.
+        found = found or engine.retrieve(asked.query, profile=values["profile"], mode=asked.mode)
+        return engine.rank(found, **values)
+    result = getattr(engine, name)(**values)
+    return replace(result, table=project.keep(result)) if isinstance(result, Candidates) else result
 
 
 def other_checkout_note(root: str, reflects: str = "reflects") -> str:

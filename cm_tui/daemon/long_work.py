@@ -16,7 +16,7 @@ from cm_tui.config import load_config
 from cm_tui.counts import count
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
-from cm_tui.daemon.jobs import Job, Jobs
+from cm_tui.daemon.jobs import Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
@@ -68,9 +68,9 @@ BY_ITSELF = "narrate by itself"
 """Name of an automatic pass of the narrator."""
 REFRESH = "refresh"
 """An index run that only follows HEAD: it does nothing when the index already reflects HEAD."""
-_SLICE_S = 10.0
-"""After so long a job that reads the history lets another checkout of its project have the store."""
 _PAUSE_S = 0.2
+_OTHERS_S = 2.0
+"""How long another checkout has the store for its requests, each of which takes it several times."""
 _NICENESS = 19
 """Of the thread that embeds: a large import takes it an hour, in which questions are answered as quickly as before."""
 
@@ -80,14 +80,6 @@ Steps = Generator[Progress, None, None]
 
 def _always() -> bool:
     return True
-
-
-def _never() -> bool:
-    return False
-
-
-def _at_once() -> None:
-    return
 
 
 def _after_all_others() -> None:
@@ -166,10 +158,25 @@ class LongWork:
         root, store = self._pool.locate(run.where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            paused = cancel.with_pauses(Slices(self._turns))
-            return self._published(root, store, self._index(run, store, paused)) if run.wanted() else iter(())
+            return self._published(root, store, self._index(run, store, cancel)) if run.wanted() else iter(())
 
-        return self._jobs.submit(store, root, run.name, work)
+        return self._submit(run.where, run.name, work)
+
+    def _submit(
+        self,
+        where: ProjectRef,
+        name: str,
+        work: Callable[[Cancel], Iterator[Progress]],
+        lane: str = "",
+        waits: Waits | None = None,
+    ) -> Job:
+        """Put work, which pauses for questions, into a queue of its project."""
+        root, store = self._pool.locate(where)
+
+        def paused(cancel: Cancel) -> Iterator[Progress]:
+            return work(cancel.with_pauses(Slices(self._turns)))
+
+        return self._jobs.submit(store, root, name, paused, lane=lane, waits=waits)
 
     def refresh(self, where: ProjectRef, among: Callable[[Job], bool]) -> Job:
         """Return a run of a checkout that follows HEAD; submit one if necessary."""
@@ -226,13 +233,12 @@ class LongWork:
 
     def submit_import(self, where: ProjectRef, arguments: Mapping[str, Any]) -> Job:
         """Read agents' transcripts; nothing else of the project waits for it, as it writes to the journal alone."""
-        root, store = self._pool.locate(where)
+        root, _ = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
             from cm_tui.engine.api.imports import import_into
 
-            paused = cancel.with_pauses(Slices(self._turns))
-            for step in import_into(root, load_config(root), **arguments, cancel=paused):
+            for step in import_into(root, load_config(root), **arguments, cancel=cancel):
                 if step.imported is not None and step.imported.episodes:
                     with self._pool.acquire(where) as project:
                         project.engine.read_recorded()
@@ -244,7 +250,7 @@ class LongWork:
             seconds = max(0, round(self._clock.now() - ahead.started))
             return f"another import of this project began {count(seconds, 'second')} ago; this one begins when that has ended"
 
-        return self._jobs.submit(store, root, "import", work, lane=IMPORT, waits=waits)
+        return self._submit(where, "import", work, IMPORT, waits)
 
     # --- the narrator ---
 
@@ -260,14 +266,13 @@ class LongWork:
                     job.cancel.set()
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            paused = cancel.with_pauses(Slices(self._turns))
             with self._pool.acquire(where, run=True) as project:
-                yield from project.engine.narrate(**arguments, cancel=paused)
+                yield from project.engine.narrate(**arguments, cancel=cancel)
             # What a pass worked with stays with the process otherwise, until the next one.
             memory.give_back()
             self._events.publish("index", project=str(root))
 
-        return self._jobs.submit(store, root, BY_ITSELF if by_itself else "narrate", work, lane=NARRATE)
+        return self._submit(where, BY_ITSELF if by_itself else "narrate", work, NARRATE)
 
     def embed_once(self, where: ProjectRef) -> None:
         """Have what an earlier daemon left without vectors embedded."""
@@ -278,29 +283,21 @@ class LongWork:
 
     def embed_recorded(self, where: ProjectRef) -> None:
         """Have what was recorded embedded in the background, unless that is waiting to be done already."""
-        root, store = self._pool.locate(where)
+        _, store = self._pool.locate(where)
         if any(job.state == "queued" for job in self._jobs.of(store, lane=VECTORS)):
             return
 
-        def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._embed(where, store, cancel.with_pauses(Slices(self._turns)))
-
         # The daemon is ending: the next one finds what has no vector.
         with suppress(CmError):
-            self._jobs.submit(store, root, "vectors", work, lane=VECTORS)
+            self._submit(where, "vectors", lambda cancel: self._embed(where, store, cancel), VECTORS)
 
     def _embed(self, where: ProjectRef, store: Path, cancel: Cancel) -> Iterator[Progress]:
-        def wait() -> None:
-            # An index run embeds what it finds, and has the processor for itself.
-            while self._jobs.of(store):
-                cancel.check()
-                self._clock.sleep(_PAUSE_S)
-
         def begin(engine: Engine) -> Steps:
             _after_all_others()
             return engine.embed_recorded(cancel=cancel)
 
-        return self._in_slices(where, begin, wait=wait, gives_way=lambda: bool(self._jobs.of(store)))
+        # An index run embeds what it finds, and has the processor for itself.
+        return self._in_slices(where, begin, cancel, lambda: bool(self._jobs.of(store)))
 
     # --- the history ---
 
@@ -308,13 +305,13 @@ class LongWork:
         """Read the history as someone asked, or (no arguments) as far as the configuration wants it."""
         if arguments is None:
             return self._catch_up(where)
-        root, store = self._pool.locate(where)
+        _, store = self._pool.locate(where)
         is_question = any(value is not None for value in arguments.values())
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._read(where, arguments, cancel.with_pauses(Slices(self._turns)), None if is_question else store)
+            return self._read(where, arguments, cancel, None if is_question else store)
 
-        return self._jobs.submit(store, root, "backfill", work, lane=QUESTION if is_question else HISTORY)
+        return self._submit(where, "backfill", work, QUESTION if is_question else HISTORY)
 
     def catch_up(self, where: ProjectRef) -> None:
         """Have the history read in the background; a job that does so already goes on with what is new."""
@@ -324,12 +321,12 @@ class LongWork:
 
     def _catch_up(self, where: ProjectRef) -> Job:
         """Return the job that reads a checkout's history as far as the configuration wants it: one at a time."""
-        root, store = key = self._pool.locate(where)
+        _, store = key = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
             more = True
             while more:
-                yield from self._read(where, None, cancel.with_pauses(Slices(self._turns)), store)
+                yield from self._read(where, None, cancel, store)
                 with self._history_lock:
                     more = key in self._history_again
                     self._history_again.discard(key)
@@ -343,7 +340,7 @@ class LongWork:
                     self._history_again.add(key)
                 return job
             self._history_again.discard(key)
-            job = self._history_jobs[key] = self._jobs.submit(store, root, "history", work, lane=HISTORY)
+            job = self._history_jobs[key] = self._submit(where, "history", work, HISTORY)
             return job
 
     def end_history(self, store: Path) -> None:
@@ -361,39 +358,31 @@ class LongWork:
         def is_asked() -> bool:
             return waits_in is not None and bool(self._jobs.of(waits_in, lane=QUESTION))
 
-        def wait() -> None:
-            while is_asked():
-                cancel.check()
-                self._clock.sleep(_PAUSE_S)
-
         def begin(engine: Engine) -> Steps:
             return engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
 
-        return self._in_slices(where, begin, wait=wait, gives_way=is_asked)
+        return self._in_slices(where, begin, cancel, is_asked)
 
     def _in_slices(
-        self,
-        where: ProjectRef,
-        begin: Callable[[Engine], Steps],
-        *,
-        wait: Callable[[], None] = _at_once,
-        gives_way: Callable[[], bool] = _never,
+        self, where: ProjectRef, begin: Callable[[Engine], Steps], cancel: Cancel, gives_way: Callable[[], bool]
     ) -> Iterator[Progress]:
-        """Do what goes on where it was left, a slice at a time, so that another checkout can have the store.
+        """Do what goes on where it was left, in slices: one ends when another checkout waits for the store.
 
-        `wait`: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
-        `gives_way`: whether a slice ends early.
+        `gives_way`: whether no slice may begin, and a current one ends early; a rebuild needs the project for itself.
         """
-        more = True
-        while more:
-            more = False
-            wait()
-            until = self._clock.monotonic() + _SLICE_S
+        pause: float | None = 0.0
+        while pause is not None:
+            self._clock.sleep(pause)
+            while gives_way():
+                cancel.check()
+                self._clock.sleep(_PAUSE_S)
+            pause = None
             with self._pool.acquire(where, run=True) as project, closing(begin(project.engine)) as steps:
                 for step in steps:
                     yield step
-                    if self._clock.monotonic() > until or gives_way():
-                        more = True
+                    if self._pool.is_awaited(project):
+                        pause = _OTHERS_S
+                    elif gives_way():
+                        pause = _PAUSE_S
+                    if pause is not None:
                         break
-            if more:
-                self._clock.sleep(_PAUSE_S)

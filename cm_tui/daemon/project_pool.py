@@ -160,6 +160,11 @@ class ProjectPool:
         finally:
             self._release(store)
 
+    def is_awaited(self, project: Project) -> bool:
+        """Return whether another checkout waits for the store of a project."""
+        with self._changed:
+            return any(ticket.root != project.root for ticket in self._waiting.get(project.store, ()))
+
     def _wait_for_turn(self, store: Path, root: Path) -> bool:
         """Wait for a turn; False when it did not come."""
         queue = self._waiting.setdefault(store, [])

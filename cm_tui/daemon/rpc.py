@@ -20,7 +20,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.hints import hints_of
 from cm_tui.engine.api.needs import Written, declaration_of, is_request, need_of_call, writes_of_call
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Candidates, Mode, Need, Suggestion
+from cm_tui.model import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +37,6 @@ class ProjectRef:
     """Nothing is answered from the index of another checkout that shares the store, not even with a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class CandidatesRef:
-    """Candidates that stay with the daemon, whose table never crosses the wire."""
-
-    id: str
-    query: str
-    mode: Mode
-    took_ms: float
-    notes: tuple[str, ...] = ()
-    generation: int | None = None
-    filters: tuple[str, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
-
-
-_INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
-
-
 class Method:
     """One method of the engine: its arguments and its result, as its annotations have them."""
 
@@ -68,8 +51,7 @@ class Method:
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
-        hints = hints_of(self._function)
-        return {name: _INSTEAD.get(hint, hint) for name, hint in hints.items()}
+        return hints_of(self._function)
 
     @property
     def streams(self) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
-from cm_tui.daemon.jobs import JobRecord
 from cm_tui.errors import DaemonError
 from cm_tui.model import Progress
+
+if TYPE_CHECKING:
+    from cm_tui.daemon.jobs import JobRecord
 
 RETRY_S = 1.0
 """How often a daemon that has gone is looked for again."""
@@ -50,6 +52,8 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
 
 def jobs() -> list[JobRecord]:
     """Return the daemon's jobs, oldest first; none when there is no daemon."""
+    from cm_tui.daemon.jobs import JobRecord
+
     answer = bootstrap.request("GET", "/v1/jobs")
     if answer is None:
         return []
@@ -58,23 +62,29 @@ def jobs() -> list[JobRecord]:
     return records
 
 
-def watch(job: str) -> Iterator[Progress]:
-    """Give the steps of a job from its beginning to its end.
+def follow(method: str, path: str, body: Any = None) -> Iterator[dict[str, Any]]:
+    """Give the records of a job, to its end: its number in `job`, each step in `step`; empty ones are signs of life.
 
-    Raises CmError if the job failed, as it says, or was cancelled; DaemonError if the daemon has gone.
+    Raises CmError if the job failed, as it says, or was cancelled; DaemonGoneError if the daemon has gone.
     """
-    adapter = TypeAdapter(Progress)
     connection = Connection(bootstrap.START_SECONDS)
     with closing(connection):
-        for status, data in connection.lines("GET", f"/v1/jobs/{job}"):
+        for status, data in connection.lines(method, path, body):
             record = rpc.answered(status, data) if data else {}
             if "error" in record:
                 raise rpc.error_of(record["error"])
             if "end" in record:
                 return
-            if "step" in record:
-                yield rpc.checked(adapter, record["step"], "step")
+            yield record
     raise DaemonGoneError
+
+
+def watch(job: str) -> Iterator[Progress]:
+    """Give the steps of a job from its beginning to its end. Raises as `follow` does."""
+    adapter = TypeAdapter(Progress)
+    for record in follow("GET", f"/v1/jobs/{job}"):
+        if "step" in record:
+            yield rpc.checked(adapter, record["step"], "step")
 
 
 def cancel(job: str) -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from cm_tui import paths
 from cm_tui.config import load_config
 from cm_tui.daemon.events import Events
@@ -52,38 +54,38 @@ class Upkeep:
         except CmError as error:
             return projects.examine_without_store(root, error)
 
-    def secrets(self, name: str) -> SecretsReport:
+    def secrets(self, store: str) -> SecretsReport:
         """Look for secrets in what is stored of a project.
 
-        `name`: of its folders, as in `projects.all_names()`. Raises RefusedError if it is no such name; StoreError if
+        `store`: name of its folders, as in `projects.all_names()`. Raises RefusedError if it is no such name; StoreError if
         something cannot be read.
         """
-        store = _store_of(name)
+        folder = _store_of(store)
         for project in self._pool.opened():
-            if project.store == store:
+            if project.store == folder:
                 with self._pool.acquire(ProjectRef(str(project.root), force=True)) as same:
                     return same.engine.secrets()
-        with self._pool.exclusive(store):
-            return projects.scan_store(name)
+        with self._pool.exclusive(folder):
+            return projects.scan_store(store)
 
-    def remove(self, name: str, *, drop_episodes: bool = False) -> None:
+    def remove(self, store: str, *, drop_episodes: bool = False) -> None:
         """Remove a store, after ending what is done with it.
 
-        `name`: of its folder, as in `projects.all_stores()`; `drop_episodes`: also what agents' sessions recorded.
+        `store`: name of its folder, as in `projects.all_stores()`; `drop_episodes`: also what agents' sessions recorded.
         Raises RefusedError if it is no name of a store.
         """
-        store = _store_of(name)
-        for job in self._jobs.of(store):
+        folder = _store_of(store)
+        for job in self._jobs.of(folder):
             job.cancel.set()
-        self._sync_manager.drop(store)
-        for job in self._jobs.of(store):
+        self._sync_manager.drop(folder)
+        for job in self._jobs.of(folder):
             job.cancel.set()
             job.join()
-        self._work.end_history(store)
-        with self._pool.exclusive(store):
+        self._work.end_history(folder)
+        with self._pool.exclusive(folder):
             if drop_episodes:
-                projects.drop_episodes(name)
-            projects.remove_store(store)
+                projects.drop_episodes(store)
+            projects.remove_store(folder)
 
     def reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
         """Remove a project's store, and tell listeners. `drop_episodes`: as for `remove`."""
@@ -111,3 +113,11 @@ def _store_of(name: str) -> Path:
     if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
         raise RefusedError(f"{name!r} is not the name of an index folder.")
     return paths.data_dir() / "projects" / name
+
+
+TASKS: dict[str, TypeAdapter[Any]] = {
+    # Here, as the names of types in a signature are looked up where this is called.
+    name: TypeAdapter(vars(Upkeep)[name])
+    for name in ("examine", "secrets", "remove")
+}
+"""Methods that clients may call, which check the types of their arguments."""

@@ -323,18 +323,6 @@ def test_a_hook_imports_next_to_nothing(repo: Repo):
     assert len(events(repo)) == 2
 
 
-@pytest.mark.process
-def test_the_library_of_shapes_is_imported_only_where_a_text_may_have_one(repo: Repo):
-    library = {"detect_secrets", "requests", "yaml"}
-    said = {
-        "cwd": str(repo.root),
-        "session_id": "s",
-        "prompt": "Is the password or the API key of AWS read from a token?",
-    }
-    assert not library & imported(said, repo.root)
-    assert "detect_secrets" in imported({**said, "prompt": "xoxb-" + "123456789012-1234567890-abc"}, repo.root)
-
-
 def test_help_is_there(repo: Repo):
     assert b"always ends with 0" in hook("--help", cwd=repo.root).stdout.lower()
 

@@ -18,7 +18,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.events import record_event
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.search.embed import prose
+from cm_tui.engine.search.embed import prose, prose_process
 from tests.daemon.conftest import until
 from tests.engine.redaction.corpus import NAMED, Planted, corpus
 from tests.gitrepo import Repo
@@ -98,6 +98,8 @@ def test_no_byte_of_a_planted_secret_is_stored(
     monkeypatch.chdir(repo.root)
     # Vectors are made and kept of every passage, each of its first words: what they mean is not looked at here.
     monkeypatch.setattr(prose, "MAX_TOKENS", 8)
+    # In this process, however many they are.
+    monkeypatch.setattr(prose_process, "MANY", sys.maxsize)
     # No other test in this process meets a model that reads so little.
     monkeypatch.setattr(prose, "shared_provider", cache(prose.ProseProvider))
     who = {"session_id": "s", "cwd": str(repo.root)}

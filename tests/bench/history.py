@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.code.graph.resolve import PARTIAL_QUESTIONS
+from cm_tui.engine.code.graph.generation_tables import PARTIAL_QUESTIONS
 from cm_tui.model import SymbolKey
 from tests.bench import beside
 from tests.bench.beside import timed, used

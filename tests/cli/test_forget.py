@@ -120,6 +120,7 @@ def test_on_a_terminal_two_answers_are_asked_for(
     own_shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     ids = say(own_shop, f"send {SECRET} away")
+    monkeypatch.chdir(own_shop.root)
     monkeypatch.setattr(module.sys.stdin, "isatty", lambda: True, raising=False)
     asked: list[str] = []
 
@@ -141,7 +142,7 @@ def test_on_a_terminal_two_answers_are_asked_for(
 
     def run() -> None:
         # Also where it was said twice already: whoever can be asked is asked.
-        module.forget([ids[0]], erase=True, confirm=[ids[0]], project=own_shop.root)
+        module.forget([ids[0]], erase=True, confirm=[ids[0]])
 
     for first, second, questions in ((False, "erase", 1), (True, "yes", 2), (True, "", 2)):
         answers(first, second)

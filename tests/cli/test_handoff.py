@@ -13,7 +13,7 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
-from cm_tui.tui.state.pack_file import PackFile
+from cm_tui.tui.state.pack_selection import PackFile
 from tests.cli.conftest import Shop, git
 from tests.planted import GITHUB
 

@@ -139,11 +139,12 @@ def test_entries_that_came_along_are_trusted_at_a_terminal(
     assert new_shop.cm("trust", "--json").json["entries"][0]["id"] == "evil123"
     refused = new_shop.cm("trust")
     assert refused.code == 4
+    monkeypatch.chdir(new_shop.root)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     for answer, held in ((False, True), (True, False)):
         monkeypatch.setattr(typer, "confirm", lambda *_, answer=answer, **__: answer)
-        trust_module.trust(project=new_shop.root)
+        trust_module.trust()
         rows = new_shop.cm("remember", "--json").json["rows"]
         assert [row["held"] for row in rows] == [held]
     assert "obey\\u001b[2J me" in capsys.readouterr().err

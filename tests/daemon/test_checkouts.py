@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -99,6 +100,21 @@ def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(engines: tup
     assert "shop/own.py" in [file.path for file in first.files().rows]
     list(second.index())
     assert own(first) in first.source("shop/own.py").text
+
+
+def test_a_store_is_awaited_by_other_checkouts_alone(checkouts: tuple[Path, Path]) -> None:
+    pool, (first, second) = ProjectPool(), (ProjectRef(str(root)) for root in checkouts)
+
+    def ask() -> None:
+        with pool.acquire(second):
+            pass
+
+    with pool.acquire(first) as project, pool.acquire(first):
+        assert not pool.is_awaited(project)
+        (waiting := threading.Thread(target=ask)).start()
+        until(lambda: pool.is_awaited(project))
+    waiting.join()
+    pool.close()
 
 
 @pytest.mark.deep

@@ -112,12 +112,28 @@ def test_reading_all_of_the_past_gives_way_to_a_question() -> None:
     def of(_store: Path, *, lane: str) -> list[str]:
         return [asked.pop()] if lane == QUESTION and asked else []
 
-    pool: Any = SimpleNamespace(acquire=acquire)
+    pool: Any = SimpleNamespace(acquire=acquire, is_awaited=lambda _: False)
     jobs: Any = SimpleNamespace(of=of)
     nothing: Any = SimpleNamespace()
     work = LongWork(pool, jobs, nothing, nothing, FakeClock())
     assert list(work._read(nothing, None, Cancel(), Path("store"))) == [0, 0, 1, 2]
     assert seen == [0, 0]
+
+
+def test_another_checkout_that_waits_has_the_store_for_a_while() -> None:
+    clock, begun = FakeClock(), []
+
+    @contextmanager
+    def acquire(_where: Any, *, run: bool) -> Iterator[Any]:
+        begun.append(clock.monotonic())
+        steps = iter([3] if len(begun) > 1 else [1, 2])
+        yield SimpleNamespace(engine=SimpleNamespace(catch_up=lambda cancel: (step for step in steps)))
+
+    pool: Any = SimpleNamespace(acquire=acquire, is_awaited=lambda _: len(begun) == 1)
+    nothing: Any = SimpleNamespace(of=lambda *_, **__: [])
+    work = LongWork(pool, nothing, nothing, nothing, clock)
+    assert list(work._read(nothing, None, Cancel(), Path("store"))) == [1, 3]
+    assert begun[1] - begun[0] >= 1
 
 
 def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):

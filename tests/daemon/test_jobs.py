@@ -61,7 +61,7 @@ def test_the_history_is_read_by_one_job_which_goes_on_with_what_is_new(cm_home: 
         yield SimpleNamespace(engine=SimpleNamespace(catch_up=catch_up))
 
     store = Path("store")
-    pool: Any = SimpleNamespace(acquire=acquire, locate=lambda _: (shop_root, store))
+    pool: Any = SimpleNamespace(acquire=acquire, locate=lambda _: (shop_root, store), is_awaited=lambda _: False)
     work, where = LongWork(pool, jobs, Events(), Turns(), FakeClock()), ProjectRef(str(shop_root))
     try:
         job = work.submit_history(where, None)

@@ -25,7 +25,7 @@ def test_they_hold_no_project_while_they_wait() -> None:
     def of(_store: Path) -> list[str]:
         return [waiting.pop()] if waiting else []
 
-    pool: Any = SimpleNamespace(acquire=acquire)
+    pool: Any = SimpleNamespace(is_awaited=lambda _: False, acquire=acquire)
     jobs: Any = SimpleNamespace(of=of)
     nothing: Any = SimpleNamespace()
     work = LongWork(pool, jobs, nothing, nothing)

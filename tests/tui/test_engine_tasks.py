@@ -6,9 +6,9 @@ import threading
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
+from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.errors import as_cm_error
-from cm_tui.tui.tasks.long_run import IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_tasks import IndexEnded, IndexStep
 from cm_tui.tui.tasks.worker_threads import Answer
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.tui.modes.history.prune_dialog import prune_arguments
+from cm_tui.tui.modes.history.prompts import prune_arguments
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, at, driving, each, starting
 from tests.tui.story import tell

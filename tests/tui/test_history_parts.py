@@ -22,9 +22,9 @@ from cm_tui.model import (
 from cm_tui.model.dates import day
 from cm_tui.tui.modes.health.daemon_report import DaemonFacts
 from cm_tui.tui.modes.health.daemon_texts import jobs_text
-from cm_tui.tui.modes.history.diff_loader import diff_lines
+from cm_tui.tui.modes.history.commit_list import known_text
+from cm_tui.tui.modes.history.detail_panel import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
-from cm_tui.tui.modes.history.texts import known_text
 from cm_tui.tui.state.revision import ShownRevision, name_of
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 

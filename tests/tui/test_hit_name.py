@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cm_tui.model import Hit
-from cm_tui.tui.modes.search.hit_name import hit_name
+from cm_tui.tui.modes.search.rows import hit_name
 
 
 def hit(symbol: str | None, kind: str | None) -> Hit:

@@ -14,15 +14,15 @@ from textual.widgets import Input, TextArea
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Entry, EntryEdit, Note, Proposal
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
+from cm_tui.tui.modes.memory.groups import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.inventory import PAGE
 from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
-from cm_tui.tui.modes.memory.note_dialogs import NoteEditScreen
-from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.screen import MemoryScreen
+from cm_tui.tui.modes.memory.writing import NoteEditScreen
 from cm_tui.tui.modes.pack.screen import PackScreen
-from cm_tui.tui.screens.entry_dialog import EntryDialog
 from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
+from cm_tui.tui.screens.writing import EntryDialog
 from cm_tui.tui.state.filter_line import with_field
 from tests.templates import Template, index
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project
@@ -259,7 +259,7 @@ async def what_others_write_appears_without_a_key(driver, told):
 @pytest.mark.deep
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.memory.view.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.modes.memory.inventory_watch.LOOK_SHARE", 1)
+    monkeypatch.setattr("cm_tui.tui.modes.memory.inventory.LOOK_SHARE", 1)
     async with driving(told, mode="6") as driver:
         (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
         await driver.until(lambda: "Newly edited" in titles(driver))

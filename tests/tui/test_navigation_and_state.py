@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cm_tui.tui.app.state_writer import StateWriter
+from cm_tui.tui.app.kept_choices import StateWriter
 from cm_tui.tui.state.navigation import Navigation
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 

@@ -15,7 +15,7 @@ from cm_tui.errors import StoreError
 from cm_tui.tui.modes.history import commit_panel
 from cm_tui.tui.screens.messages import OpenSymbol
 from cm_tui.tui.widgets import paged
-from cm_tui.tui.widgets.waiting import WAITING
+from cm_tui.tui.widgets.split import WAITING
 from tests.gitrepo import Repo
 from tests.templates import Template, index_with_history
 from tests.tiers import examples

@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_file import PackFile
-from cm_tui.tui.state.pack_merge import merged
-from cm_tui.tui.state.pack_selection import PackSelection
+from cm_tui.tui.state.pack_selection import PackFile, PackSelection, merged
 from cm_tui.tui.state.remembered import AppState, save_state, state_file
 from cm_tui.tui.tasks.pack_sync import PackSync
 from tests.tui.mode_driver import connected, driving, through_daemon

@@ -30,14 +30,10 @@ from cm_tui.model import (
 )
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
-from cm_tui.tui.modes.review.edit_dialog import LineDialog
-from cm_tui.tui.modes.review.inbox import key_of
-from cm_tui.tui.modes.review.others import Other
-from cm_tui.tui.modes.review.proposal_list import UnreadRow
-from cm_tui.tui.modes.review.query import InboxFilter, read_line
-from cm_tui.tui.modes.review.reject_dialog import ReasonList, RejectDialog
+from cm_tui.tui.modes.review.dialogs import LineDialog, ReasonList, RejectDialog, SplitDialog, sections_of
+from cm_tui.tui.modes.review.inbox import InboxFilter, Other, key_of, read_line
+from cm_tui.tui.modes.review.proposal_lines import UnreadRow
 from cm_tui.tui.modes.review.screen import ReviewScreen
-from cm_tui.tui.modes.review.split_dialog import SplitDialog, sections_of
 from cm_tui.tui.modes.review.stock import Stock
 from cm_tui.tui.modes.review.topic_commands import title_and_tags
 from cm_tui.tui.screens.messages import ProjectChanged
@@ -425,7 +421,7 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
         assert (folder / name).read_text() == "Run the tests with `pytest -q`.\n"
         (folder / name).write_text(next(left))
 
-    with mock.patch("cm_tui.tui.modes.review.edit_dialog.edit_over", edit):
+    with mock.patch("cm_tui.tui.modes.review.dialogs.edit_over", edit):
         await driver.press("E")
         assert any("waits as it is" in words for words in driver.told)
         await driver.press("E")

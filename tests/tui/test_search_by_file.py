@@ -13,9 +13,8 @@ from textual.app import App
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.search.ranking.grouping import by_file
 from cm_tui.model import Hit
-from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, words
-from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, MORE_CODE, Heading, hit_of
 from cm_tui.tui.modes.search.results import ResultList
+from cm_tui.tui.modes.search.rows import FROM_MEMORY, MORE_CODE, FileRow, FurtherRow, Heading, hit_of, words
 from cm_tui.tui.modes.search.screen import SearchScreen
 from tests.templates import Template
 from tests.tui.mode_driver import Driver, at, driving, each, git, make_project

@@ -11,7 +11,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Hit
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
-from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, rows_of
+from cm_tui.tui.modes.search.rows import FROM_MEMORY, Heading, rows_of
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.memory_hit import answering_line
 from tests.templates import Template, index

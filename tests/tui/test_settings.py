@@ -8,7 +8,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.config import Config, load_config
-from cm_tui.tui.app.keymap import Keymap
+from cm_tui.tui.app.settings_in_force import Keymap
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.state.remembered import AppState, load_state, save_state

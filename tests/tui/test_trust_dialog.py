@@ -11,8 +11,7 @@ from cm_tui.engine.api.definition_trust import asking_files
 from cm_tui.engine.api.entry_trust import held_entries
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model.author import Author
-from cm_tui.tui.screens.entry_text import EntryScreen
-from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
+from cm_tui.tui.screens.entry_trust_question import EntryScreen, EntryTrustQuestion
 from tests.tui.mode_driver import driving
 
 SIZES = [(80, 24), (120, 40), (200, 50)]

@@ -23,7 +23,7 @@ from textual.notifications import Notification
 
 from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
-from cm_tui.tui.modes.review.proposal_list import ProposalList
+from cm_tui.tui.modes.review.proposal_lines import ProposalList
 
 Key = tuple[object, ...]
 

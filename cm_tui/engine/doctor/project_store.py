@@ -19,7 +19,7 @@ from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.journal.journal import START, Journal
-from cm_tui.engine.platform.store import blocks, schema, seal
+from cm_tui.engine.platform.store import schema, seal
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.failures import damaged
 from cm_tui.engine.platform.store.generations import PASSAGE_GENERATION
@@ -249,14 +249,8 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
 
 
 def _database(db: Database, *, full: bool) -> Iterator[Check]:
-    """Read all of it: from disk, and through DuckDB, which verifies a block's checksum when reading it."""
-    try:
-        on_disk = blocks.examine(db.file, db.read_at, db.rows)
-    except OSError as error:
-        yield Check("store", "failed", f"{db.file} cannot be read: {error.strerror or error}", "Check its permissions.")
-        return
-    if on_disk is not None:
-        raise on_disk
+    """Read all of it from disk: DuckDB verifies a block's checksum when reading it."""
+    db.let_go_of_blocks()
     if missing := schema.lacks(db.rows):
         raise damaged(db.file, "schema-incomplete", f"it lacks {', '.join(missing[:3])}")
     rows = store_rows.read_everything(db)

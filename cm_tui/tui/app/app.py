@@ -29,7 +29,7 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_tasks import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker

@@ -2,24 +2,91 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
-from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.screens.messages import PackSelectionChanged
 from cm_tui.tui.state.change_history import Finish, UndoableChange
-from cm_tui.tui.state.pack_file import PackFile
-from cm_tui.tui.state.pack_selection import PackChange, PackSelection, readable
-from cm_tui.tui.state.remembered import AppState, load_state
+from cm_tui.tui.state.pack_selection import PackChange, PackFile, PackSelection, readable
+from cm_tui.tui.state.remembered import AppState, load_state, save_state
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.pack_sync import EVERY, PackSync
 
 if TYPE_CHECKING:
     from cm_tui.tui.app.mode_app import ModeApp
+
+
+DELAY = 0.3
+"""Seconds from a change until it is written; what changes meanwhile is written with it."""
+
+
+class StateWriter:
+    """Takes word of changes, and writes the state when it differs from what was written last.
+
+    Args:
+        root: the project's root folder.
+        gather: brings the state up to date; called on the application's thread.
+        set_timer: calls a function after some seconds, on the application's thread.
+        off_thread: runs a function on a worker thread.
+        failed: called with the error when a state could not be written, on the writing thread.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        gather: Callable[[], AppState],
+        set_timer: Callable[[float, Callable[[], None]], object],
+        off_thread: Callable[[Callable[[], None]], None],
+        failed: Callable[[OSError], None],
+    ) -> None:
+        self._root = root
+        self._gather = gather
+        self._set_timer = set_timer
+        self._off_thread = off_thread
+        self._failed = failed
+        self._due = False
+        self._next: AppState | None = None
+        self._written: AppState | None = None
+        self._lock = threading.Lock()
+
+    def changed(self) -> None:
+        """Something may have changed: write it soon."""
+        if not self._due:
+            self._due = True
+            self._set_timer(DELAY, self._time_has_come)
+
+    def _time_has_come(self) -> None:
+        self._due = False
+        self._take()
+        self._off_thread(self._write)
+
+    def flush(self) -> None:
+        """Write at once, on this thread: the last chance before the end."""
+        self._take()
+        self._write()
+
+    def _take(self) -> None:
+        # A copy: the worker must not read what the application goes on to change.
+        self._next = AppState(**asdict(self._gather()))
+
+    def _write(self) -> None:
+        """Write the newest state; of two workers the later one finds nothing left to do."""
+        with self._lock:
+            state, self._next = self._next, None
+            if state is None or state == self._written:
+                return
+            try:
+                save_state(self._root, state)
+            except OSError as error:
+                self._failed(error)
+            else:
+                self._written = state
 
 
 class KeptChoices:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import events
+from textual.app import App
+from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import AwaitMount
 
 from cm_tui.errors import CmError
-from cm_tui.tui.app.mode_screens import ModeScreens, screens
-from cm_tui.tui.app.themed_app import ThemedApp
 from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.messages import (
@@ -37,7 +38,74 @@ from cm_tui.tui.state.change_history import ChangeHistory
 from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.engine_tasks import Change
 from cm_tui.tui.tasks.worker_threads import Origin
-from cm_tui.tui.widgets.keybar import KeyBar
+from cm_tui.tui.theme.contrast import text_levels
+from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
+from cm_tui.tui.widgets.header import KeyBar
+
+
+class ThemedApp(App[int]):
+    """An application with our style sheets and themes."""
+
+    def __init__(self) -> None:
+        super().__init__(css_path=style_sheets())
+        self.register_theme(CM_DARK)
+        self.register_theme(CM_LIGHT)
+        # From the beginning: every widget is styled again when another theme is put on later.
+        self.set_reactive(App.theme, CM_DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of score parts for themes that have none."""
+        return DARK_PARTS
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, with the levels of text."""
+        variables = super().get_css_variables()
+        self.theme_variables = {**variables, **text_levels(variables)}
+        return self.theme_variables
+
+
+M = TypeVar("M", bound=ModeScreen)
+
+
+def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
+    """What makes each mode's screen, imported when it is first shown."""
+    return {name: _maker(name) for name in TITLES}
+
+
+def _maker(name: str) -> Callable[[], Screen[None]]:
+    def make() -> Screen[None]:
+        module = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
+        return screen
+
+    return make
+
+
+class ModeScreens:
+    """The modes of a running application.
+
+    Args:
+        app: the application.
+    """
+
+    def __init__(self, app: App[int]) -> None:
+        self._app = app
+
+    def shown(self) -> list[ModeScreen]:
+        """Every mode that was shown so far."""
+        stacks = (self._app._screen_stacks.get(name, []) for name in TITLES)  # noqa: SLF001 - Textual has no other way
+        return [stack[0] for stack in stacks if stack and isinstance(stack[0], ModeScreen)]
+
+    def screen(self, kind: type[M]) -> M:
+        """The screen of a mode, once it was shown."""
+        return next(screen for screen in self.shown() if isinstance(screen, kind))
+
+    def broadcast(self, message: type[Message]) -> None:
+        """Send a message to every mode that was shown."""
+        for screen in self.shown():
+            screen.post_message(message())
+
 
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.tui.app.mode_app import ModeApp
-from cm_tui.tui.tasks.long_run import ImportEnded, ImportStep, NarrateEnded, NarrateStep, RunEnded
+from cm_tui.tui.tasks.long_tasks import ImportEnded, ImportStep, NarrateEnded, NarrateStep, RunEnded
 from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.session_import import SessionImport
 

@@ -20,9 +20,7 @@ from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.screens.messages import PackSelectionChanged, ProjectChanged, RevisionChanged
-from cm_tui.tui.widgets.header import Header
-from cm_tui.tui.widgets.keybar import KeyBar, KeyEntry
-from cm_tui.tui.widgets.revision_bar import RevisionBar, RevisionWords
+from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:

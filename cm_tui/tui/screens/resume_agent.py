@@ -9,8 +9,8 @@ from textual.app import SuspendNotSupported
 from cm_tui.errors import CmError, UsageError
 from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
 from cm_tui.model import Episode, Session
-from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.save_text import copy_and_tell
 
 
 def cannot_resume(one: Episode | Session | None) -> str | None:

@@ -7,9 +7,53 @@ from functools import partial
 from pathlib import Path
 
 from cm_tui.files import write_atomically
-from cm_tui.tui.screens.input_parsing import target_file
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import Line, ask_line, confirm
+from cm_tui.tui.terminal import clipboard
+
+
+def target_file(root: Path, answer: str) -> Path:
+    """The file that a person named; relative to the project's root."""
+    return root / Path(answer.strip()).expanduser()
+
+
+def number_in(text: str) -> int | None:
+    """A budget such as `4000`, `4,000` or `8k`; None for anything else."""
+    plain = text.strip().lower().replace(",", "").replace("_", "")
+    factor = 1000 if plain.endswith("k") else 1
+    digits = plain.removesuffix("k")
+    number = int(digits) * factor if digits.isascii() and digits.isdigit() else 0
+    return number if 0 < number <= 10_000_000 else None
+
+
+def span_in(text: str) -> tuple[int, int] | None:
+    """First and last line, such as `10-42` or `7`; None for anything else."""
+    first, _, last = text.strip().partition("-")
+    numbers = [part.strip() for part in (first, last or first)]
+    if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in numbers):
+        return None
+    start, end = int(numbers[0]), int(numbers[1])
+    return (start, end) if 1 <= start <= end else None
+
+
+def copy_and_tell(screen: ModeScreen, text: str, what: str) -> None:
+    """Copy on a worker, as a tool may take a moment, and say what became of it."""
+    driver = screen.app._driver  # noqa: SLF001 - the public way cannot wrap for tmux and screen
+    write = driver.write if driver is not None else None
+
+    def work() -> clipboard.Copied | OSError:
+        try:
+            return clipboard.copy(text, write)
+        except OSError as error:
+            return error
+
+    def done(result: clipboard.Copied | OSError) -> None:
+        if isinstance(result, OSError):
+            screen.cm.tell(f"Nothing could be copied or saved: {result}", severity="error")
+            return
+        screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=4 if result.file else 2)
+
+    screen.cm.tasks.work(work, done, topic=f"{screen.MODE}.copy")
 
 
 def ask_and_save(

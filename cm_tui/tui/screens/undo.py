@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import Entry, MemoryChange, Undone
+from cm_tui.tui.screens.app_commands import UNDO, naming
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
-from cm_tui.tui.screens.undo_commands import UNDO, naming
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, one_line

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar, cast, get_args
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from cm_tui.errors import CmError
+from cm_tui.model import Category, Scope
 from cm_tui.tui.screens.question import confirm
+from cm_tui.tui.widgets.choice import Choice
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 V = TypeVar("V")
@@ -122,3 +125,101 @@ class WritingScreen(ModalScreen[None], Generic[V]):
             self.dismiss()
         else:
             confirm(self, "Throw away what you wrote?", "Throw it away", self.dismiss)
+
+
+_SCOPES = (("project", "this project"), ("user", "all projects"))
+
+
+@dataclass(frozen=True)
+class EntryDraft:
+    """An entry as it is to be."""
+
+    content: str = ""
+    title: str = ""
+    category: Category = "Knowledge"
+    scope: Scope = "project"
+    keywords: tuple[str, ...] = ()
+
+
+class EntryDialog(WritingScreen[EntryDraft]):
+    """Asks for an entry.
+
+    Args:
+        title: what is done with it.
+        draft: what stands there already.
+        submit: stores it.
+    """
+
+    def __init__(self, title: str, draft: EntryDraft, submit: Submit[EntryDraft]) -> None:
+        super().__init__(
+            title, draft.content, submit, "Title and keywords are taken from the text where you leave them empty."
+        )
+        self._draft = draft
+
+    def fields(self) -> Iterable[Widget]:
+        """Everything but the text."""
+        draft = self._draft
+        yield Choice("category", [(one, one) for one in get_args(Category)], draft.category, id="entry-category")
+        yield Choice("scope", _SCOPES, draft.scope, id="entry-scope")
+        for name, value, empty in (
+            ("title", draft.title, "the first line of the text"),
+            ("keywords", ", ".join(draft.keywords), "with commas between them"),
+        ):
+            with Horizontal(classes="writing-field"):
+                yield Static(Content.styled(f"{name:<10}", "$muted"), classes="writing-label")
+                yield Input(value, placeholder=empty, id=f"entry-{name}", compact=True)
+
+    def value(self) -> EntryDraft:
+        """Return the entry."""
+        words = self.query_one("#entry-keywords", Input).value.split(",")
+        return EntryDraft(
+            self.area.text.strip(),
+            self.query_one("#entry-title", Input).value.strip(),
+            cast("Category", self.query_one("#entry-category", Choice).value),
+            cast("Scope", self.query_one("#entry-scope", Choice).value),
+            tuple(dict.fromkeys(" ".join(word.split()) for word in words if word.strip())),
+        )
+
+    def wrong(self, value: EntryDraft) -> str:
+        """Return what is wrong with it."""
+        return "" if value.content else "There is nothing to write down yet."
+
+
+@dataclass(frozen=True)
+class NoteDraft:
+    """What is to be written at the end of a note."""
+
+    name: str
+    """Of the note; empty: the log of today."""
+    text: str
+
+
+class NoteDialog(WritingScreen[NoteDraft]):
+    """Asks what is to be written, and where to.
+
+    Args:
+        name: of the note that is suggested.
+        text: what stands there already.
+        submit: stores it.
+    """
+
+    def __init__(self, name: str, text: str, submit: Submit[NoteDraft]) -> None:
+        super().__init__(
+            "Write into a note", text, submit,
+            "To: empty for today's log, `router` for a topic, `user:style.md` for a note of yours. The text is appended.",
+        )  # fmt: skip
+        self._note_name = name
+
+    def fields(self) -> Iterable[Widget]:
+        """The note."""
+        with Horizontal(classes="writing-field"):
+            yield Static(Content.styled(f"{'to':<10}", "$muted"), classes="writing-label")
+            yield Input(self._note_name, placeholder="the log of today", id="note-name", compact=True)
+
+    def value(self) -> NoteDraft:
+        """Return what was written."""
+        return NoteDraft(self.query_one("#note-name", Input).value.strip(), self.area.text)
+
+    def wrong(self, value: NoteDraft) -> str:
+        """Return what is wrong with it."""
+        return "" if value.text.strip() else "There is nothing to write down yet."

@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from cm_tui import paths
 from cm_tui.counts import count
+from cm_tui.engine.api.secrets import redact_values
+from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
+from cm_tui.locks import locked
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_merge import Items, merged
+from cm_tui.tui.state.remembered import state_file
 from cm_tui.tui.widgets.text import elide_end, one_line
+
+Items = tuple[PackRequest, ...]
+
+
+def merged(before: Sequence[PackRequest], mine: Sequence[PackRequest], theirs: Sequence[PackRequest]) -> Items:
+    """Return a pack with what was done here applied to what others made of it meanwhile.
+
+    A piece that one side added is there, one that either side took out is not; where both changed the lines of a piece,
+    both are kept. The order is theirs, with what was moved here moved.
+
+    Args:
+        before: the pack that both sides began with.
+        mine: what was made of it here.
+        theirs: what was made of it elsewhere.
+    """
+    had, have = set(before), set(mine)
+    result = [item for item in theirs if item in have or item not in had]
+    result = _moved(before, mine, result)
+    for place, item in enumerate(mine):
+        if item not in had and item not in result:
+            result.insert(_after(mine[:place], result), item)
+    return tuple(dict.fromkeys(result))
+
+
+def _after(ahead: Sequence[PackRequest], result: Sequence[PackRequest]) -> int:
+    """Return where a new piece goes: behind the nearest of those that stand ahead of it here."""
+    for item in reversed(ahead):
+        if item in result:
+            return result.index(item) + 1
+    return 0
+
+
+def _moved(before: Sequence[PackRequest], mine: Sequence[PackRequest], result: list[PackRequest]) -> list[PackRequest]:
+    """Return pieces with those that were moved here in their order of here, at the places that they have together."""
+    known = set(result) & set(before) & set(mine)
+    order = [item for item in mine if item in known]
+    if order == [item for item in before if item in known]:
+        return result
+    wanted = iter(order)
+    return [next(wanted) if item in known else item for item in result]
+
 
 _LONGEST = 60
 
@@ -148,3 +195,58 @@ def _readable(value: Any) -> bool:
 
 def _covers(item: PackRequest, other: PackRequest) -> bool:
     return item.path == other.path and item.start_line <= other.start_line and other.end_line <= item.end_line
+
+
+LOCK_SECONDS = 5.0
+"""How long a change waits for that of another application; each holds the lock for a few milliseconds."""
+MOST_BYTES = 16_000_000
+
+
+class PackFile:
+    """Pieces in a file, changed under a lock.
+
+    Args:
+        root: the project's root folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._file = state_file(root).with_suffix(".pack.json")
+        self._lock = self._file.with_suffix(".lock")
+
+    def stamp(self) -> Stamp | None:
+        """Return the file's change stamp; None: missing."""
+        return stamp_of(self._file)
+
+    def read(self) -> Items | None:
+        """Return the pieces; None where no application wrote any yet, or what is there cannot be read."""
+        try:
+            values = json.loads(read_bounded(self._file, MOST_BYTES))
+        except (OSError, ValueError):
+            return None
+        return readable(values.get("items")) if isinstance(values, dict) else None
+
+    def exchange(self, before: Items, mine: Items) -> Items:
+        """Apply what was done here since the last exchange, and return the pack as all have it now.
+
+        Args:
+            before: the pack after the last exchange.
+            mine: what was made of it since.
+
+        Raises:
+            StoreError: another process holds the lock.
+            OSError: the folder cannot be written.
+        """
+        if mine == before:
+            return self._or(self.read(), mine)
+        paths.private_dir(self._file.parent)
+        with locked(self._lock, LOCK_SECONDS):
+            there = self.read()
+            items = merged(before, mine, self._or(there, before))
+            values = redact_values({"items": values_of(items)})
+            if items != there:
+                write_atomically(self._file, json.dumps(values, ensure_ascii=False, indent=1))
+        return readable(values["items"])
+
+    @staticmethod
+    def _or(found: Items | None, other: Items) -> Items:
+        return other if found is None else found

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, StoreError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
 
 T = TypeVar("T")
 
@@ -37,3 +38,14 @@ class Ask(Protocol):
         Returns:
             The id of the request.
         """
+
+
+def as_cm_error(error: Exception) -> CmError:
+    """An error as one that has a message and says what to do."""
+    if isinstance(error, CmError):
+        return error
+    if isinstance(error, OSError):
+        return StoreError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    return CmError(
+        f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
+    )

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
 from cm_tui.model import IndexSummary, Progress
-from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.ask import as_cm_error
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine

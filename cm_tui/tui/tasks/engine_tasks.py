@@ -16,10 +16,9 @@ from textual.message import Message
 
 from cm_tui.errors import CmError
 from cm_tui.tui.tasks import daemon_listener
-from cm_tui.tui.tasks.debounce import DelayedRequests
-from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.long_tasks import LongTasks
-from cm_tui.tui.tasks.worker_threads import Answer, Origin
+from cm_tui.tui.tasks.worker_threads import Answer, DelayedRequests, Origin
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump

@@ -9,7 +9,7 @@ from cm_tui.model import NarratorReport, Progress
 from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.long_run import RunEnded
+from cm_tui.tui.tasks.long_tasks import RunEnded
 
 
 class NarratorRun:

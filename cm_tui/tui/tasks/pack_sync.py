@@ -6,10 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from cm_tui.errors import CmError
-from cm_tui.tui.state.pack_file import PackFile
-from cm_tui.tui.state.pack_merge import Items, merged
-from cm_tui.tui.state.pack_selection import PackSelection
-from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.state.pack_selection import Items, PackFile, PackSelection, merged
+from cm_tui.tui.tasks.ask import as_cm_error
 
 EVERY = 1.0
 """Seconds between looks at what other applications did."""

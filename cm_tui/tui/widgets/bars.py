@@ -113,3 +113,29 @@ def slider(share: float, width: int, *, active: bool) -> Content:
     place = round(min(1.0, max(0.0, share)) * (width - 1))
     style = "$accent" if active else "$primary"
     return Content.assemble(("━" * place, style), ("●", f"bold {style}"), ("─" * (width - 1 - place), "$faint"))
+
+
+_COLUMNS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[int], *, style: str = "$primary", last: str = "$accent") -> Content:
+    """Return one column for each value, as high as its share of the largest one.
+
+    Args:
+        values: what is counted; 0 is a line on the ground.
+        style: of the columns.
+        last: of the last one, which stands for today.
+    """
+    top = max(values, default=0)
+    pieces = []
+    for place, value in enumerate(values):
+        shown = last if place == len(values) - 1 else style
+        pieces.append((_column(value, top), shown if value > 0 else "$faint"))
+    return Content.assemble(*pieces)
+
+
+def _column(value: int, top: int) -> str:
+    """Return a column: anything that happened is higher than nothing."""
+    if value <= 0 or top <= 0:
+        return _COLUMNS[0]
+    return _COLUMNS[max(1, min(len(_COLUMNS) - 1, round(value / top * (len(_COLUMNS) - 1))))]

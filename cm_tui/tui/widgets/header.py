@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
+from cm_tui.tui.widgets.text import elide_end, one_line
+
 _WANTED = (4, 3, 2)
 """Facts that the tabs leave room for: as many of them as fit."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -144,3 +146,116 @@ def _count_in(label: str) -> str:
 def _width(*texts: str) -> int:
     """Return the cells that facts take, with what stands between them."""
     return sum(cell_len(text) for text in texts) + 3 * max(0, len(texts) - 1)
+
+
+_ROOMY = 100
+"""Columns from which on entries stand further apart."""
+
+
+@dataclass(frozen=True)
+class KeyEntry:
+    """A key and what it does."""
+
+    command: str
+    """Id of the command."""
+    keys: str
+    label: str
+    possible: bool
+    """False where the command is not possible now."""
+
+
+class KeyBar(Widget):
+    """Keys and labels of the commands of this mode; those that are not possible now are dim.
+
+    Args:
+        entries: gives what is listed, in order.
+        run: runs a command by its id.
+        words: gives what stands before the entries, and its style.
+    """
+
+    DEFAULT_CSS = "KeyBar { dock: bottom; height: 1; }"
+
+    def __init__(
+        self,
+        entries: Callable[[], Sequence[KeyEntry]],
+        run: Callable[[str], None],
+        words: Callable[[], tuple[str, str]] = lambda: ("", ""),
+    ) -> None:
+        super().__init__()
+        self._read_words = words
+        self._read_entries = entries
+        self._run_command = run
+
+    def refresh_text(self) -> None:
+        """Draw again."""
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on an entry does it."""
+        if command := event.style.meta.get("command"):
+            self._run_command(command)
+
+    def render(self) -> Content:
+        """As many entries as fit, whole."""
+        gap = " " * (3 if self.size.width >= _ROOMY else 2)
+        words, style = self._read_words()
+        words = elide_end(words, self.size.width - 2)
+        entries = Content.assemble(" ", (words, style), gap if words else "")
+        for key in self._read_entries():
+            entry = Content.assemble(
+                (key.keys, "bold $accent" if key.possible else "$faint"),
+                (f" {key.label}", "$soft" if key.possible else "$faint"),
+            ).stylize(Style.from_meta({"command": key.command}))
+            if cell_len(entries.plain) + cell_len(entry.plain) + 2 > self.size.width:
+                break
+            entries = Content.assemble(entries, entry, gap)
+        return entries
+
+
+@dataclass(frozen=True)
+class RevisionWords:
+    """What is said of a past revision."""
+
+    text: str
+    back_key: str
+    """The key that leads back to now."""
+
+
+class RevisionBar(Widget):
+    """Which revision is shown, whether this mode shows it, and the key that leads back; a click does that too.
+
+    Args:
+        words: gives what is said; None while now is shown.
+        leave: leads back to now.
+    """
+
+    DEFAULT_CSS = """
+    RevisionBar { height: 1; display: none; background: $warning 14%; color: $foreground; }
+    RevisionBar.-past { display: block; }
+    """
+
+    def __init__(self, words: Callable[[], RevisionWords | None], leave: Callable[[], None]) -> None:
+        super().__init__()
+        self._read_words = words
+        self._leave = leave
+
+    def refresh_text(self) -> None:
+        """Draw again, or go away."""
+        self.set_class(self._read_words() is not None, "-past")
+        self.refresh()
+
+    def render(self) -> Content:
+        """`◀ PAST  #3,112 · 2021-03-04 · 1a2b3c4d · subject        0 back to now`."""
+        words = self._read_words()
+        if words is None:
+            return Content("")
+        lead = " ◀ PAST  "
+        back = f" {words.back_key} back to now "
+        room = self.size.width - cell_len(lead) - cell_len(back)
+        text = elide_end(one_line(words.text), room)
+        gap = " " * max(0, room - cell_len(text))
+        return Content.assemble((lead, "bold $warning"), text, gap, (back, "bold $accent"))
+
+    def on_click(self) -> None:
+        """Back to now."""
+        self._leave()

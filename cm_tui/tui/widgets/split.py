@@ -4,8 +4,55 @@ from __future__ import annotations
 
 from math import ceil
 
-from textual.containers import Container
+from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.widget import Widget
+
+from cm_tui.tui.widgets.text import elide_path, one_line
+
+WAITING = "-waiting"
+"""The class of a panel that shows what is not wanted any more."""
+
+
+def show_waiting(panel: Widget, words: str) -> None:
+    """Dim a panel until its content is there, and say in its border what is being read."""
+    panel.add_class(WAITING)
+    panel.border_subtitle = Content(words)
+
+
+def end_waiting(panel: Widget) -> None:
+    """Show a panel's content as what was wanted; its border is for the panel to word again."""
+    panel.remove_class(WAITING)
+
+
+_FRAME = 6
+"""Cells of a border that a title cannot have."""
+
+
+class PathPanel(Vertical):
+    """Fits its title to its width."""
+
+    _path = ""
+
+    def show_path(self, path: str) -> None:
+        """Title the panel with a path."""
+        self._path = one_line(path)
+        self._title()
+
+    def show_title(self, words: str) -> None:
+        """Title it with words."""
+        self._path = ""
+        self.border_title = Content(words)
+
+    def on_resize(self) -> None:
+        """The path at the new width."""
+        if self._path:
+            self._title()
+
+    def _title(self) -> None:
+        width = self.outer_size.width - _FRAME
+        self.border_title = Content(elide_path(self._path, width) if width > 0 else self._path)
+
 
 LEAST, MOST, STEP = 20, 80, 4
 

@@ -49,7 +49,7 @@ def test_what_a_lost_process_did_not_make_is_made_here(provider):
     expected = BundledProvider().embed(TEXTS)
     provider.prepare(TEXTS[:20])
     provider.embed(TEXTS[:1])
-    os.kill(provider._worker._process.pid, signal.SIGKILL)
+    os.kill(provider._worker._workers[0]._process.pid, signal.SIGKILL)
     provider.prepare(TEXTS[20:])
     np.testing.assert_allclose(provider.embed(TEXTS), expected, atol=1e-6)
 
@@ -64,7 +64,7 @@ def test_closing_ends_the_process_though_nobody_took_anything():
     ahead = EmbeddingProcess()
     ahead.prepare(TEXTS, 5)
     ahead.take(TEXTS[:1], np.empty((1, 256), dtype=np.float32))
-    process = ahead._process
+    process = ahead._workers[0]._process
     ahead.close()
     ahead.close()
     assert process.returncode is not None

@@ -116,7 +116,7 @@ def answers(db: Database, journal: Journal, lists: EpisodeLists | None = None) -
 def test_followed_step_by_step_and_read_anew_it_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    monkeypatch.setattr(event_batch, "PART", 7)
+    monkeypatch.setattr(event_batch, "_EPISODES", 7)
     monkeypatch.setattr(word_index, "PART", 7)
     monkeypatch.setattr(event_batch, "_EVENTS", 11)
     chance = random.Random(seed)

@@ -51,7 +51,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
     monkeypatch.setattr(first_reading, "_AT_ONCE", 2_500)
-    monkeypatch.setattr(event_batch, "PART", 7)
+    monkeypatch.setattr(event_batch, "_EPISODES", 7)
     monkeypatch.setattr(word_index, "PART", 7)
     found = Journal(tmp_path / "journal", segment_bytes=1_500)
     for number in range(40):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.code.index.summary import run_to_end
+from tests.engine.freshness.waiting import run_to_end
 from tests.gitrepo import Repo
 
 

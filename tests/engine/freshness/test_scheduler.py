@@ -175,6 +175,25 @@ def test_from_many_threads_nothing_is_lost(index: Index, make):
     assert seen == {f"{name}{n}" for name in "abcd" for n in range(50)}
 
 
+def test_who_waits_when_it_ends_is_not_kept_waiting(index: Index, make):
+    scheduler = make()
+    index.go.clear()
+    scheduler.signal("hook", Changes.of(["a"]), debounced=True)
+    assert index.began.acquire(timeout=SECONDS)
+    scheduler.signal("hook", Changes.of(["b"]))
+    served: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: served.append(scheduler.flush(10 * SECONDS))),
+        threading.Thread(target=scheduler.stop),
+    ]
+    for thread in threads:
+        thread.start()
+    index.go.set()
+    for thread in threads:
+        thread.join(SECONDS)
+    assert served == [False]
+
+
 def test_many_paths_and_rules_mean_everything():
     assert Changes.of(f"{n}" for n in range(MOST_PATHS + 1)) == EVERYTHING
     assert Changes.of(f"{n}" for n in range(MOST_PATHS)) != EVERYTHING

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import cm_tui
-from cm_tui.engine.code.graph import resolve
+from cm_tui.engine.code.graph import generation_tables
 from cm_tui.engine.code.graph.graph import CALLS, Graph
 from tests.bench import callers as bench
 
@@ -25,7 +25,7 @@ def own_code(tmp_path_factory):
 
 @pytest.mark.deep
 def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch):
-    monkeypatch.setattr(resolve, "SMALL", 0)
+    monkeypatch.setattr(generation_tables, "SMALL", 0)
     whole = Graph(own_code)
     names = [
         "Database.rows",
@@ -45,13 +45,15 @@ def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch
 
 
 def test_the_first_questions_about_a_past_state_do_not_resolve_all_of_it(own_code, monkeypatch):
-    monkeypatch.setattr(resolve, "SMALL", 0)
-    past = Graph(own_code, snapshot="(SELECT path, blob FROM now_file)", schema="past_a")
+    monkeypatch.setattr(generation_tables, "SMALL", 0)
+    past = Graph(own_code, snapshot="(SELECT path, blob FROM now_file)")
     whole = Graph(own_code)
     whole.callers("Graph")
-    for number in range(resolve.PARTIAL_QUESTIONS + 2):
+    sets = generation_tables.GenerationTables.of(own_code)._sets
+    for number in range(generation_tables.PARTIAL_QUESTIONS + 2):
         assert past.callers("Database.rows").rows == whole.callers("Database.rows").rows
-        assert past._resolver._whole == (number >= resolve.PARTIAL_QUESTIONS)
+        (found,) = (one for one in sets.values() if one.is_past)
+        assert found.resolver.is_whole == (number >= generation_tables.PARTIAL_QUESTIONS)
 
 
 @pytest.mark.deep

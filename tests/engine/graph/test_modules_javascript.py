@@ -79,8 +79,8 @@ def test_class_fields_this_inheritance_and_constructor_injection(project):
     assert p.called_from("Store.load") == ["view.ts:7 View.show (receiver)"]
     assert p.called_from("Base.log") == ["view.ts:8 View.show (receiver)"]
     assert p.called_from("View.hide") == ["view.ts:9 View.show (receiver)"]
-    assert [e.qualname.split(".")[0] for e in p.graph.injectors("Store").rows] == ["View"]
-    assert [e.qualname for e in p.graph.injects("View").rows] == ["Store"]
+    assert [e.qualname.split(".")[0] for e in p.graph.callers("Store", kinds=("inject",)).rows] == ["View"]
+    assert [e.qualname for e in p.graph.callees("View", kinds=("inject",)).rows] == ["Store"]
 
 
 def test_require_and_common_js(project):

@@ -98,7 +98,7 @@ def test_csharp_namespaces(project):
     )
     assert p.sites("Store.Load") == ["Shop/Program.cs:11 Shop.Program.Run"]
     assert p.sites("Program.Check") == ["Shop/Program.cs:11 Shop.Program.Run"]
-    assert [e.qualname.rpartition(".")[0] for e in p.graph.injectors("Store").rows] == ["Shop.Program"]
+    assert [e.qualname.rpartition(".")[0] for e in p.graph.callers("Store", kinds=("inject",)).rows] == ["Shop.Program"]
 
 
 def test_ruby_classes_and_bare_member_calls(project):

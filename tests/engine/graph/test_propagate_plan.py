@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.code.graph.derived_tables import DerivedTables
+from cm_tui.engine.code.graph.generation_tables import NOW
 from cm_tui.engine.code.graph.schema_view import script
 
 SCOPES = 400
@@ -29,7 +30,7 @@ def test_no_name_is_looked_for_in_all_scopes(project: Callable, scopes_of_a_plac
     body = "".join(f"    def name_{n}(self):\n        return self.name_{n + 1}()\n" for n in range(NAMES))
     shop = project({f"part_{n}.py": f"class Part{n}:\n{body}" for n in range(SCOPES // 20)})
     shop.sites("name_1")
-    tables = DerivedTables.of(shop.db, next(name for name in schemas(shop.db)))
+    tables = DerivedTables(shop.db, next(name for name in schemas(shop.db)), NOW)
     view = tables.view
     view.run(script("sites").replace("{wanted}", "true").replace("{scope}", "scope"))
     # As if many bases and packages stood behind each scope.

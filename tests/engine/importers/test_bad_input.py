@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts.lines import opened, read_lines
-from cm_tui.engine.memory.transcripts.transcript import given_words, parse_time
+from cm_tui.engine.memory.transcripts.tools import given_words
+from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines

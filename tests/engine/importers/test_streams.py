@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts import recovery
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex as CodexFormat
 from cm_tui.engine.memory.transcripts.copilot import Copilot as CopilotFormat
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.gemini import Gemini as GeminiFormat
 from cm_tui.engine.memory.transcripts.opencode import OpenCode as OpenCodeFormat
-from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Skipped, Transcript
+from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Skipped, Transcript
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode, iso
 
 Lines = list[bytes]
@@ -302,16 +302,11 @@ def with_picture(agent: str, record: dict[str, Any], size: int) -> dict[str, Any
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_picture_that_makes_a_line_too_long_is_left_out_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, codec: str, end: bytes
-):
+def test_pictures_take_nothing_from_a_turn(tmp_path: Path, agent: str, codec: str, end: bytes):
     """Also with two such records on one line."""
-    monkeypatch.setattr(lines_of, "LINE_BYTES", 50_000)
-    monkeypatch.setattr(lines_of, "_PIECE", 1_000)
-    monkeypatch.setattr(recovery, "STRING_BYTES", 2_000)
     one = story(tmp_path, agent)
     data = joined(
-        [json.dumps(with_picture(agent, record, 60_000), ensure_ascii=False).encode() for record in one.records], end
+        [json.dumps(with_picture(agent, record, 1_500_000), ensure_ascii=False).encode() for record in one.records], end
     )
     one.write((data + b"\n").decode().encode(codec))
     items = list(one.read())
@@ -325,30 +320,6 @@ def test_a_picture_that_makes_a_line_too_long_is_left_out_alone(
             if isinstance(item, Read)
         ]
         assert again == _PAIRS[1:]
-
-
-@pytest.mark.parametrize(
-    "text", ['a "quoted" word ', "back\\slash\\\\", "two\nlines\t", "\u00e9\u4e0a\U0001f600", "\\u00", "\ud83d\ude00"]
-)
-@pytest.mark.parametrize("piece", [1, 7, 1_000])
-@pytest.mark.parametrize("ascii_only", [True, False])
-def test_a_text_that_is_cut_is_the_beginning_of_itself(
-    monkeypatch: pytest.MonkeyPatch, text: str, piece: int, ascii_only: bool
-):
-    for limit in range(40, 60):
-        monkeypatch.setattr(recovery, "STRING_BYTES", limit)
-        data = json.dumps({"long": text * 40, "short": text, "last": [text * 40]}, ensure_ascii=ascii_only).encode(
-            "utf-8", "replace"
-        )
-        line = recovery.shortened(iter([data[at : at + piece] for at in range(0, len(data), piece)]), 10_000)
-        found = json.loads(bytes(line.kept).decode("utf-8", "ignore"))
-        whole = json.loads(data)
-        assert found["short"] == whole["short"]
-        for short, long in ((found["long"], whole["long"]), (found["last"][0], whole["last"][0])):
-            # Half of a pair of UTF-16 may stay at the cut.
-            assert short
-            assert long.encode("utf-16", "surrogatepass").startswith(short.encode("utf-16", "surrogatepass"))
-        assert line.place_of(len(line.kept)) == len(data)
 
 
 def test_damage_is_looked_through_in_bounded_time():

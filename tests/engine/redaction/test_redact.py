@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.platform.redaction.assignments import NAMES
-from cm_tui.engine.platform.redaction.detectors import DETECTORS
 from cm_tui.engine.platform.redaction.find import find
 from cm_tui.engine.platform.redaction.kinds import KINDS
 from cm_tui.engine.platform.redaction.places import PLACES, find_places
@@ -271,7 +270,7 @@ def shortest(texts: list[str], rounds: int) -> float:
     return min(taken)
 
 
-WORDS = sorted({word for rule in (*SHAPES, *PLACES, *DETECTORS) for word in rule.words} | set(NAMES))
+WORDS = sorted({word for rule in (*SHAPES, *PLACES) for word in rule.words} | set(NAMES))
 PIECES = ("", "a1", "-", "_", ".", "/", " ", "=", ":", '"', "a1B2c3D4" * 8)
 
 
@@ -377,7 +376,7 @@ def test_a_mark_hides_nothing():
 
 
 def test_every_kind_that_is_found_is_one_of_a_mark():
-    assert {rule.kind for rule in (*SHAPES, *PLACES, *DETECTORS)} <= set(KINDS)
+    assert {rule.kind for rule in (*SHAPES, *PLACES)} <= set(KINDS)
     assert {one.kind for planted in corpus() for one in find(planted.text)} <= set(KINDS)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.scan.folders import folders_of
-from cm_tui.engine.code.scan.skip_rules import SkipRules, by_content, is_generated_name, suffix_of
+from cm_tui.engine.code.scan.skip_rules import SkipRules, by_content, suffix_of
 from cm_tui.errors import ConfigError
 
 
@@ -154,24 +154,6 @@ def test_a_pattern_that_makes_no_sense_is_named(tmp_path):
 )
 def test_rules_by_content(path, data, included, reason):
     assert by_content(path, data, included=included) == reason
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "api/v1/user.pb.go", "user_pb2.py", "user_pb2_grpc.pyi", "model.generated.ts", "model.g.dart", "x.freezed.dart",
-        "zz_generated.deepcopy.go", "Form1.Designer.cs", "kind_string.go", "parser.tab.c", "mock_store.go",
-    ],
-)  # fmt: skip
-def test_generated_names(path):
-    assert is_generated_name(path)
-
-
-@pytest.mark.parametrize(
-    "path", ["generated.py", "generator.go", "pb.go", "src/string.go", "my_gen.py", "a.js", "mocker.go"]
-)
-def test_names_that_only_sound_generated(path):
-    assert not is_generated_name(path)
 
 
 def test_suffixes_and_folders():

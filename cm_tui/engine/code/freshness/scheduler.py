@@ -103,8 +103,8 @@ class Scheduler:
     def flush(self, seconds: float) -> bool:
         """Serve pending signals now, and wait for that.
 
-        Returns at once when called from within a run, which must not wait for itself. `seconds`: how long to wait at
-        most. Returns True when all earlier signals are in the index.
+        Returns at once when called from within a run, which must not wait for itself, and when it ends meanwhile, as
+        another checkout takes the store. `seconds`: how long to wait at most. Returns True when all earlier signals are in the index.
         """
         if self.is_inside:
             return False
@@ -114,7 +114,9 @@ class Scheduler:
             if self._thread is None:
                 return self._waiting == NOTHING
             target, failures = self._signals, self._failures
-            self._wake.wait_for(lambda: self._served >= target or self._failures > failures, timeout=seconds)
+            self._wake.wait_for(
+                lambda: self._served >= target or self._failures > failures or self._stopping, timeout=seconds
+            )
             return self._served >= target
 
     def freshness(self, *layers: LayerState) -> Freshness:

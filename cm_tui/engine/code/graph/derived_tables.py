@@ -7,15 +7,13 @@ changed.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from cm_tui.engine.code.graph import language_facts
 from cm_tui.engine.code.graph.import_binding import Binder, ImportRow
 from cm_tui.engine.code.graph.language_facts import sharing
 from cm_tui.engine.code.graph.module_index import File, ModuleIndex
-from cm_tui.engine.code.graph.schema_view import SCHEMA, SchemaView, script
+from cm_tui.engine.code.graph.schema_view import SchemaView, script
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.engine.platform.store.database import Database
 
@@ -103,47 +101,28 @@ Read = Callable[[str, str], str]
 
 
 class DerivedTables:
-    """Derived tables of one snapshot of the project, in a separate schema."""
+    """Derived tables of one snapshot of the project, in a separate schema.
 
-    def __init__(self, db: Database, schema: str = SCHEMA) -> None:
-        self.lock = threading.RLock()
-        """To be held from `refresh` to the last read of the tables."""
+    `snapshot`: a relation of (path, blob) for a FROM clause.
+    """
+
+    def __init__(self, db: Database, schema: str, snapshot: str) -> None:
         self.view = SchemaView(db, schema)
         self._db = self.view
-        self._key: tuple[Any, ...] | None = None
-        self._state = object()
+        self._snapshot = snapshot
         self._binder: Binder | None = None
 
-    @classmethod
-    def of(cls, db: Database, schema: str = SCHEMA) -> DerivedTables:
-        """Return the set of tables of that name that all who ask about a store share."""
-        return db.shared(f"derived_tables {schema}", lambda db: cls(db, schema))
+    def make(self, read: Read | None) -> None:
+        """Build the tables.
 
-    def refresh(self, snapshot: str, read: Read | None) -> object:
-        """Rebuild the tables unless they are those of a snapshot.
-
-        `snapshot`: a relation of (path, blob) for a FROM clause. `read`: text of a file by path and object id; default:
-        the passages' text. Returns a token that changes whenever the tables do.
+        `read`: text of a file by path and object id; default: the passages' text.
         """
-        if self._key is None:
-            self._prepare()
-        state = self._db.rows(f"SELECT count(*), sum(hash(path, blob)) FROM {snapshot}")[0]  # noqa: S608 - our own relation
-        key = (snapshot, *state, self._db.get_meta("passage_generation"), read)
-        if key == self._key:
-            return self._state
-        self._key = ("in progress",)
-        self._db.run(script("derived_tables").replace("{snapshot}", snapshot))
+        self._prepare()
+        self._db.run(script("derived_tables").replace("{snapshot}", self._snapshot))
         self._binder = fill_import_tables(self.view, self._manifests(read))
         self._db.run(script("packages"))
         self._db.run(script("star_imports"))
         self._hierarchy()
-        self._key = key
-        self._state = object()
-        return self._state
-
-    def forget(self) -> None:
-        """Mark the tables as missing: they are rebuilt on demand."""
-        self._key = None
 
     def files_of(self, target: str) -> set[int]:
         """Ids of the files or packages that a path or a module's name means."""

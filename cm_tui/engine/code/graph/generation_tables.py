@@ -1,9 +1,9 @@
-"""Derived tables and resolved calls by state of the code: built once, read by any thread."""
+"""Derived tables and resolved calls by state of the code, current or past: built once, read by any thread."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -26,6 +26,10 @@ NOW = "now_file"
 
 MOST_EDGES = 20_000
 """Kept of the pages that were asked for last: some 500 bytes each."""
+PARTIAL_QUESTIONS = 10
+"""So many questions about one snapshot of the past cost about as much as resolving all of it; most get one or two."""
+_KEPT = 2
+"""Sets of each kind without users: two states can be compared side by side."""
 _LOOK_S = 0.05
 _made = count()
 """Counts the sets of tables of this process."""
@@ -44,14 +48,19 @@ Pages = LRU[PageKey, Page[Edge]]
 
 
 class TableSet:
-    """Derived data of one state of the code."""
+    """Derived data of one state of the code.
 
-    def __init__(self, db: Database, number: int) -> None:
-        self.number = number
+    `snapshot`: its relation of (path, blob), for a FROM clause.
+    """
+
+    def __init__(self, db: Database, snapshot: str) -> None:
+        self.number = 0
+        """Increases with each generation; for a past state, with each use."""
+        self.is_past = snapshot != NOW
         # A unique name, even if the tables of a generation are rebuilt: a transaction that has seen a database must not
         # see another one with its name, or DuckDB invalidates the whole store.
-        self.schema = f"{SCHEMA}_{number}_{next(_made)}"
-        self.tables = DerivedTables(db, self.schema)
+        self.schema = f"{SCHEMA}_{next(_made)}"
+        self.tables = DerivedTables(db, self.schema, snapshot)
         self.resolver = Resolver(self.tables)
         # A page without edges takes room as well.
         self.pages: Pages = LRU(MOST_EDGES, lambda page: len(page.rows) + 1)
@@ -68,17 +77,13 @@ class TableSet:
     def make(self, read: Read | None, *, whole: bool = False) -> None:
         """Build the tables if they are missing; called by a thread that reads this generation.
 
-        `read`: as for `DerivedTables.refresh`; `whole`: resolve all calls, too, not only requested ones.
+        `read`: as for `DerivedTables.make`; `whole`: resolve all calls, too, not only requested ones.
         """
         with self._lock:
             if not self._is_made:
-                try:
-                    with self._db.generations.keeping():
-                        self.tables.refresh(NOW, read)
-                except BaseException:
-                    # The unfinished tables went with the transaction.
-                    self.tables.forget()
-                    raise
+                # If that fails, the unfinished tables go with the transaction.
+                with self._db.generations.keeping():
+                    self.tables.make(read)
                 self._is_made = True
                 # Where there are few, resolving all of them costs no more than choosing among them.
                 whole = whole or int(self._db.value("SELECT count(*) FROM reference")) <= SMALL
@@ -88,13 +93,13 @@ class TableSet:
 
 
 class GenerationTables:
-    """The sets of tables of one store, by generation; those out of use are dropped."""
+    """The sets of tables of one store, by generation or past state; those out of use are dropped."""
 
     def __init__(self, db: Database) -> None:
         # The store is the key of the sets: a strong reference would keep it forever.
         self._store = ref(db)
         self._lock = threading.Lock()
-        self._sets: dict[int, TableSet] = {}
+        self._sets: dict[Hashable, TableSet] = {}
         self._read: Read | None = None
         self._background: threading.Thread | None = None
         self._running: Cursor | None = None
@@ -115,28 +120,35 @@ class GenerationTables:
         return db
 
     @contextmanager
-    def asked(self, read: Read | None, *, resolve: bool) -> Iterator[TableSet]:
-        """Hold the tables of the generation that this thread reads, made if need be.
+    def asked(self, read: Read | None, snapshot: str, *, resolve: bool) -> Iterator[TableSet]:
+        """Hold the tables of a snapshot, by default of the generation that this thread reads, made if need be.
 
-        `read`: as for `DerivedTables.refresh`; `resolve`: the question is about calls: from the second of them on, all
-        are resolved behind the answers.
+        `read`: as for `DerivedTables.make`; `resolve`: the question is about calls: from the second of them on, all are
+        resolved behind the answers; of a past state, later and at once.
         """
-        with self._using() as found:
-            self._read = read
+        with self._using(snapshot) as found:
             found.make(read)
             found.asked += 1
             found.resolved += resolve
-            if found.resolved > 1 and not found.resolver.is_whole:
-                self._resolve_behind(found.number)
+            if found.is_past:
+                found.make(read, whole=found.resolved > PARTIAL_QUESTIONS)
+            else:
+                self._read = read
+                if found.resolved > 1 and not found.resolver.is_whole:
+                    self._resolve_behind(found.number)
             yield found
 
     @contextmanager
-    def _using(self) -> Iterator[TableSet]:
-        number = self._db.generations.code
+    def _using(self, snapshot: str = NOW) -> Iterator[TableSet]:
+        key: Hashable = self._db.generations.code
+        if snapshot != NOW:
+            sql = f"SELECT count(*), sum(hash(path, blob)) FROM {snapshot}"  # noqa: S608 - our own relation
+            key = snapshot, *self._db.rows(sql)[0]
         with self._lock:
-            if number not in self._sets:
-                self._sets[number] = TableSet(self._db, number)
-            found = self._sets[number]
+            if key not in self._sets:
+                self._sets[key] = TableSet(self._db, snapshot)
+            found = self._sets[key]
+            found.number = key if isinstance(key, int) else next(_made)
             found.users += 1
         try:
             yield found
@@ -154,8 +166,8 @@ class GenerationTables:
     def _prepare(self, _number: int) -> None:
         """Build the tables of a new generation if those of the one before were in use."""
         with self._lock:
-            last = max(self._sets, default=None)
-            before = None if last is None else self._sets[last]
+            now = [found for found in self._sets.values() if not found.is_past]
+            before = max(now, key=lambda found: found.number, default=None)
         if before is None or not before.asked:
             return
         with self._using() as found:
@@ -163,11 +175,12 @@ class GenerationTables:
 
     def _drop_old(self) -> None:
         with self._lock:
-            newest = sorted(self._sets)[-2:]
-            old = [found for number, found in self._sets.items() if number not in newest and not found.users]
-            for found in old:
-                del self._sets[found.number]
-        for found in old:
+            by_age = sorted(self._sets.items(), key=lambda item: item[1].number)
+            kinds = ([item for item in by_age if item[1].is_past == is_past] for is_past in (False, True))
+            old = [item for kind in kinds for item in kind[:-_KEPT] if not item[1].users]
+            for key, _ in old:
+                del self._sets[key]
+        for _, found in old:
             # Not in a transaction that has written into them.
             with closing(self._db.open_cursor()) as own:
                 own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from cm_tui.engine.code.graph import lookup
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.code.graph.generation_tables import NOW, GenerationTables, PageKey, Pages
-from cm_tui.engine.code.graph.resolve import PARTIAL_QUESTIONS, Resolver
-from cm_tui.engine.code.graph.schema_view import SCHEMA, script
+from cm_tui.engine.code.graph.generation_tables import NOW, GenerationTables, PageKey, TableSet
+from cm_tui.engine.code.graph.resolve import Resolver
+from cm_tui.engine.code.graph.schema_view import script
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey
@@ -23,30 +23,18 @@ CALLS = ("call", "decorate")
 MAX_DEPTH = 3
 
 
-class _Asked(NamedTuple):
-    """Data for a query."""
-
-    tables: DerivedTables
-    resolver: Resolver
-    pages: Pages | None
-    """What was answered from the same; None: a snapshot of the past, which is asked about once or twice."""
-
-
 class Graph:
     """Definitions, calls and imports, of the current or any other relation of (path, blob).
 
     `read`: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
-    `snapshot`: the relation, for a FROM clause. `schema`: of the derived tables; graphs of several snapshots in use
-    have one each.
+    `snapshot`: the relation, for a FROM clause.
     """
 
-    def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:
+    def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW) -> None:
         self._db = db
         self._snapshot = snapshot
         self._read = read
-        self._generations = GenerationTables.of(db) if snapshot == NOW else None
-        self._tables = DerivedTables.of(db, schema)
-        self._resolver = Resolver(self._tables, PARTIAL_QUESTIONS)
+        self._sets = GenerationTables.of(db)
 
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
@@ -114,14 +102,6 @@ class Graph:
         """
         return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
 
-    def injectors(self, name: str | SymbolKey) -> Page[Edge]:
-        """Classes whose constructor takes this type."""
-        return self.callers(name, kinds=("inject",))
-
-    def injects(self, name: str | SymbolKey) -> Page[Edge]:
-        """Types that a class takes in its constructor."""
-        return self.callees(name, kinds=("inject",))
-
     def dependencies(self, path: str) -> Page[ImportEdge]:
         """Return what a file imports, in order of line.
 
@@ -158,18 +138,13 @@ class Graph:
             return asked.resolver.everything(kinds, blind=blind)
 
     @contextmanager
-    def _asked(self, *, resolve: bool = False) -> Iterator[_Asked]:
+    def _asked(self, *, resolve: bool = False) -> Iterator[TableSet]:
         """Hold the data for a query: of the generation that this thread reads, or of a past snapshot."""
-        if self._generations is not None:
-            with self._db.reading(), self._generations.asked(self._read, resolve=resolve) as found:
-                yield _Asked(found.tables, found.resolver, found.pages)
-            return
-        with self._tables.lock:
-            if resolve:
-                self._resolver.prepare(self._snapshot, self._read)
-            else:
-                self._tables.refresh(self._snapshot, self._read)
-            yield _Asked(self._tables, self._resolver, None)
+        with (
+            nullcontext() if self._snapshot != NOW else self._db.reading(),
+            self._sets.asked(self._read, self._snapshot, resolve=resolve) as found,
+        ):
+            yield found
 
     def _walk(
         self,
@@ -185,12 +160,12 @@ class Graph:
             raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
         with self._asked(resolve=True) as asked:
             key = None if text or isinstance(name, str) else PageKey(name, direction, depth, tuple(kinds))
-            if key is not None and asked.pages is not None and (kept := asked.pages.get(key)) is not None:
+            if key is not None and (kept := asked.pages.get(key)) is not None:
                 return kept
             edges = self._edges(asked.resolver, name, depth, follow, kinds)
             past = self._read if self._snapshot != NOW else None
             page = _page(asked.resolver.with_text(edges, past) if text else edges, depth)
-            if key is not None and asked.pages is not None:
+            if key is not None:
                 asked.pages.put(key, page)
             return page
 

@@ -18,9 +18,6 @@ from cm_tui.model import Edge, Symbol, SymbolKey
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
 
-PARTIAL_QUESTIONS = 10
-"""So many questions about one snapshot of the past cost about as much as resolving all of it; most get one or two."""
-
 _KEPT_IDS = 10_000
 FEW = 5
 """Most candidate definitions to list for an ambiguous site."""
@@ -30,29 +27,14 @@ class Resolver:
     """Runs the tiers in SQL.
 
     The first requests for a state of the index resolve only references with the requested names. Later all are resolved
-    once, and further requests read the result; both run the same SQL. `tables`: input of the tiers;
-    `partial_questions`: number of partial requests.
+    once, and further requests read the result; both run the same SQL. `tables`: input of the tiers.
     """
 
-    def __init__(self, tables: DerivedTables, partial_questions: int = 1) -> None:
-        self._partial_questions = partial_questions
+    def __init__(self, tables: DerivedTables) -> None:
         self._db: SchemaView = tables.view
         self._tables = tables
-        self._asked = 0
-        self._state: object = None
         self._whole = False
         self._ids: dict[SymbolKey, frozenset[int]] = {}
-
-    def prepare(self, snapshot: str, read: Read | None) -> None:
-        """Prepare a request for a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
-        state = self._tables.refresh(snapshot, read)
-        if state != self._state:
-            self._state, self._asked, self._whole = state, 0, False
-            self._ids.clear()
-        late = self._asked >= self._partial_questions
-        if not self._whole and (late or self._db.value("SELECT count(*) FROM reference") <= SMALL):
-            self.resolve_all()
-        self._asked += 1
 
     @property
     def is_whole(self) -> bool:

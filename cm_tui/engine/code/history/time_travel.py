@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
@@ -43,8 +42,6 @@ from cm_tui.model.history import SHORT_SHA, reading_text
 
 T = TypeVar("T")
 
-_SCHEMAS = ("past_a", "past_b")
-"""Schemas of cached snapshots' graphs: two can be compared side by side."""
 _FILES = """
 SELECT f.path, b.language, b.lines, b.bytes, (SELECT count(*) FROM symbol s WHERE s.blob = b.id), b.generated, b.error, 'past'
 FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDER BY f.path
@@ -68,8 +65,6 @@ class HistoricalView:
         self.snapshots = Snapshots(db, repository, self.revisions, self.side)
         self.compared = 0
         """Commits whose trees were compared with their parents' by this process, as nothing was known of them."""
-        self._schemas: OrderedDict[str, str] = OrderedDict()
-        self._graphs: dict[str, Graph] = {}
 
     # --- one revision ---
 
@@ -78,19 +73,7 @@ class HistoricalView:
         return self._graph_of(self.snapshots.at(ordinal))
 
     def _graph_of(self, snapshot: str) -> Graph:
-        graph = self._graphs.get(snapshot)
-        if graph is None:
-            schema = _SCHEMAS[len(self._schemas)] if len(self._schemas) < len(_SCHEMAS) else self._free_oldest()
-            self._schemas[snapshot] = schema
-            graph = Graph(self._db, ContentReader(self._repository).text, snapshot=snapshot, schema=schema)
-            self._graphs[snapshot] = graph
-        self._schemas.move_to_end(snapshot)
-        return graph
-
-    def _free_oldest(self) -> str:
-        snapshot, schema = self._schemas.popitem(last=False)
-        del self._graphs[snapshot]
-        return schema
+        return Graph(self._db, ContentReader(self._repository).text, snapshot=snapshot)
 
     def ask(self, revision: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
         """Query the graph of a revision, and add the revision's note.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cm_tui.engine.code.index.stored_state import StoredState
 from cm_tui.engine.code.index.target_state import TargetState
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.model import IndexSummary, Progress
+from cm_tui.model import IndexSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,6 @@ class IndexOutcome:
     """Every path that the index holds now."""
     skipped: Collection[str]
     """Every path that was excluded."""
-
-
-def run_to_end(steps: Generator[Progress, None, IndexOutcome]) -> IndexOutcome:
-    """Run an index to its end, and return its outcome."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            outcome: IndexOutcome = end.value
-            return outcome
 
 
 def summarise(

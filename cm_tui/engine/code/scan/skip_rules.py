@@ -95,15 +95,6 @@ _TRANSLATIONS = frozenset({"po", "pot", "xlf", "xliff", "arb"})
 _MINIFIED = re.compile(r"[.-]min\.(?:js|cjs|mjs|css|html|svg)$", re.IGNORECASE)
 _SOURCE_MAP = re.compile(r"\.(?:[cm]?[jt]sx?|css|scss)\.map$", re.IGNORECASE)
 _BY_PATTERN = ((_SOURCE_MAP, "source map"), (_MINIFIED, "minified"))
-_GENERATED = re.compile(
-    r"""(?:
-        \.pb\.(?:go|cc|h|swift|validate\.go)|_pb2(?:_grpc)?\.pyi?|_pb\.(?:js|d\.ts|rb)|_grpc_pb\.js|_grpc\.pb\.go|
-        \.(?:generated|gen|g|freezed|mocks|designer|auto)\.[a-z]+|_generated\.[a-z]+|_gen\.(?:go|rs)|\.gr\.dart|
-        (?:^|/)zz_generated[^/]*\.go|_string\.go|_easyjson\.go|(?:^|/)(?:mock_[^/]+|bindata)\.go|\.g\.i\.cs|
-        (?:^|/)(?:moc|ui|qrc)_[^/]+\.(?:cpp|h|py)|\.tab\.[ch]|(?:^|/)lex\.yy\.c|\.pb\.dart|\.pbenum\.dart
-    )$""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _POINTER_BYTES = 1_024
 _POINTER = re.compile(
     rb"(?:version (?:https://(?:git-lfs|hawser)\.github\.com/spec/v\d|http://git-media\.io/v/\d)\r?\n"
@@ -117,11 +108,6 @@ NOT_HERE = "content is not in this clone"
 _RICH_TEXT = b"{\\rtf"
 """Beginning of a word processor's ASCII file, which is not readable as text."""
 _MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
-
-
-def is_generated_name(path: str) -> bool:
-    """Whether a file's name marks it as generated, such as `x.pb.go` or `x_pb2.py`."""
-    return _GENERATED.search(path) is not None
 
 
 def suffix_of(path: str) -> str:

@@ -7,11 +7,10 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from cm_tui.engine.memory.episodes import changes
+from cm_tui.engine.memory.episodes import changes, word_index
 from cm_tui.engine.memory.episodes.episode_rows import columns_of, shown_of, storable, words_of
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.episodes.event_batch import EventBatch, NewEpisode
-from cm_tui.engine.memory.episodes.word_index import WordIndex
 from cm_tui.engine.memory.projection.waiting_turns import WaitingTurns
 from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.event import Position
@@ -22,7 +21,7 @@ _log = logging.getLogger(__name__)
 _KEPT = 2
 """After so many writes, the store's cached blocks of them are released."""
 _TABLES = (
-    "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words",
+    "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_word",
     "episode_edit", "change", "narrator_event", "episode_position",
     # Derived from these: a full reading recreates them too.
     "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
@@ -48,7 +47,6 @@ class EpisodeIndex:
         self._tables = tables
         self._journal = journal
         self._archive = Archive(journal)
-        self._words = WordIndex(tables)
 
     def follow(self, go_on: Callable[[], bool] = lambda: True) -> WaitingTurns:
         """Read new events; return the turns that wait for their episode.
@@ -132,7 +130,6 @@ class EpisodeIndex:
 
     def _clear(self) -> None:
         self._tables.position = None
-        self._tables.note(None)
         for table in _TABLES:
             self._tables.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
 
@@ -150,7 +147,6 @@ class EpisodeIndex:
             return
         first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
         whole = {first + number: found.episode for number, found in enumerate(new.values())}
-        self._tables.note(whole)
         rows = [
             columns_of(seq, found.episode, found.origin, found.at, found.size)
             for seq, found in zip(whole, new.values(), strict=True)
@@ -162,7 +158,7 @@ class EpisodeIndex:
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
             ]
             self._tables.insert(table, _columns(("seq", column[:-1].replace("file", "path")), values))
-        self._words.add({seq: words_of(one) for seq, one in whole.items()})
+        word_index.add(self._tables, {seq: words_of(one) for seq, one in whole.items()})
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
 
@@ -211,11 +207,10 @@ class EpisodeIndex:
         self._tables.cursor.execute("DELETE FROM narrator_event WHERE id IN (SELECT unnest(?))", [names])
         if not gone:
             return
-        self._tables.note(gone)
         for table in ("episode", "episode_shown", "episode_file", "episode_tool", "episode_tag"):
             sql = f"DELETE FROM {table} WHERE seq IN (SELECT unnest(?::INTEGER[]))"  # noqa: S608 - our own names
             self._tables.cursor.execute(sql, [gone])
-        self._words.remove(gone)
+        word_index.remove(self._tables, gone)
 
     def _settle(self, touched: Collection[str]) -> None:
         """Update the net results of episodes from all their events."""
@@ -244,7 +239,6 @@ class EpisodeIndex:
     def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:
         if not rows:
             return
-        self._tables.note(row[0] for row in rows)
         with self._tables.given("standing", _columns(tuple(_STANDING), rows), _STANDING):
             changed = ", ".join(f"{name} = standing.{name}" for name in _STANDING if name != "seq")
             sql = f"UPDATE episode SET {changed} FROM standing WHERE episode.seq = standing.seq"  # noqa: S608 - our own names

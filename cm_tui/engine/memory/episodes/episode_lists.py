@@ -1,129 +1,112 @@
-"""Lists and totals of episodes and sessions: selected in columns, shown from the tables."""
+"""Lists and totals of episodes and sessions: queries on the tables."""
 
 from __future__ import annotations
 
 import json
-import math
-import operator
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cm_tui.engine.memory.episodes.episode_columns import Columns, EpisodeColumns, Mask
 from cm_tui.engine.memory.episodes.episode_names import episode_named, no_such_session
-from cm_tui.engine.memory.episodes.episode_rows import listed
+from cm_tui.engine.memory.episodes.episode_rows import listed, storable
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.memory.episodes.session_totals import SessionTotals, total_of
-from cm_tui.engine.memory.episodes.word_index import Numbers, WordIndex, Words
-from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
+from cm_tui.engine.memory.episodes.word_index import HAVING
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Session
 from cm_tui.model.page import MOST_ROWS, bounded
-
-_ORDINAL = re.compile(r"#(\d{1,9})")
-_LISTS = (("types", "type"), ("outcomes", "outcome"), ("agents", "agent"))
-_PAIRS = (("tools", "tool"), ("tags", "tag"))
-_COMPARED: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (
-    ("since", "time", operator.ge), ("until", "time", operator.lt), ("pinned", "pinned", operator.eq),
-    ("rating", "rating", operator.eq),
-)  # fmt: skip
-
-
-def fitting(columns: Columns, where: EpisodeFilter) -> Mask:
-    """Return which episodes fit a filter, but for its text."""
-    left = columns.has("state", [where.state])
-    for name, column in _LISTS:
-        if wanted := getattr(where, name):
-            left &= columns.has(column, wanted)
-    for name, column in _PAIRS:
-        if wanted := getattr(where, name):
-            left &= columns.is_paired(column, columns.names[column].find(wanted))
-    if path := where.file.strip().strip("/"):
-        below = f"{path}/"
-        paths = enumerate(columns.names["file"].texts)
-        left &= columns.is_paired("file", [code for code, one in paths if one == path or one.startswith(below)])
-    if where.session:
-        left &= columns.has("session", [where.session])
-    for name, column, compare in _COMPARED:
-        if (value := getattr(where, name)) is not None:
-            left &= compare(columns.plain[column], value)
-    if where.by_hand is not None:
-        left &= _by_hand(columns) == where.by_hand
-    return left
-
-
-def _by_hand(columns: Columns) -> Mask:
-    """Return which episodes no agent has a part in, or belong to no session."""
-    return columns.has("session", [""]) | columns.has("agent", [""])
-
-
-def numbers_of(text: str, words: Words, of_ordinal: Callable[[int], Numbers]) -> Numbers | None:
-    """Return the sorted numbers of the episodes with all words of a text; None: it has no words.
-
-    `text`: what the user typed; `words`: returns which episodes have a word; `of_ordinal`: returns which saw a commit
-    of the mainline.
-    """
-    left: NDArray[np.bool_] | None = None
-    for word in dict.fromkeys(text.encode("utf-8", "replace").decode().replace("\0", " ").lower().split()):
-        found = words.having(word)
-        ordinal = _ORDINAL.fullmatch(word)
-        if ordinal is not None:
-            found = np.concatenate([found, of_ordinal(int(ordinal[1]))])
-        has = np.zeros(1 + max(found.max(initial=0), 0 if left is None else len(left) - 1), bool)
-        has[found] = True
-        if left is not None:
-            has[: len(left)] &= left
-            has[len(left) :] = False
-        left = has
-    return None if left is None else np.flatnonzero(left).astype(np.int32)
-
-
-def session_titles(columns: Columns, tables: EpisodeTables, sessions: Sequence[int], state: str) -> Mapping[str, str]:
-    """Return titles of sessions by id.
-
-    The user's title comes first. A title does not depend on the filter, and never comes from forgotten episodes unless
-    those are requested. `columns`: of all episodes; `tables`: with the prompts.
-    """
-    counts = columns.coded["state"] >= 0
-    if state != "forgotten":
-        counts &= ~columns.has("state", ["forgotten"])
-    numbers = np.flatnonzero(counts & np.isin(columns.coded["session"], list(sessions)))
-    titled = numbers[columns.coded["title"][numbers] != _untitled(columns)]
-    of_person = columns.has("actor", ["person"])[titled]
-    last = _last_of_each(columns, titled[np.lexsort((titled, columns.plain["time"][titled], of_person))])
-    titles = columns.names["title"].texts
-    found = {session: titles[columns.coded["title"][number]] for session, number in last.items()}
-    first = _last_of_each(columns, numbers[np.lexsort((numbers, columns.plain["time"][numbers]))][::-1])
-    asked = _prompts(tables, [number for session, number in first.items() if session not in found])
-    names = columns.names["session"].texts
-    return {names[code]: found.get(code) or asked.get(number, "") for code, number in first.items()}
-
-
-def _untitled(columns: Columns) -> int:
-    return next(iter(columns.names["title"].find([""])), -1)
-
-
-def _last_of_each(columns: Columns, numbers: NDArray[np.int64]) -> dict[int, int]:
-    """Return the last episode of each session, in the order given."""
-    return dict(zip(columns.coded["session"][numbers].tolist(), numbers.tolist(), strict=True))
-
-
-def _prompts(tables: EpisodeTables, numbers: Sequence[int]) -> Mapping[int, str]:
-    if not numbers:
-        return {}
-    chosen = ", ".join(map(str, numbers))
-    return dict(tables.rows(f"SELECT seq, prompt FROM episode WHERE seq IN ({chosen})"))  # noqa: S608 - numbers
-
 
 ShaOf = Callable[[int], str | None]
 """Returns the mainline commit of an ordinal."""
 _FACETS = 50
 """Values of a field that are named, the most frequent."""
 _MOST_DAYS = 3_660
+_ORDINAL = re.compile(r"#(\d{1,9})")
+_ONE_OF = "IN (SELECT unnest(?::VARCHAR[]))"
+_CONDITIONS: Mapping[str, str] = {
+    "state": "state = ?",
+    "types": f"type {_ONE_OF}",
+    "outcomes": f"outcome {_ONE_OF}",
+    "agents": f"agent {_ONE_OF}",
+    "tools": f"seq IN (SELECT seq FROM episode_tool WHERE tool {_ONE_OF})",  # noqa: S608 - our own condition
+    "tags": f"seq IN (SELECT seq FROM episode_tag WHERE tag {_ONE_OF})",  # noqa: S608 - our own condition
+    "session": "session = ?",
+    "since": "time >= ?",
+    "until": "time < ?",
+    "pinned": "pinned = ?",
+    "rating": "rating = ?",
+    "by_hand": "(session = '' OR agent = '') = ?",
+}
+"""Condition of each field of a filter that is one value or several alternatives."""
+_BELOW = "seq IN (SELECT seq FROM episode_file WHERE path = ? OR starts_with(path, ?))"
+_PAGE = """
+WITH fits AS MATERIALIZED (SELECT seq, time FROM episode WHERE {where}),
+page AS (
+    SELECT * FROM fits WHERE ? OR time < ? OR (time = ? AND seq < ?) ORDER BY time DESC, seq DESC LIMIT ?
+)
+SELECT (SELECT count(*) FROM fits), (SELECT list(seq ORDER BY time DESC, seq DESC) FROM page)
+"""
+_SHOWN = """
+SELECT e.seq, s.row, e.tags, e.pinned, e.rating, e.state FROM episode e JOIN episode_shown s ON s.seq = e.seq
+WHERE e.seq IN ({chosen}) AND s.seq IN ({chosen})
+"""
+_SESSIONS = """
+WITH found AS MATERIALIZED (SELECT session, max(time) AS ended FROM episode WHERE {where} GROUP BY session),
+last AS (SELECT * FROM found WHERE session = ?),
+page AS (
+    SELECT found.* FROM found LEFT JOIN last ON true
+    WHERE ? OR found.ended < last.ended OR (found.ended = last.ended AND found.session > last.session)
+    ORDER BY found.ended DESC, found.session LIMIT ?
+)
+SELECT (SELECT count(*) FROM found), (SELECT list(session ORDER BY ended DESC, session) FROM page),
+    EXISTS (SELECT 1 FROM last)
+"""
+_TOTALS = """
+WITH chosen AS (SELECT unnest(?::VARCHAR[]) AS session),
+titles AS (
+    SELECT session, coalesce(
+        arg_max(title, (actor = 'person', time, seq)) FILTER (title <> ''), arg_min(prompt, (time, seq))
+    ) AS called
+    FROM episode SEMI JOIN chosen USING (session) WHERE ? OR state <> 'forgotten' GROUP BY session
+),
+fits AS MATERIALIZED (SELECT * FROM episode SEMI JOIN chosen USING (session) WHERE {where}),
+files AS (SELECT session, count(DISTINCT path) AS files FROM fits JOIN episode_file USING (seq) GROUP BY session)
+SELECT session, arg_max(agent, (time, seq)), coalesce(any_value(called), ''), max(parent), min(time), max(time),
+    count(*), sum(tokens), coalesce(any_value(files), 0), count(*) FILTER (outcome IN ('failed', 'interrupted')),
+    count(*) FILTER (pinned), arg_max(root, (time, seq))
+FROM fits LEFT JOIN titles USING (session) LEFT JOIN files USING (session) GROUP BY session
+"""
+"""The fields of a session, in order. Its title does not depend on the filter, the user's comes first, and it never
+comes from forgotten episodes unless those are requested."""
+_STATS = """
+WITH fits AS MATERIALIZED (SELECT seq, time, session, tokens, outcome, type, agent FROM episode WHERE {where})
+SELECT 'episodes', '', count(*) FROM fits
+UNION ALL SELECT 'sessions', '', count(DISTINCT session) FROM fits
+UNION ALL SELECT 'tokens', '', coalesce(sum(tokens), 0) FROM fits
+UNION ALL SELECT 'files', '', count(DISTINCT path) FROM episode_file SEMI JOIN fits USING (seq)
+UNION ALL SELECT 'outcomes', outcome, count(*) FROM fits GROUP BY outcome
+UNION ALL SELECT 'types', type, count(*) FROM fits GROUP BY type
+UNION ALL SELECT 'agents', agent, count(*) FROM fits GROUP BY agent
+UNION ALL SELECT 'tools', tool, count(*) FROM episode_tool SEMI JOIN fits USING (seq) GROUP BY tool
+UNION ALL SELECT 'tags', tag, count(*) FROM episode_tag SEMI JOIN fits USING (seq) GROUP BY tag
+UNION ALL SELECT 'days', day::VARCHAR, count(*) FROM fits ASOF JOIN (
+    SELECT unnest(?::DOUBLE[]) AS begin, generate_subscripts(?::DOUBLE[], 1) AS day
+) ON time >= begin GROUP BY day
+"""
+_WITH_ANY = """
+WITH fits AS MATERIALIZED (SELECT seq, time, segment, place FROM episode WHERE {where}),
+asked AS (SELECT unnest(?::VARCHAR[]) AS asked),
+pairs AS MATERIALIZED (
+    SELECT asked, seq FROM asked JOIN episode_text ON contains(words, asked)
+    UNION SELECT asked, unnest(seqs) FROM asked JOIN episode_word ON contains(word, asked)
+),
+weights AS (
+    SELECT asked, ln(1 + (SELECT count(*) FROM fits) / count(*)) AS weight FROM pairs SEMI JOIN fits USING (seq) GROUP BY asked
+)
+SELECT segment, place FROM fits JOIN (
+    SELECT seq, round(sum(weight), 9) AS total FROM pairs JOIN weights USING (asked) GROUP BY seq
+) USING (seq) ORDER BY total DESC, time DESC, seq DESC
+"""
 
 
 class Found(NamedTuple):
@@ -138,8 +121,6 @@ class EpisodeLists:
 
     def __init__(self, tables: EpisodeTables, sha_of: ShaOf) -> None:
         self._tables = tables
-        self._columns = EpisodeColumns(tables)
-        self._words = WordIndex(tables)
         self._sha_of = sha_of
 
     def page(self, where: EpisodeFilter, match: str, before: str | None, limit: int) -> Found:
@@ -148,139 +129,98 @@ class EpisodeLists:
         `match`: further words; `before`: only those after this one in the list; `limit`: the most to return. Raises
         NotFoundError if no episode has the name `before`; UsageError if that name is ambiguous.
         """
-        with self._columns.reading() as columns:
-            numbers = np.flatnonzero(self._fitting(columns, where, match))
-            times = columns.plain["time"][numbers]
-            total = len(numbers)
+        condition, values = self._condition(where, match)
+        with self._tables.reading():
+            at, number = 0.0, 0
             if before is not None:
                 number = episode_named(self._tables, before).number
-                last = columns.plain["time"][number]
-                behind = (times < last) | ((times == last) & (numbers < number))
-                numbers, times = numbers[behind], times[behind]
-            return Found(self._shown(columns, _newest(numbers, times, bounded(limit))), total)
+                at = self._tables.row("SELECT time FROM episode WHERE seq = ?", [number])[0]
+            after = [before is None, at, at, number, bounded(limit)]
+            total, numbers = self._tables.row(_PAGE.format(where=condition), [*values, *after])
+            return Found(self._shown(numbers or ()), total)
 
     def ids(self, where: EpisodeFilter) -> list[str]:
         """Return the ids of all that fit."""
-        with self._columns.reading() as columns:
-            numbers = np.flatnonzero(self._fitting(columns, where)).astype(np.int32)
-            with self._tables.numbered(numbers):
-                sql = "SELECT e.id FROM episode e WHERE e.seq IN (SELECT seq FROM found_episodes)"
-                return [row[0] for row in self._tables.rows(sql)]
+        condition, values = self._condition(where)
+        return [row[0] for row in self._tables.rows(f"SELECT id FROM episode WHERE {condition}", values)]  # noqa: S608 - our own conditions
 
     def with_any(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
         """Return segment and place of episodes with any of some words: those with most of the rarest, newer ones first."""
-        with self._columns.reading() as columns:
-            fits = self._fitting(columns, where)
-            weights = np.zeros(len(fits))
-            now = self._words.at(columns.version)
-            for word in words:
-                having = now.having(word)
-                having = having[fits[having]]
-                if len(having):
-                    weights[having] += math.log(1 + np.count_nonzero(fits) / len(having))
-            found = np.flatnonzero(weights).astype(np.int32)
-            order = np.lexsort((columns.plain["time"][found], weights[found]))[::-1]
-            with self._tables.numbered(found):
-                sql = "SELECT seq, segment, place FROM episode WHERE seq IN (SELECT seq FROM found_episodes)"
-                places = {row[0]: row[1:] for row in self._tables.rows(sql)}
-        return [places[number] for number in found[order].tolist()]
+        condition, values = self._condition(where)
+        asked = list(dict.fromkeys(map(storable, words)))
+        return self._tables.rows(_WITH_ANY.format(where=condition), [*values, asked])
 
     def one(self, number: int) -> Episode | None:
         """Return the episode of a number, not placed on the mainline; None if removed."""
-        with self._columns.reading() as columns:
-            return next(iter(self._shown(columns, [number])), None)
+        return next(iter(self._shown([number])), None)
 
-    def _shown(self, columns: Columns, numbers: Sequence[int]) -> tuple[Episode, ...]:
+    def _shown(self, numbers: Sequence[int]) -> tuple[Episode, ...]:
         """Return the episodes of these numbers, in their order."""
         if not numbers:
             return ()
         # Part of the query text: a list as a parameter costs more than the query.
-        chosen = ", ".join(map(str, numbers))
-        shown = dict(self._tables.rows(f"SELECT seq, row FROM episode_shown WHERE seq IN ({chosen})"))  # noqa: S608 - numbers
-        pinned, rating = columns.plain["pinned"], columns.plain["rating"]
-        return tuple(
-            listed(
-                shown[number], _tags(columns.text("tags", number)), pinned=bool(pinned[number]),
-                rating=int(rating[number]), state=columns.text("state", number),
-            )
-            for number in numbers
-            if number in shown
-        )  # fmt: skip
+        rows = self._tables.rows(_SHOWN.format(chosen=", ".join(map(str, numbers))))
+        found = {
+            seq: listed(shown, _tags(tags), pinned=pinned, rating=rating, state=state)
+            for seq, shown, tags, pinned, rating, state in rows
+        }
+        return tuple(found[number] for number in numbers if number in found)
 
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
-        """Return sessions, the last one to end first.
+        """Return sessions, the last one to end first, of equal times by id.
 
         Raises NotFoundError if no session has the id `before`.
         """
-        with self._columns.reading() as columns:
-            found = SessionTotals(columns, self._fitting(columns, where))
-            order, first = found.order(), 0
-            if before is not None:
-                last = columns.names["session"].find([before])
-                if not last or last[0] not in order:
-                    raise no_such_session(before)
-                first = order.index(last[0]) + 1
-            wanted = order[first : first + bounded(limit)]
-            titles = session_titles(columns, self._tables, wanted, where.state)
-            return Found(tuple(found.sessions(wanted, titles)), len(order))
+        condition, values = self._condition(where)
+        with self._tables.reading():
+            after = [before or "", before is None, bounded(limit)]
+            total, wanted, is_there = self._tables.row(_SESSIONS.format(where=condition), [*values, *after])
+            if before is not None and not is_there:
+                raise no_such_session(before)
+            told = [wanted or [], where.state == "forgotten", *values]
+            rows = {row[0]: Session(*row) for row in self._tables.rows(_TOTALS.format(where=condition), told)}
+            return Found(tuple(rows[id_] for id_ in wanted or ()), total)
 
     def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
         """Return totals of the episodes that fit.
 
         `days`: how many days are counted one by one, today included.
         """
-        edges = _midnights(max(1, min(days, _MOST_DAYS)))
-        with self._of_now(where) as columns:
-            fits = self._fitting(columns, where)
-            times, facets = (
-                columns.plain["time"][fits],
-                {
-                    name: _most_frequent(columns.counts(name, fits))
-                    for name in ("outcome", "type", "agent", "tool", "tag")
-                },
-            )
-            return EpisodeStats(
-                episodes=len(times), sessions=columns.distinct("session", fits),
-                tokens=total_of(columns.plain["tokens"][fits]), files=columns.distinct("file", fits),
-                per_day=tuple(int(one) for one in np.histogram(times[times >= edges[0]], [*edges, float("inf")])[0]),
-                outcomes=facets["outcome"], types=facets["type"], agents=facets["agent"], tools=facets["tool"],
-                tags=facets["tag"],
-            )  # fmt: skip
+        condition, values = self._condition(where)
+        days = max(1, min(days, _MOST_DAYS))
+        edges = _midnights(days)
+        counted: dict[str, dict[str, int]] = {}
+        for name, value, number in self._tables.rows(_STATS.format(where=condition), [*values, edges, edges]):
+            counted.setdefault(name, {})[value] = number
+        fields: dict[str, Any] = {name: counted[name][""] for name in ("episodes", "sessions", "tokens", "files")}
+        for name in ("outcomes", "types", "agents", "tools", "tags"):
+            fields[name] = _most_frequent(counted.get(name, {}))
+        per_day = tuple(counted.get("days", {}).get(str(day), 0) for day in range(1, days + 1))
+        return EpisodeStats(**fields, per_day=per_day)
 
-    def _of_now(self, where: EpisodeFilter) -> AbstractContextManager[Columns]:
-        """Return the columns, in one state with the store where a filter's words need it."""
-        return self._columns.reading() if where.text.strip() else nullcontext(self._columns.now())
-
-    def _fitting(self, columns: Columns, where: EpisodeFilter, match: str = "") -> Mask:
-        """Return which episodes fit."""
-        known = columns.remembered.get((where, match))
-        if known is not None:
-            return known
-        fits = fitting(columns, where)
-        text = f"{where.text} {match}"
-        found = numbers_of(text, self._words.at(columns.version), self._of_ordinal) if text.strip() else None
-        if found is not None:
-            has = np.zeros(len(fits), bool)
-            has[found] = True
-            fits &= has
-        if "#" not in text:
-            # The columns cannot resolve `#17` to a commit.
-            columns.remember((where, match), fits)
-        return fits
-
-    def _of_ordinal(self, ordinal: int) -> Numbers:
-        sha = self._sha_of(ordinal) if ordinal <= MOST_ROWS else None
-        rows = self._tables.rows("SELECT seq FROM episode WHERE sha = ?", [sha]) if sha else []
-        return np.array([row[0] for row in rows], np.int32)
+    def _condition(self, where: EpisodeFilter, match: str = "") -> tuple[str, list[Any]]:
+        """Return the condition of a filter as SQL, and its values."""
+        parts, values = list[str](), list[Any]()
+        for name, sql in _CONDITIONS.items():
+            if (value := getattr(where, name)) not in (None, "", ()):
+                parts.append(sql)
+                values.append(_plain(value))
+        if path := storable(where.file).strip().strip("/"):
+            parts.append(_BELOW)
+            values += [path, f"{path}/"]
+        for word in dict.fromkeys(storable(f"{where.text} {match}").lower().split()):
+            ordinal = _ORDINAL.fullmatch(word)
+            sha = self._sha_of(int(ordinal[1])) if ordinal and int(ordinal[1]) <= MOST_ROWS else None
+            parts.append(f"(seq IN ({HAVING}) OR sha = ?)" if sha else f"seq IN ({HAVING})")
+            values += [word, word, *([sha] if sha else [])]
+        return " AND ".join(parts), values
 
 
-def _newest(numbers: NDArray[Any], times: NDArray[Any], limit: int) -> list[int]:
-    """Return the numbers of the newest episodes, the newest first; of equal times, the last read first."""
-    if 0 < limit < len(times):
-        oldest = np.partition(times, len(times) - limit)[len(times) - limit]
-        numbers, times = numbers[times >= oldest], times[times >= oldest]
-    order = np.lexsort((numbers, times))[::-1][:limit]
-    return [int(number) for number in numbers[order]]
+def _plain(value: Any) -> Any:
+    """Return a filter's value as one that the store can take."""
+    if isinstance(value, tuple):
+        return list(map(storable, value))
+    return storable(value) if isinstance(value, str) else value
 
 
 def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:

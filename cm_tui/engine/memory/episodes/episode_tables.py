@@ -7,10 +7,9 @@ are in memory while it is open.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any
 from weakref import proxy
 
 import duckdb
@@ -20,11 +19,7 @@ from cm_tui.engine.platform.store.connection import SETTINGS
 from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.database import Database
 
-T = TypeVar("T")
-
-_MIGRATIONS = (5, 7, 10, 11)
-_WRITES = 64
-"""Number of writes whose changed rows are remembered."""
+_MIGRATIONS = (5, 7, 10, 11, 12)
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
 
 
@@ -47,9 +42,6 @@ class EpisodeTables:
         """Held while the journal is read into the tables."""
         self.narrator_pass = threading.Lock()
         """Held while the narrator looks at episodes."""
-        self.version = 0
-        """Number of writes since the store was opened."""
-        self._written: deque[tuple[int, frozenset[int] | None]] = deque(maxlen=_WRITES)
         self.position: tuple[Any, ...] | None = None
         """The row with the position in the journal; None: it has to be looked up."""
 
@@ -84,35 +76,13 @@ class EpisodeTables:
         return self.rows(sql, parameters)[0]
 
     @contextmanager
-    def reading(self, first: Callable[[], T]) -> Iterator[T]:
-        """Run all queries of this block on the same snapshot.
-
-        `first`: called before the block, while writers are blocked; the block receives its result.
-        """
-        with self.writer:
-            # DuckDB takes the state of the first query, not that of BEGIN.
-            self.cursor.execute("BEGIN; SELECT segment FROM episode_position").fetchall()
-            try:
-                found = first()
-            except BaseException:
-                self.cursor.execute("ROLLBACK")
-                raise
+    def reading(self) -> Iterator[None]:
+        """Run all queries of this block on the same snapshot."""
+        self.cursor.execute("BEGIN")
         try:
-            yield found
+            yield
         finally:
             self.cursor.execute("ROLLBACK")
-
-    def note(self, numbers: Iterable[int] | None) -> None:
-        """Note that episodes are written (None: any may be); the caller holds `writer`."""
-        self.version += 1
-        self._written.append((self.version, None if numbers is None else frozenset(numbers)))
-
-    def changed_since(self, version: int) -> set[int] | None:
-        """Return the numbers of the episodes written since a version; None: any of them."""
-        later = [numbers for at, numbers in self._written if at > version]
-        if len(later) != self.version - version or None in later:
-            return None
-        return {number for numbers in later for number in numbers or ()}
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -163,17 +133,6 @@ class EpisodeTables:
             yield
         finally:
             self.cursor.unregister(view)
-
-    @contextmanager
-    def numbered(self, numbers: Any) -> Iterator[None]:
-        """Make an array of episode numbers readable as `found_episodes (seq)` in this block's queries."""
-        from arro3.core import Array, Table
-
-        self.cursor.register("found_episodes", Table.from_pydict({"seq": Array.from_numpy(numbers)}))
-        try:
-            yield
-        finally:
-            self.cursor.unregister("found_episodes")
 
     def _types(self, table: str) -> dict[str, str]:
         return {name: kind for _, found, name, kind in schema.expected_columns() if found == table}

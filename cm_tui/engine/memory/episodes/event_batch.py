@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.memory.episodes import changes
 from cm_tui.engine.memory.episodes.episode_rows import storable
-from cm_tui.engine.memory.episodes.word_index import PART
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.projection.narrated import FAMILY
@@ -17,8 +16,8 @@ from cm_tui.engine.platform.journal.archive import ARCHIVED
 from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
 from cm_tui.model import Episode
 
-_EVENTS = 20_000
-"""So many events are written down at once at most; and as many episodes as a part of the words has."""
+_EVENTS, _EPISODES = 20_000, 2_048
+"""Most events, and most episodes, that are written at once."""
 
 
 class NewEpisode(NamedTuple):
@@ -56,7 +55,7 @@ class EventBatch:
     @property
     def is_full(self) -> bool:
         """Whether it should be written before reading on."""
-        return self.events >= _EVENTS or len(self.episodes) >= PART
+        return self.events >= _EVENTS or len(self.episodes) >= _EPISODES
 
     def take_in(self, event: Event, at: Position, events: int) -> int:
         """Add an event; return how many numbers it takes: only relevant events are numbered.

@@ -17,7 +17,8 @@ from cm_tui.engine.memory.importers.record import Session, record_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.recording import folders
-from cm_tui.engine.memory.transcripts.transcript import Format, Named, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.format import Format
+from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.variables import VARIABLES
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError

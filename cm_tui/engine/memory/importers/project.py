@@ -15,23 +15,17 @@ from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex
 from cm_tui.engine.memory.transcripts.copilot import Copilot
 from cm_tui.engine.memory.transcripts.cursor import Cursor
+from cm_tui.engine.memory.transcripts.format import FolderFormat, Format
 from cm_tui.engine.memory.transcripts.gemini import Gemini
 from cm_tui.engine.memory.transcripts.lines import as_record, opened, parse_json
 from cm_tui.engine.memory.transcripts.opencode import OpenCode
-from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
+from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript, parse_time
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
 
-FORMATS: tuple[type[ClaudeCode | Codex | OpenCode | Gemini | Cursor | Copilot], ...] = (
-    ClaudeCode,
-    Codex,
-    OpenCode,
-    Gemini,
-    Cursor,
-    Copilot,
-)
+FORMATS: tuple[type[Format], ...] = (ClaudeCode, Codex, OpenCode, Gemini, Cursor, Copilot)
 """The supported formats. To add one: a file of its own, and a line here."""
 
 _LAST_BYTES = 65_536
@@ -90,7 +84,7 @@ class ProjectTranscripts:
     ) -> None:
         self._formats = formats_of(agents, environment)
         for one in self._formats:
-            if isinstance(one, Gemini | Cursor):
+            if isinstance(one, FolderFormat):
                 one.folders = tuple(dict.fromkeys((str(root), os.path.realpath(root), *folders)))
         self.root = root
         self.journal = Journal.of(root)

@@ -22,8 +22,9 @@ from cm_tui.engine.memory.recording.gate import NEVER
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.files import FoundFile
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.opencode import OpenCode
-from cm_tui.engine.memory.transcripts.transcript import Format, Transcript
+from cm_tui.engine.memory.transcripts.transcript import Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.errors import StoreError
 from cm_tui.files import opened_below
@@ -91,7 +92,7 @@ def _source(format_: Format, wanted: frozenset[str] | None, now: float) -> Rescu
     sessions = files = size = expiring = at_risk = new = new_bytes = 0
     for place in format_.places:
         kept = format_.days_kept(place)
-        for found in copies.originals_in(format_, place):
+        for found in format_.originals(place):
             if wanted is not None and str(found.path) not in wanted:
                 continue
             days = kept if days is None or kept is None else min(days, kept)
@@ -157,7 +158,7 @@ class _Work:
         """Yield the transcripts that can be copied."""
         for one in self._formats:
             for place in one.places:
-                for found in copies.originals_in(one, place):
+                for found in one.originals(place):
                     if self._wanted is None or str(found.path) in self._wanted:
                         yield Original(one, place, found)
 

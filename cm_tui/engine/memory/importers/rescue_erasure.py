@@ -13,7 +13,8 @@ from cm_tui.engine.memory.importers.withheld import is_erased
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_home import PROMPTS
 from cm_tui.engine.memory.transcripts.files import FoundFile
-from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.format import Format
+from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 

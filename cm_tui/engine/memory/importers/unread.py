@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from cm_tui.counts import count
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import as_text, opened_text, read_lines
-from cm_tui.engine.memory.transcripts.transcript import Format, Transcript
+from cm_tui.engine.memory.transcripts.transcript import Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 
 _log = logging.getLogger(__name__)

@@ -13,9 +13,10 @@ from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
 from cm_tui.engine.memory.transcripts import copies
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import is_packed
 from cm_tui.engine.memory.transcripts.named_folders import is_unknown
-from cm_tui.engine.memory.transcripts.transcript import Format, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.engine.platform.journal.event import ERASED

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts import patches
 from cm_tui.engine.memory.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
 from cm_tui.engine.memory.transcripts.claude_prompts import INTERRUPTED, earlier_key_of, is_for_agent, key_of, prompt_of
 from cm_tui.engine.memory.transcripts.claude_queue import PromptQueue
-from cm_tui.engine.memory.transcripts.copies import transcripts_in
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.line_reading import LineReading
 from cm_tui.engine.memory.transcripts.lines import (
-    HEAD_BYTES,
     Line,
     as_count,
     as_id,
@@ -23,11 +21,10 @@ from cm_tui.engine.memory.transcripts.lines import (
     as_list,
     as_record,
     as_text,
-    is_packed,
-    opened_text,
-    read_lines,
 )
 from cm_tui.engine.memory.transcripts.parents import ParentsFirst
+from cm_tui.engine.memory.transcripts.patches import from_hunks
+from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,
@@ -35,19 +32,12 @@ from cm_tui.engine.memory.transcripts.transcript import (
     Resume,
     Skipped,
     Transcript,
-    given_path,
-    given_words,
     parse_time,
-    plan_of,
     texts_of,
 )
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 
 _HEAD_LINES = 200
-_OWN = re.compile(r"[^/]+/(?:sessions-index\.json|bridge-pointer\.json|[^/]+/.*\.json)")
-"""Claude Code's other JSON files, by their path below `projects`."""
-_OPEN_EDITS = 100
-"""Edits whose results are waited for."""
 _ID = 200
 """Characters of an id that identify a record within a file."""
 _IDS = 50_000
@@ -64,31 +54,28 @@ _OVER = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
 _OVER_NOTES = frozenset({"turn_duration", "stop_hook_summary"})
 
 
-class ClaudeCode:
-    """The transcripts of Claude Code. `environment`: locates them, if not in their usual place."""
+class ClaudeCode(Format):
+    """The transcripts of Claude Code."""
 
     agent = "claude-code"
     # A queued prompt is the user's: a file with nothing else is reported.
     asides = _KNOWN - {"queue-operation"}
-    prefix = ""
-    names: re.Pattern[str] | None = None
+    own = re.compile(r"[^/]+/(?:sessions-index\.json|bridge-pointer\.json|[^/]+/.*\.json)")
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
-        home = Path.home()
-        homes = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
-        self.places = tuple(one / "projects" for one in homes)
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Folders of projects, in one or several homes."""
+        parts = self._environment.get("CLAUDE_CONFIG_DIR", "").split(",")
+        named = [Path(part.strip()).expanduser() for part in parts if part.strip()]
+        homes = named or [Path.home() / ".claude", Path.home() / ".config" / "claude"]
+        return tuple(one / "projects" for one in homes)
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, including sub-agents, then the prompts of sessions without a transcript."""
-        self.unread.clear()
         present: set[str] = set()
-        for place in self.places:
-            for found in transcripts_in(self, place, own=_OWN):
-                present.add(found.file.name.partition(".")[0])
-                yield found
+        for found in super().transcripts():
+            present.add(found.file.name.partition(".")[0])
+            yield found
         for place in self.places:
             yield from lost_prompts(self.agent, place.parent, present)
 
@@ -102,19 +89,18 @@ class ClaudeCode:
             return facts_of(transcript)
         copied: SessionFacts | None = None
         own = 0
-        with opened_text(transcript.file) as stream:
-            for line in read_lines(stream):
-                record = line.record
-                session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
-                if session and folder:
-                    facts = self._facts(transcript, record, session, folder)
-                    if "forkedFrom" not in record:
-                        return facts
-                    # A fork begins with the records of the session that it was forked from, which may lie elsewhere.
-                    copied = copied or facts
-                own += "forkedFrom" not in record and as_text(record.get("type")) not in _KNOWN
-                if own > _HEAD_LINES or line.end > HEAD_BYTES:
-                    break
+        for line in self._head(transcript):
+            record = line.record
+            session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
+            if session and folder:
+                facts = self._facts(transcript, record, session, folder)
+                if "forkedFrom" not in record:
+                    return facts
+                # A fork begins with the records of the session that it was forked from, which may lie elsewhere.
+                copied = copied or facts
+            own += "forkedFrom" not in record and as_text(record.get("type")) not in _KNOWN
+            if own > _HEAD_LINES:
+                break
         return copied
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
@@ -122,10 +108,11 @@ class ClaudeCode:
         if transcript.session:
             resume.from_beginning()
             yield from turns_of(transcript, facts)
-            return
-        if is_packed(transcript.file):
-            resume.from_beginning()
-        yield from _Reading(facts, resume).items(transcript.file)
+        else:
+            yield from super().read(transcript, facts, resume)
+
+    def _reading(self, facts: SessionFacts, resume: Resume) -> LineReading:
+        return _Reading(facts, resume)
 
     def _facts(self, transcript: Transcript, record: Mapping[str, Any], session: str, folder: str) -> SessionFacts:
         facts = SessionFacts(self.agent, session, folder, began=parse_time(record.get("timestamp")))
@@ -171,7 +158,6 @@ class _Reading(LineReading):
         """Turns by the ids of their records."""
         self._chains: dict[str, str] = {}
         """Sessions of sub-agents in this file, by the ids of their records."""
-        self._edits: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._queue = PromptQueue()
         self._last = ""
 
@@ -187,10 +173,7 @@ class _Reading(LineReading):
             self._resume.marks["last"] = as_id(self._last)
 
     def _read(self, found: _Open, end: int, session: str, *, is_last: bool = False) -> Read:
-        """Return a turn that ends at a place; edits without results may have changed files."""
-        for call, (path, _) in self._edits.items():
-            if found.turn.waits_for(call):
-                found.turn.write(path)
+        """Return a turn that ends at a place."""
         return Read(found.turn, found.start, end, is_last=is_last, session=session)
 
     def _queued(self, end: int, *, is_last: bool) -> Iterator[Item]:
@@ -379,29 +362,17 @@ class _Reading(LineReading):
         elif kind == "thinking":
             turn.think(as_text(part.get("thinking")))
         elif kind in {"tool_use", "server_tool_use"}:
-            name, given, call = as_text(part.get("name")), as_record(part.get("input")), as_text(part.get("id"))
-            path = given_path(given)
-            turn.use(call, name, given_words(given), path)
-            if name == "ExitPlanMode":
-                turn.intend(as_text(given.get("plan")))
-            elif name == "TodoWrite":
-                turn.intend(plan_of(given.get("todos"), "content"))
-            elif name in _WRITERS and path:
-                self._edits[call] = (path, given)
-                if len(self._edits) > _OPEN_EDITS:
-                    self._edits.pop(next(iter(self._edits)))
+            name, given = as_text(part.get("name")), as_record(part.get("input"))
+            use_tool(turn, as_text(part.get("id")), name, given, writes=name in _WRITERS)
 
     def _result(self, line: Line, part: Mapping[str, Any], session: str) -> None:
         call, failed = as_text(part.get("tool_use_id")), part.get("is_error") is True
         found = next((one for one in self._open(session) if one.turn.waits_for(call)), None)
         if found is None:
             return
-        turn = self._join(found, line)
-        turn.get(call, texts_of(part.get("content")), failed=failed)
-        edit = self._edits.pop(call, None)
-        if edit is not None and not failed:
-            turn.write(edit[0])
-            turn.patch.add(patches.from_edit(edit[0], edit[1], as_record(line.record.get("toolUseResult"))))
+        hunks = as_record(line.record.get("toolUseResult")).get("structuredPatch")
+        text, turn = texts_of(part.get("content")), self._join(found, line)
+        turn.get(call, text, failed=failed, diff=lambda path: from_hunks(path, hunks))
 
     def _unknown_parts(self, parts: list[Mapping[str, Any]], line: Line) -> Iterator[Item]:
         for part in parts:

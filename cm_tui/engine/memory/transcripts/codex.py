@@ -10,22 +10,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.codex_calls import CALLS, OUTPUTS, Calls
+from cm_tui.engine.memory.transcripts.codex_calls import CALLS, OUTPUTS, begin_call, end_call
 from cm_tui.engine.memory.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
-from cm_tui.engine.memory.transcripts.copies import transcripts_in
-from cm_tui.engine.memory.transcripts.line_reading import LineReading, is_spliced
+from cm_tui.engine.memory.transcripts.format import Format, known_records
+from cm_tui.engine.memory.transcripts.line_reading import is_spliced
 from cm_tui.engine.memory.transcripts.lines import (
-    HEAD_BYTES,
     Line,
     as_count,
     as_id,
     as_kind,
     as_record,
     as_text,
-    is_packed,
-    opened_text,
-    read_lines,
 )
+from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,
@@ -41,14 +38,7 @@ from cm_tui.engine.memory.transcripts.turn import PROMPT_CHARACTERS, SessionFact
 _HEAD_LINES = 20
 _NOT_TYPED = ("<user_instructions>", "<environment_context>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<turn_aborted>",
               "<permissions", "<skill>", "<subagent_notification>", "<app-context>", "<collaboration_mode>")  # fmt: skip
-_KNOWN = frozenset({
-    "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break", "background_event", "compacted", "compaction",
-    "context_compacted", "collab_tool_call", "deprecation_notice", "entered_review_mode", "exec_command_begin", "exec_command_end",
-    "exited_review_mode", "ghost_snapshot", "image_generation_call", "item_completed", "item_started", "mcp_startup_complete",
-    "mcp_tool_call_begin", "mcp_tool_call_end", "other", "patch_apply_begin", "patch_apply_end", "plan_update", "session_configured",
-    "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
-    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
-})  # fmt: skip
+_KNOWN = known_records("codex")
 _ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 _MARKS = _ENDS | {"token_count", "error"}
 _WORK = frozenset({"agent_message", "agent_reasoning"})
@@ -56,52 +46,38 @@ _PROMPT = re.compile(r'"type": *"(?:user_message|task_started|turn_started)"|"ro
 _DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
 
 
-class Codex:
-    """The transcripts of Codex. `environment`: locates them, if not in their usual place."""
+class Codex(Format):
+    """The transcripts of Codex."""
 
     agent = "codex"
-    asides = frozenset[str]()
     prefix = "rollout-"
-    names: re.Pattern[str] | None = None
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
-        self.places: tuple[Path, ...] = (home / "sessions", home / "archived_sessions")
+        super().__init__(environment)
         self._looked_for: set[str] = set()
         """Sessions read for their forks."""
 
-    def transcripts(self) -> Iterator[Transcript]:
-        """Yield all of them, archived ones too."""
-        self.unread.clear()
-        for place in self.places:
-            yield from transcripts_in(self, place)
-
-    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
-        """Return None: Codex deletes no transcript by itself."""
-        return None
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Folders of sessions, archived ones too."""
+        home = self._folder_in("CODEX_HOME", ".codex")
+        return (home / "sessions", home / "archived_sessions")
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return the facts: from the first record, and the folder of an older one without it."""
         facts: SessionFacts | None = None
-        with opened_text(transcript.file) as stream:
-            for number, line in enumerate(read_lines(stream)):
-                facts = facts or _facts_in(line.record)
-                if facts is not None and not facts.folder:
-                    facts = facts.having(folder=_folder_in(line.record))
-                if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
-                    break
+        for line in self._head(transcript, _HEAD_LINES):
+            facts = facts or _facts_in(line.record)
+            if facts is not None and not facts.folder:
+                facts = facts.having(folder=_folder_in(line.record))
+            if facts is not None and facts.folder:
+                break
         if facts is not None and facts.began is None:
             return facts.having(began=_time_in(transcript.file.name))
         return facts
 
-    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
-        """Yield its turns from a place on."""
-        if is_packed(transcript.file):
-            resume.from_beginning()
-        repeated = Repeated(facts, resume.marks, self._forked_from)
-        yield from _Reading(facts, resume, repeated).items(transcript.file)
+    def _reading(self, facts: SessionFacts, resume: Resume) -> OneTurnReading:
+        return _Reading(facts, resume, Repeated(facts, resume.marks, self._forked_from))
 
     def _forked_from(self, session: str) -> ForkedFrom | None:
         if not session or session in self._looked_for:
@@ -170,24 +146,14 @@ def _folder_in(record: Mapping[str, Any]) -> str:
     return ""
 
 
-class _Reading(LineReading):
-    """Reads turns from the records of one file.
-
-    `facts`: about the file. `resume`: the position to start from; updated at the end. `repeated`: returns which turns
-    are from another session.
-    """
+class _Reading(OneTurnReading):
+    """Reads turns from the records of one file. `repeated`: returns which turns are from another session."""
 
     def __init__(self, facts: SessionFacts, resume: Resume, repeated: Repeated) -> None:
-        super().__init__(resume)
-        self._folder = facts.folder
+        super().__init__(facts, resume)
         self._repeated = repeated
-        self._turn: Turn | None = None
-        self._start = resume.offset
-        self._number = resume.turns
         self._has_events = resume.marks.get("events") is True
         """Prompts have separate records: not all messages to the model are the user's."""
-        self._before = resume.turns
-        """Number of turns before the current one."""
         self._task = ""
         """Id of the task under way, where the program names it."""
         self._is_next = False
@@ -195,17 +161,14 @@ class _Reading(LineReading):
         self._typed = ""
         """The last prompt as sent to the model."""
         self._said = self._thought = ""
-        self._calls = Calls()
+
+    def _close(self) -> None:
+        if self._turn is not None:
+            self._repeated.mark(self._turn)
 
     def _rest(self, end: int) -> Iterator[Item]:
-        if self._turn is not None:
-            yield self._whole(self._turn, end, is_last=True)
-        self._resume.turns = self._number
+        yield from super()._rest(end)
         self._resume.marks["events"] = self._has_events
-
-    def _damage(self) -> None:
-        if self._turn is not None and not self._turn.is_over:
-            self._turn.damage()
 
     def _record(self, line: Line) -> Iterator[Item]:
         record = line.record
@@ -241,13 +204,12 @@ class _Reading(LineReading):
             self._task, self._typed = as_text(payload.get("turn_id")), ""
         elif kind == "user_message":
             text = as_text(payload.get("message"))
-            yield from self._ask(text, line, at, for_agent=not text.lstrip().startswith(_NOT_TYPED))
+            yield from self._prompt(text, line, at, for_agent=not text.lstrip().startswith(_NOT_TYPED))
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
-        elif kind == "thread_rolled_back" and self._turn is not None and self._turn.is_empty:
-            # The user withdrew its prompts.
-            self._turn.is_asked = False
+        elif kind == "thread_rolled_back":
+            self._withdraw()
         elif kind in _WORK or kind in _MARKS:
             yield from self._agent_event(kind, payload, line, at)
         elif kind not in _KNOWN:
@@ -272,10 +234,9 @@ class _Reading(LineReading):
             return
         is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
         if is_next:
-            if turn is not None:
-                yield self._whole(turn, line.start)
+            yield from self._end(line)
             # After the end of another record, more than the last prompt is missing.
-            self._begin(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
+            self._begin_with(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
             turn.go_on()
         self._unreadable = ""
@@ -327,7 +288,7 @@ class _Reading(LineReading):
         if kind == "message" and role == "user":
             if not text.lstrip().startswith(_NOT_TYPED):
                 if not self._has_events:
-                    yield from self._ask(text, line, at)
+                    yield from self._prompt(text, line, at)
                 elif self._turn is None or not self._turn.is_empty:
                     self._typed = text
         elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
@@ -348,13 +309,13 @@ class _Reading(LineReading):
         elif kind == "reasoning":
             self._think(turn, texts_of(payload.get("summary")))
         elif kind in CALLS:
-            self._calls.begin(turn, kind, payload)
+            begin_call(turn, kind, payload)
         elif kind in OUTPUTS:
-            self._calls.end(turn, payload)
+            end_call(turn, payload)
 
     # --- turns ---
 
-    def _ask(self, text: str, line: Line, at: float | None, *, for_agent: bool = True) -> Iterator[Item]:
+    def _prompt(self, text: str, line: Line, at: float | None, *, for_agent: bool = True) -> Iterator[Item]:
         turn = self._turn
         if not text.strip():
             return
@@ -362,25 +323,17 @@ class _Reading(LineReading):
             if piece(text, PROMPT_CHARACTERS) not in turn.prompts:
                 turn.ask(text, for_agent=for_agent)
             return
-        if turn is not None:
-            yield self._whole(turn, line.start)
-        self._begin(line, text, for_agent=for_agent).at(at)
+        yield from self._end(line)
+        self._begin_with(line, text, for_agent=for_agent).at(at)
 
-    def _whole(self, turn: Turn, end: int, *, is_last: bool = False) -> Read:
-        """Return a turn that ends at a place."""
-        self._repeated.mark(turn)
-        self._calls.leave(turn)
-        return Read(turn, self._start, end, is_last=is_last, number=self._before)
-
-    def _begin(self, line: Line, text: str, *, for_agent: bool = True) -> Turn:
-        self._before = self._number
-        self._number += bool(text)
+    def _begin_with(self, line: Line, text: str, *, for_agent: bool = True) -> Turn:
         self._is_next, self._unreadable, self._typed = False, "", ""
+        self._said = self._thought = ""
         # Copies of a session have other ids and times; a prompt has the same place in each. An unreadable prompt is not
         # counted.
-        self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
-        self._start = line.start
-        self._said = self._thought = ""
+        place = self._number + bool(text)
+        turn = self._begin(line, f"{place} {sha256(text.encode()).hexdigest()[:16]}")
+        self._number = place
         turn.ask(text, for_agent=for_agent)
         return turn
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -17,8 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui import paths
-from cm_tui.engine.memory.transcripts.files import DOCUMENTS, LINES, NOTHING, FoundFile, found_files, line_files
-from cm_tui.engine.memory.transcripts.transcript import Format, Transcript
+from cm_tui.engine.memory.transcripts.files import DOCUMENTS, LINES, FoundFile, found_files
 from cm_tui.files import SUFFIX, replacing, write_atomically
 from cm_tui.locks import locked
 
@@ -100,31 +98,6 @@ def copies_below(agent: str, place: Path, *, depth: int = DEPTH) -> Iterator[tup
 def all_copies(agent: str) -> Iterator[FoundFile]:
     """Yield all copies of an agent's transcripts, wherever the originals were."""
     return found_files(folder() / agent, _ENDINGS, depth=_ANY_DEPTH, links=False)
-
-
-def transcripts_in(format_: Format, place: Path, *, own: re.Pattern[str] = NOTHING) -> Iterator[Transcript]:
-    """Yield the transcripts below an agent's folder, then the copies of missing ones.
-
-    `own`: paths below it of the agent's own JSON files, which are not transcripts.
-    """
-    agent, prefix = format_.agent, format_.prefix
-    for found in line_files(
-        place, format_.unread, depth=DEPTH, prefix=prefix, left_out=format_.left_out, own=own, names=format_.names
-    ):
-        yield Transcript(agent, str(found.path), found.path, found.size, found.changed)
-    for original, found in copies_below(agent, place):
-        if not os.path.lexists(original):
-            yield Transcript(agent, str(original), found.path, found.size, found.changed, is_copy=True)
-
-
-def originals_in(format_: Format, place: Path) -> Iterator[FoundFile]:
-    """Yield the files below one of an agent's folders that can be copied: no links."""
-    endings, names = LINES if format_.names is None else (*LINES, *DOCUMENTS), format_.names
-    for found in found_files(
-        place, endings, depth=DEPTH, prefix=format_.prefix, left_out=format_.left_out, links=False
-    ):
-        if names is None or names.fullmatch(found.path.relative_to(place).as_posix()):
-            yield found
 
 
 # --- writing ---

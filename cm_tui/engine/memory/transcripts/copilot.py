@@ -13,30 +13,24 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts import patches
-from cm_tui.engine.memory.transcripts.copies import transcripts_in
-from cm_tui.engine.memory.transcripts.files import found_files
+from cm_tui.engine.memory.transcripts.format import Format, known_records
 from cm_tui.engine.memory.transcripts.lines import (
-    HEAD_BYTES,
     Line,
     as_count,
     as_id,
     as_kind,
     as_record,
     as_text,
-    is_packed,
-    opened_text,
-    read_lines,
 )
 from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.patches import from_diff
+from cm_tui.engine.memory.transcripts.tools import patch_among, use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,
     Resume,
     Skipped,
     Transcript,
-    given_path,
-    given_words,
     parse_time,
 )
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
@@ -48,83 +42,42 @@ _CWD = re.compile(r"^cwd: *(.+?) *$", re.MULTILINE)
 _NOT_TYPED = ("skill-", "agent-", "system")
 """Prefixes of the sources of messages from the program itself."""
 _WRITERS = frozenset({"edit", "create", "str_replace_editor", "apply_patch", "write"})
-_OPEN_EDITS = 100
-"""Edits whose results are waited for."""
-_KNOWN = frozenset({
-    *(f"session.{name}" for name in (
-        "start", "resume", "remote_steerable_changed", "idle", "schedule_created", "schedule_cancelled", "schedule_rearmed",
-        "autopilot_objective_changed", "info", "warning", "model_change", "mode_changed", "session_limits_changed",
-        "permissions_changed", "plan_changed", "todos_changed", "workspace_file_changed", "handoff", "truncation", "shutdown",
-        "usage_checkpoint", "context_changed", "usage_info", "context_cleared", "compaction_start", "compaction_complete",
-        "task_complete", "tools_updated", "background_tasks_changed", "skills_loaded", "custom_agents_updated",
-        "mcp_servers_loaded", "mcp_server_status_changed", "extensions_loaded", "custom_notification", "auto_mode_resolved",
-        "managed_settings_resolved", "managed_settings_enforced", "binary_asset", "canvas.opened", "canvas.closed",
-        "canvas.recorded", "canvas.removed", "canvas.unavailable", "canvas.registry_changed", "extensions.attachments_pushed",
-    )),
-    *(f"assistant.{name}" for name in (
-        "turn_start", "turn_end", "intent", "server_tool_progress", "reasoning_delta", "tool_call_delta", "streaming_delta",
-        "message_start", "message_delta", "idle", "usage",
-    )),
-    "tool.user_requested", "tool.execution_partial_result", "tool.execution_progress", "tool_search.activated", "skill.invoked",
-    "subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected", "hook.start",
-    "hook.end", "hook.progress", "system.message", "system.notification", "permission.requested", "permission.completed",
-    "user_input.requested", "user_input.completed", "elicitation.requested", "elicitation.completed", "sampling.requested",
-    "sampling.completed", "mcp.oauth_required", "mcp.oauth_completed", "mcp.headers_refresh_required",
-    "mcp.headers_refresh_completed", "mcp.tools.list_changed", "mcp.resources.list_changed", "mcp.prompts.list_changed",
-    "mcp_app.tool_call_complete", "model.call_failure", "pending_messages.modified", "ui.ephemeral_query",
-    "external_tool.requested", "external_tool.completed", "command.queued", "command.execute", "command.completed",
-    "commands.changed", "auto_mode_switch.requested", "auto_mode_switch.completed", "session_limits_exhausted.requested",
-    "session_limits_exhausted.completed", "capabilities.changed", "exit_plan_mode.requested", "exit_plan_mode.completed",
-    "factory.run_updated", "factory.run_started", "factory.run_settled",
-})  # fmt: skip
+_KNOWN = known_records("copilot")
 _OVER = frozenset({"session.idle", "session.shutdown", "session.task_complete", "assistant.idle"})
 _FOLDERS = frozenset({"session.start", "session.resume", "session.context_changed"})
 _STEPS = frozenset({"assistant.message", "assistant.reasoning", "tool.execution_start", "tool.execution_complete"})
 
 
-class Copilot:
-    """The transcripts of Copilot CLI. `environment`: where they are, if not in their usual place."""
+class Copilot(Format):
+    """The transcripts of Copilot CLI."""
 
     agent = "copilot"
-    asides = frozenset[str]()
-    prefix = ""
-    names: re.Pattern[str] | None = re.compile(r"(?:[^/]+/events|[^/]+)\.jsonl(?:\.gz)?")
+    names = re.compile(r"(?:[^/]+/events|[^/]+)\.jsonl(?:\.gz)?")
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        self._home = Path(environment.get("COPILOT_HOME") or Path.home() / ".copilot").expanduser()
-        self.places: tuple[Path, ...] = (self._home / "session-state",)
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The folder of sessions."""
+        return (self._folder_in("COPILOT_HOME", ".copilot") / "session-state",)
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them."""
-        self.unread.clear()
-        for found in found_files(self._home / "history-session-state", ".json", depth=2, left_out=self.left_out):
-            self.unread[found.path] = "it is a session of an early version of Copilot CLI, whose format is not read"
-        for place in self.places:
-            yield from transcripts_in(self, place)
-
-    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
-        """Return None: no setting is documented by which Copilot CLI deletes sessions."""
-        return None
+        yield from super().transcripts()
+        early = self.places[0].with_name("history-session-state")
+        self._pass_over(early, ".json", "it is a session of an early version of Copilot CLI, whose format is not read")
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return the facts: from the first event, and the folder from a later event or `workspace.yaml` if missing there."""
         facts: SessionFacts | None = None
-        with opened_text(transcript.file) as stream:
-            for number, line in enumerate(read_lines(stream)):
-                facts = _with(facts, line.record, transcript)
-                if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
-                    break
+        for line in self._head(transcript, _HEAD_LINES):
+            facts = _with(facts, line.record, transcript)
+            if facts is not None and facts.folder:
+                break
         if facts is not None and not facts.folder:
             return facts.having(folder=_folder_beside(transcript.file))
         return facts
 
-    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
-        """Yield its turns from a place on."""
-        if is_packed(transcript.file):
-            resume.from_beginning()
-        yield from _Reading(facts, resume).items(transcript.file)
+    def _reading(self, facts: SessionFacts, resume: Resume) -> OneTurnReading:
+        return _Reading(facts, resume)
 
 
 def _with(facts: SessionFacts | None, event: Mapping[str, Any], transcript: Transcript) -> SessionFacts | None:
@@ -161,24 +114,7 @@ class _Reading(OneTurnReading):
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
         super().__init__(facts, resume)
-        self._edits: dict[str, tuple[str, Mapping[str, Any], str]] = {}
-        """Edits without results: tool, input, and the patch in it."""
         self._thought = ""
-
-    def _rest(self, end: int) -> Iterator[Item]:
-        self._leave()
-        yield from super()._rest(end)
-
-    def _end(self, line: Line) -> Iterator[Item]:
-        self._leave()
-        yield from super()._end(line)
-
-    def _leave(self) -> None:
-        """Note the files of edits whose results are missing: they may have been written."""
-        for call, (_, given, patch) in self._edits.items():
-            if self._turn is not None and self._turn.waits_for(call):
-                _write(self._turn, given, patch)
-        self._edits.clear()
 
     def _record(self, line: Line) -> Iterator[Item]:
         event = line.record
@@ -247,36 +183,11 @@ class _Reading(OneTurnReading):
     def _use(self, turn: Turn, call: str, data: Mapping[str, Any]) -> None:
         raw, tool = data.get("arguments"), as_text(data.get("toolName"))
         given = as_record(raw) or ({"command": as_text(raw)} if isinstance(raw, str) else {})
-        words = given_words(given)
-        turn.use(call, tool, words, given_path(given))
-        patch = next((text for text in map(as_text, given.values()) if "*** Begin Patch" in text), "")
         is_edit = tool in _WRITERS and given.get("command") != "view"
-        if is_edit or patch:
-            self._edits[call] = (tool, given, patch)
-            if len(self._edits) > _OPEN_EDITS:
-                self._edits.pop(next(iter(self._edits)))
+        use_tool(turn, call, tool, given, writes=is_edit, patch=patch_among(given.values()))
 
     def _get(self, turn: Turn, call: str, data: Mapping[str, Any]) -> None:
         result, failed = as_record(data.get("result")), data.get("success") is False
         text = as_text(result.get("content")) or as_text(as_record(data.get("error")).get("message"))
-        turn.get(call, text, failed=failed)
-        _, given, patch = self._edits.pop(call, ("", {}, ""))
-        if not given or failed:
-            return
-        _write(turn, given, patch)
-        path = given_path(given)
-        diff = patches.from_diff(path, as_text(result.get("detailedContent"))) if path else ""
-        turn.patch.add(diff or patches.from_apply_patch(patch) or _patch(path, given))
-
-
-def _write(turn: Turn, given: Mapping[str, Any], patch: str) -> None:
-    for path in (given_path(given), *patches.written(patch)):
-        turn.write(path)
-
-
-def _patch(path: str, given: Mapping[str, Any]) -> str:
-    """Return an edit as a patch, from the tool's input."""
-    if content := as_text(given.get("file_text")):
-        return patches.from_new_file(path, content)
-    old, new = as_text(given.get("old_str")), as_text(given.get("new_str"))
-    return patches.from_replacement(path, old, new) if path and (old or new) else ""
+        diff = as_text(result.get("detailedContent"))
+        turn.get(call, text, failed=failed, diff=lambda path: from_diff(path, diff))

@@ -14,23 +14,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.copies import DEPTH, copy_of, transcripts_in
-from cm_tui.engine.memory.transcripts.files import found_files, names_of_folders
+from cm_tui.engine.memory.transcripts.format import FolderFormat
 from cm_tui.engine.memory.transcripts.lines import (
-    HEAD_BYTES,
     Line,
     as_id,
     as_kind,
     as_list,
     as_record,
     as_text,
-    is_packed,
-    opened_text,
-    read_lines,
 )
 from cm_tui.engine.memory.transcripts.named_folders import (
     dashed,
@@ -40,13 +34,12 @@ from cm_tui.engine.memory.transcripts.named_folders import (
     unknown_folder,
 )
 from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Resume,
     Skipped,
     Transcript,
-    given_path,
-    given_words,
     texts_of,
 )
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
@@ -59,44 +52,31 @@ _WRITERS = frozenset(
 )
 
 
-class Cursor:
-    """The transcripts of Cursor's agents. `environment`: where they are, if not in their usual place."""
+class Cursor(FolderFormat):
+    """The transcripts of Cursor's agents."""
 
     agent = "cursor"
     asides = frozenset({"turn_ended"})
-    prefix = ""
-    names: re.Pattern[str] | None = re.compile(r"(?:[^/]+/(?:subagents/)?)?[^/]+\.jsonl(?:\.gz)?")
+    names = re.compile(r"(?:[^/]+/(?:subagents/)?)?[^/]+\.jsonl(?:\.gz)?")
+    _leaf = "agent-transcripts"
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        self.folders: tuple[str, ...] = ()
-        """Possible folders of the sessions, existing or not."""
-        self._projects = Path(environment.get("CURSOR_DATA_DIR") or Path.home() / ".cursor").expanduser() / "projects"
+        super().__init__(environment)
+        self._base = self._folder_in("CURSOR_DATA_DIR", ".cursor") / "projects"
         self._by_name: dict[str, list[str]] = {}
-        self.places: tuple[Path, ...] = self._find_places()
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, including sub-agents."""
-        self.unread.clear()
         self._by_name.clear()
-        self.places = self._find_places()
+        yield from super().transcripts()
+        reason = "it is a transcript of an older version of Cursor in plain text, which is not read"
         for place in self.places:
-            for found in found_files(place, ".txt", depth=DEPTH, left_out=self.left_out):
-                self.unread[found.path] = (
-                    "it is a transcript of an older version of Cursor in plain text, which is not read"
-                )
-            yield from transcripts_in(self, place)
-
-    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
-        """Return None: it is not documented that Cursor deletes transcripts."""
-        return None
+            self._pass_over(place, ".txt", reason)
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return the facts, from its path and the files that it names; None: no message."""
         file = Path(transcript.name)
-        with opened_text(transcript.file) as stream:
-            lines = [line for line in islice(read_lines(stream), _HEAD_LINES) if line.end <= HEAD_BYTES]
+        lines = list(self._head(transcript, _HEAD_LINES))
         if not any(_role_of(line.record) for line in lines):
             return None
         parent = as_id(file.parent.parent.name) if file.parent.name == "subagents" else ""
@@ -104,18 +84,8 @@ class Cursor:
         named = (path for line in lines for block in _blocks(line.record) for path in paths_in(block.get("input")))
         return SessionFacts(self.agent, as_id(file.name.partition(".")[0]), self._folder(project, named), parent=parent)
 
-    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
-        """Yield its turns from a place on."""
-        if is_packed(transcript.file):
-            resume.from_beginning()
-        yield from _Reading(facts, resume).items(transcript.file)
-
-    def _find_places(self) -> tuple[Path, ...]:
-        names = {
-            *names_of_folders(self._projects),
-            *names_of_folders(copy_of(self.agent, self._projects / "x").parent),
-        }
-        return tuple(self._projects / name / "agent-transcripts" for name in sorted(names))
+    def _reading(self, facts: SessionFacts, resume: Resume) -> OneTurnReading:
+        return _Reading(facts, resume)
 
     def _folder(self, project: str, named: Iterator[str]) -> str:
         """Return the folder of a project's name: one that the session names, else the only one."""
@@ -174,10 +144,8 @@ class _Reading(OneTurnReading):
                 turn.think(as_text(block.get("thinking")))
             elif kind == "tool_use":
                 tool, given = as_text(block.get("name")), as_record(block.get("input"))
-                path = given_path(given)
-                turn.use(as_text(block.get("id")) or f"{line.start} {number}", tool, given_words(given), path)
-                # Results are not in the file: it may have been written.
-                turn.write(path if tool in _WRITERS else "")
+                call = as_text(block.get("id")) or f"{line.start} {number}"
+                use_tool(turn, call, tool, given, writes=tool in _WRITERS)
         self._results(line.record)
 
     def _results(self, record: Mapping[str, Any]) -> None:

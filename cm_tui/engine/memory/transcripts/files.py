@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,7 +14,6 @@ PACKED = (".jsonl.zst", ".jsonl.xz", ".jsonl.bz2", ".jsonl.zip")
 """Endings of unsupported packed files."""
 DOCUMENTS = (".json", ".ndjson")
 """Endings of what other programs, and old versions of agents, write instead."""
-NOTHING = re.compile(r"(?!)")
 _MOST = 200_000
 """Entries that are looked at below one folder."""
 
@@ -34,15 +32,13 @@ def found_files(
     suffix: str | tuple[str, ...],
     *,
     depth: int,
-    prefix: str = "",
     left_out: list[Path] | None = None,
     links: bool = True,
 ) -> Iterator[FoundFile]:
     """Yield the ordinary files below a folder; links to folders are not followed, unreadable ones are skipped.
 
-    `folder`: where to begin; may be missing. `suffix`: endings of the names. `depth`: most levels of folders. `prefix`:
-    beginning of the names. `left_out`: called with the folder when it has more files than the limit. `links`: include
-    links to files.
+    `folder`: where to begin; may be missing. `suffix`: endings of the names. `depth`: most levels of folders.
+    `left_out`: receives the folder when it has more files than the limit. `links`: include links to files.
     """
     left = _MOST
     folders = [(folder, depth)]
@@ -54,11 +50,7 @@ def found_files(
                     left -= 1
                     if levels > 1 and entry.is_dir(follow_symlinks=False):
                         folders.append((Path(entry.path), levels - 1))
-                    elif (
-                        entry.name.endswith(suffix)
-                        and entry.name.startswith(prefix)
-                        and entry.is_file(follow_symlinks=links)
-                    ):
+                    elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=links):
                         found = entry.stat(follow_symlinks=links)
                         yield FoundFile(Path(entry.path), found.st_size, found.st_mtime)
         except OSError:
@@ -75,44 +67,3 @@ def names_of_folders(folder: Path) -> list[str]:
             return [entry.name for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-
-
-def line_files(
-    folder: Path,
-    unread: dict[Path, str],
-    *,
-    depth: int,
-    prefix: str = "",
-    left_out: list[Path] | None = None,
-    own: re.Pattern[str] = NOTHING,
-    names: re.Pattern[str] | None = None,
-) -> Iterator[FoundFile]:
-    """Yield the transcripts below a folder, as `found_files`.
-
-    Args:
-        folder: where to begin; may be missing.
-        unread: called with the other files with JSON, packed or of another name, and the reason why they are not read.
-        depth: most levels of folders.
-        prefix: beginning of the names of transcripts.
-        left_out: called with the folder when it has more files than the limit.
-        own: paths below the folder of the agent's own JSON files, which are not transcripts.
-        names: paths below the folder that are transcripts, if other files are there, too; None: any.
-    """
-    for found in found_files(folder, (*LINES, *PACKED, *DOCUMENTS), depth=depth, left_out=left_out):
-        name, inside = found.path.name, found.path.relative_to(folder).as_posix()
-        if names is not None:
-            if names.fullmatch(inside):
-                yield found
-        elif name.endswith(DOCUMENTS):
-            if not own.fullmatch(inside):
-                unread[found.path] = (
-                    "it is no transcript in JSON lines (.jsonl): of another program, or of a version that is not read"
-                )
-        elif not name.startswith(prefix):
-            unread[found.path] = (
-                f"its name does not begin with {prefix}: of another program, or of a version that is not read"
-            )
-        elif name.endswith(PACKED):
-            unread[found.path] = f"compressed as {found.path.suffix[1:]}; unpack it, or pack it as gz"
-        else:
-            yield found

@@ -12,16 +12,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts import patches
-from cm_tui.engine.memory.transcripts.copies import copy_of, transcripts_in
 from cm_tui.engine.memory.transcripts.documents import document_head, document_lines, is_document
-from cm_tui.engine.memory.transcripts.files import names_of_folders
+from cm_tui.engine.memory.transcripts.format import FolderFormat
 from cm_tui.engine.memory.transcripts.lines import (
-    HEAD_BYTES,
     Line,
     as_count,
     as_id,
@@ -29,23 +26,20 @@ from cm_tui.engine.memory.transcripts.lines import (
     as_list,
     as_record,
     as_text,
-    is_packed,
     opened_text,
     parse_json,
-    read_lines,
 )
 from cm_tui.engine.memory.transcripts.named_folders import folder_among, paths_in, unknown_folder
 from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.patches import from_diff
+from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,
     Resume,
     Skipped,
     Transcript,
-    given_path,
-    given_words,
     parse_time,
-    plan_of,
 )
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 from cm_tui.files import read_regular
@@ -88,22 +82,15 @@ def work(turn: Turn, message: Mapping[str, Any]) -> None:
 
 def _use(turn: Turn, call: Mapping[str, Any]) -> None:
     tool, given, id_ = as_text(call.get("name")), as_record(call.get("args")), as_text(call.get("id"))
-    path, status = given_path(given), as_text(call.get("status"))
+    status = as_text(call.get("status"))
     turn.at(parse_time(call.get("timestamp")))
-    turn.use(id_, tool, given_words(given), path)
-    if tool == "write_todos":
-        turn.intend(plan_of(given.get("todos"), "description"))
-    if status not in _ENDED:
-        # It may have been written before the session ended.
-        turn.write(path if tool in _WRITERS else "")
-        return
-    text = _result(call)
-    code = _EXIT.search(text)
-    failed = status != "success" or (code is not None and code[1] != "0")
-    turn.get(id_, text, failed=failed)
-    if tool in _WRITERS and path and not failed:
-        turn.write(path)
-        turn.patch.add(_patch(path, given, as_record(call.get("resultDisplay"))))
+    use_tool(turn, id_, tool, given, writes=tool in _WRITERS)
+    if status in _ENDED:
+        text = _result(call)
+        code = _EXIT.search(text)
+        diff = as_text(as_record(call.get("resultDisplay")).get("fileDiff"))
+        failed = status != "success" or (code is not None and code[1] != "0")
+        turn.get(id_, text, failed=failed, diff=lambda path: from_diff(path, diff))
 
 
 def _result(call: Mapping[str, Any]) -> str:
@@ -113,14 +100,6 @@ def _result(call: Mapping[str, Any]) -> str:
     answers = (as_record(as_record(as_record(part).get("functionResponse")).get("response")) for part in parts)
     texts = [as_text(one.get("output")) or as_text(one.get("error")) for one in answers]
     return "\n".join(filter(None, texts)) or text_of(result) or as_text(call.get("resultDisplay"))
-
-
-def _patch(path: str, given: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
-    if diff := patches.from_diff(path, as_text(shown.get("fileDiff"))):
-        return diff
-    if content := as_text(given.get("content")):
-        return patches.from_new_file(path, content)
-    return patches.from_replacement(path, as_text(given.get("old_string")), as_text(given.get("new_string")))
 
 
 DAYS = 30
@@ -139,32 +118,26 @@ _IDS = 50_000
 """Messages that are known again."""
 
 
-class Gemini:
-    """The transcripts of Gemini CLI. `environment`: where they are, if not in their usual place."""
+class Gemini(FolderFormat):
+    """The transcripts of Gemini CLI."""
 
     agent = "gemini"
     asides = frozenset({""})
     """A file may hold the record of its session alone, which has no type."""
-    prefix = ""
-    names: re.Pattern[str] | None = re.compile(r"session-[^/]*\.jsonl?(?:\.gz)?|[^/]+/[^/]+\.jsonl(?:\.gz)?")
+    names = re.compile(r"session-[^/]*\.jsonl?(?:\.gz)?|[^/]+/[^/]+\.jsonl(?:\.gz)?")
+    _leaf = "chats"
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        self.folders: tuple[str, ...] = ()
-        """Folders by which a session may be known again that names its folder by a digest."""
-        self._home = Path(environment.get("GEMINI_CLI_HOME") or Path.home()).expanduser() / ".gemini"
-        self.places: tuple[Path, ...] = self._find_places()
+        super().__init__(environment)
+        self._home = self._folder_in("GEMINI_CLI_HOME", "") / ".gemini"
+        self._base = self._home / "tmp"
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them, including sub-agents."""
-        self.unread.clear()
-        self.places = self._find_places()
-        for place in self.places:
-            for found in transcripts_in(self, place):
-                # A document is rewritten as it grows: it is read as a whole each time.
-                is_whole = is_document(found.file) and not found.is_copy
-                yield found._replace(session=found.file.stem) if is_whole else found
+        for found in super().transcripts():
+            # A document is rewritten as it grows: it is read as a whole each time.
+            is_whole = is_document(found.file) and not found.is_copy
+            yield found._replace(session=found.file.stem) if is_whole else found
 
     def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
         """Return its retention in days, by the setting `general.sessionRetention`; None: forever."""
@@ -194,26 +167,18 @@ class Gemini:
         if is_document(transcript.file):
             resume.from_beginning()
             yield from _Reading(facts, resume).document(transcript.file)
-            return
-        if is_packed(transcript.file):
-            resume.from_beginning()
-        yield from _Reading(facts, resume).items(transcript.file)
+        else:
+            yield from super().read(transcript, facts, resume)
 
-    def _find_places(self) -> tuple[Path, ...]:
-        """Return the folders of sessions, including those with copies only."""
-        tmp = self._home / "tmp"
-        names = {*names_of_folders(tmp), *names_of_folders(copy_of(self.agent, tmp / "x").parent)}
-        return tuple(tmp / name / "chats" for name in sorted(names))
+    def _reading(self, facts: SessionFacts, resume: Resume) -> OneTurnReading:
+        return _Reading(facts, resume)
 
     def _first_records(self, transcript: Transcript) -> Iterator[Mapping[str, Any]]:
-        with opened_text(transcript.file) as stream:
-            if is_document(transcript.file):
+        if is_document(transcript.file):
+            with opened_text(transcript.file) as stream:
                 yield from document_head(stream, _HEAD_LINES)
-                return
-            for line in islice(read_lines(stream), _HEAD_LINES):
-                yield line.record
-                if line.end > HEAD_BYTES:
-                    break
+        else:
+            yield from (line.record for line in self._head(transcript, _HEAD_LINES))
 
     def _folder(self, file: Path, digest: str, records: Iterator[Mapping[str, Any]]) -> str:
         """Return the folder of a session.
@@ -276,14 +241,6 @@ class _Reading(OneTurnReading):
                 number = line.end
         yield from self._rest(number)
         self._resume.offset = number
-
-    def _rest(self, end: int) -> Iterator[Item]:
-        self._close()
-        yield from super()._rest(end)
-
-    def _end(self, line: Line) -> Iterator[Item]:
-        self._close()
-        yield from super()._end(line)
 
     def _close(self) -> None:
         """Add the agent's last message to its turn."""

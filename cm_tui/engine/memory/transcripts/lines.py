@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from cm_tui.engine.memory.transcripts.encodings import UTF_8, Encoding, encoding_of
-from cm_tui.engine.memory.transcripts.recovery import Part, records_in, shortened
+from cm_tui.engine.memory.transcripts.recovery import Part, records_in
 from cm_tui.engine.platform.redaction.redact import redact
 
-LINE_BYTES = 10_000_000
-"""Of a longer line long texts are cut, as a picture in it; it is stepped over where it is too long even so."""
+LINE_BYTES = 64_000_000
+"""A longer line is stepped over: no agent sends that much to a model at once, pictures included."""
 SKIPPED_BYTES = 200_000_000
 """Of a longer one the end is not looked for: a file with a hole in it."""
 UNPACKED_BYTES = 4_000_000_000
@@ -111,21 +111,14 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
         if whole or len(data) <= LINE_BYTES:
             yield from _lines(data, begin, encoding, whole)
             continue
-        rest = _Rest(stream, encoding)
-        line = shortened(encoding.as_utf8(rest.pieces(data)), LINE_BYTES)
-        at += rest.size
-        if rest.size >= SKIPPED_BYTES:
-            yield Line(begin, begin, {}, "so long that the rest is not read")
-        if not rest.is_whole and (rest.size >= SKIPPED_BYTES or line.is_too_long):
-            return
-        if line.is_too_long:
-            yield Line(begin, at, {}, "too long", bytes(line.kept[:_SHOWN]))
+        rest, is_whole = _step_over(stream, encoding)
+        at += rest
+        if is_whole:
+            yield Line(begin, at, {}, "too long", data[:_SHOWN])
             continue
-        for one in _lines(bytes(line.kept), 0, UTF_8, rest.is_whole):
-            # The shortened text has another length than the line.
-            first = line.place_of(one.start) if encoding == UTF_8 else 0
-            last = at - begin if one.end >= len(line.kept) or encoding != UTF_8 else line.place_of(one.end)
-            yield one._replace(start=begin + first, end=begin + last)
+        if rest >= SKIPPED_BYTES:
+            yield Line(begin, begin, {}, "so long that the rest is not read")
+        return
 
 
 def _size_of(stream: object) -> int:
@@ -134,25 +127,14 @@ def _size_of(stream: object) -> int:
     return os.fstat(cast("BinaryIO", stream).fileno()).st_size
 
 
-class _Rest:
-    """The rest of a line that is too long, in pieces."""
-
-    def __init__(self, stream: BinaryIO, encoding: Encoding) -> None:
-        self._stream = stream
-        self._encoding = encoding
-        self.size = 0
-        self.is_whole = False
-        """The end of the line was found."""
-
-    def pieces(self, first: bytes) -> Iterator[bytes]:
-        """Yield the beginning and the rest; more than a bound is not read."""
-        yield first
-        while self.size < SKIPPED_BYTES and (piece := self._encoding.readline(self._stream, _PIECE)):
-            self.size += len(piece)
-            self.is_whole = self._encoding.ends_line(piece)
-            yield piece
-            if self.is_whole:
-                return
+def _step_over(stream: BinaryIO, encoding: Encoding) -> tuple[int, bool]:
+    """Return the size of the rest of a line that is too long, up to a bound, and whether its end was found."""
+    size = 0
+    while size < SKIPPED_BYTES and (piece := encoding.readline(stream, _PIECE)):
+        size += len(piece)
+        if encoding.ends_line(piece):
+            return size, True
+    return size, False
 
 
 def _lines(data: bytes, begin: int, encoding: Encoding, whole: bool) -> Iterator[Line]:

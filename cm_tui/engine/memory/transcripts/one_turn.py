@@ -27,7 +27,11 @@ class OneTurnReading(LineReading):
         self._before = resume.turns
         """Turns before the one under way."""
 
+    def _close(self) -> None:
+        """Complete the turn under way, before it is yielded."""
+
     def _rest(self, end: int) -> Iterator[Item]:
+        self._close()
         if self._turn is not None:
             yield Read(self._turn, self._start, end, is_last=True, number=self._before)
         self._resume.turns = self._number
@@ -69,6 +73,7 @@ class OneTurnReading(LineReading):
 
     def _end(self, line: Line) -> Iterator[Item]:
         """Yield the turn under way, which ends before a record."""
+        self._close()
         if self._turn is not None:
             yield Read(self._turn, self._start, line.start, number=self._before)
 

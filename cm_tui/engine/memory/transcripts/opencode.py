@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.memory.transcripts import patches
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import as_count, as_id, as_kind, as_list, as_number, as_record, as_text
 from cm_tui.engine.memory.transcripts.opencode_store import Message, Store, all_stores, store_of
 from cm_tui.engine.memory.transcripts.parents import ParentsFirst
+from cm_tui.engine.memory.transcripts.patches import from_diff
+from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Read,
     Resume,
     Skipped,
     Transcript,
-    given_path,
-    given_words,
     parse_time,
-    plan_of,
     texts_of,
 )
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
@@ -30,19 +27,10 @@ _PARTS = frozenset({"text", "reasoning", "tool", "file", "step-start", "step-fin
                     "compaction", "subtask"})  # fmt: skip
 
 
-class OpenCode:
-    """The sessions of OpenCode. `environment`: locates them, if not in their usual place."""
+class OpenCode(Format):
+    """The sessions of OpenCode."""
 
     agent = "opencode"
-    asides = frozenset[str]()
-    prefix = ""
-    names: re.Pattern[str] | None = None
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.left_out: list[Path] = []
-        self.unread: dict[Path, str] = {}
-        self.places: tuple[Path, ...] = ()
-        self._environment = environment
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yield all of them; one in both forms is yielded twice."""
@@ -58,10 +46,6 @@ class OpenCode:
     def has_store(self) -> bool:
         """Return whether it has a database or a folder of sessions; neither is opened."""
         return next(all_stores(self._environment), None) is not None
-
-    def days_kept(self, place: Path) -> int | None:  # noqa: ARG002 - of the protocol
-        """Return None: OpenCode deletes no session by itself."""
-        return None
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is, as the session's record has it."""
@@ -254,27 +238,13 @@ class _Reading:
 
     def _tool(self, turn: Turn, part: Mapping[str, Any]) -> None:
         tool, state = as_text(part.get("tool")), as_record(part.get("state"))
-        given, call = as_record(state.get("input")), as_text(part.get("callID") or part.get("id"))
-        details, path = as_record(state.get("metadata")), given_path(given)
-        turn.use(call, tool, given_words(given), path)
-        if tool == "todowrite":
-            turn.intend(plan_of(given.get("todos"), "content"))
+        call, details = as_text(part.get("callID") or part.get("id")), as_record(state.get("metadata"))
+        use_tool(turn, call, tool, as_record(state.get("input")), writes=tool in _WRITERS)
         status = as_text(state.get("status"))
-        if status not in {"completed", "error"}:
-            # It may have been written before the session ended.
-            turn.write(path if tool in _WRITERS else "")
-            return
-        failed = status == "error" or as_number(details.get("exit")) not in {None, 0}
-        turn.get(call, as_text(state.get("output") or state.get("error")), failed=failed)
-        if tool in _WRITERS and path and not failed:
-            turn.write(path)
-            content = as_text(given.get("content"))
-            diff = patches.from_diff(path, as_text(details.get("diff")))
-            turn.patch.add(diff or (patches.from_new_file(path, content) if content else _replaced(path, given)))
-
-
-def _replaced(path: str, given: Mapping[str, Any]) -> str:
-    return patches.from_replacement(path, as_text(given.get("oldString")), as_text(given.get("newString")))
+        if status in {"completed", "error"}:
+            failed = status == "error" or as_number(details.get("exit")) not in {None, 0}
+            text, diff = as_text(state.get("output") or state.get("error")), as_text(details.get("diff"))
+            turn.get(call, text, failed=failed, diff=lambda path: from_diff(path, diff))
 
 
 def _began(message: Message) -> float | None:

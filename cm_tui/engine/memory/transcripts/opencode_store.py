@@ -11,14 +11,12 @@ from typing import Any, NamedTuple, Protocol
 from cm_tui.engine.memory.transcripts.files import found_files
 from cm_tui.engine.memory.transcripts.lines import (
     LINE_BYTES,
-    SKIPPED_BYTES,
     as_list,
     as_number,
     as_record,
     as_text,
     parse_json,
 )
-from cm_tui.engine.memory.transcripts.recovery import shortened
 from cm_tui.engine.memory.transcripts.transcript import Skipped
 from cm_tui.files import read_bounded
 
@@ -118,7 +116,7 @@ class Database:
         """Yield its messages in order."""
         sql = "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT ?"
         with self._opened() as db:
-            for number, (id_, data) in enumerate(db.execute(sql, [SKIPPED_BYTES, name, _MESSAGES])):
+            for number, (id_, data) in enumerate(db.execute(sql, [LINE_BYTES, name, _MESSAGES])):
                 info = _record(data)
                 if info:
                     yield _message(as_text(id_), info, self._parts(db, id_))
@@ -127,7 +125,7 @@ class Database:
 
     def _parts(self, db: sqlite3.Connection, message: str) -> Iterator[Mapping[str, Any]]:
         sql = "SELECT CASE WHEN length(data) <= ? THEN data END FROM part WHERE message_id = ? ORDER BY id"
-        for (data,) in db.execute(sql, [SKIPPED_BYTES, message]):
+        for (data,) in db.execute(sql, [LINE_BYTES, message]):
             yield _record(data)
 
     @contextmanager
@@ -203,7 +201,7 @@ def _message(name: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, An
 def _json_file(file: Path) -> Mapping[str, Any]:
     """Return the record in a file; empty if it is missing, too long or invalid."""
     try:
-        return _record(read_bounded(file, SKIPPED_BYTES))
+        return _record(read_bounded(file, LINE_BYTES))
     except OSError:
         return {}
 
@@ -216,12 +214,9 @@ def _changed(folder: Path) -> float:
 
 
 def _record(data: object) -> Mapping[str, Any]:
-    """Return a stored record, with long texts of one that is too long cut; empty if invalid."""
+    """Return a stored record; empty if invalid."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
     if not isinstance(data, bytes):
         return {}
-    if len(data) > LINE_BYTES:
-        line = shortened(iter([data]), LINE_BYTES)
-        data = b"" if line.is_too_long else bytes(line.kept)
     return as_record(parse_json(data))

@@ -11,7 +11,10 @@ from cm_tui.engine.memory.transcripts.lines import as_list, as_record, as_text
 PATCH_BYTES = 64_000
 """Most bytes of a patch."""
 NOTE = "the patch is made of the agent's edits in its transcript"
+BEGIN, END = "*** Begin Patch", "*** End Patch"
+"""Edges of an `apply_patch` text."""
 _MOST = PATCH_BYTES + 8_000
+_OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str")
 _WRITTEN = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 
 
@@ -46,14 +49,14 @@ def from_hunks(path: str, hunks: object) -> str:
     return "\n".join((*_head(path), *lines)) if lines else ""
 
 
-def from_new_file(path: str, content: str) -> str:
+def _new_file(path: str, content: str) -> str:
     """Return a patch that makes a file."""
     lines = content.split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines
     return "\n".join((*_head(path, new=True), f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines)))
 
 
-def from_replacement(path: str, old: str, new: str) -> str:
+def _replacement(path: str, old: str, new: str) -> str:
     """Return a patch of a file that replaces one text by another; the line is unknown."""
     if old == new:
         return ""
@@ -62,17 +65,17 @@ def from_replacement(path: str, old: str, new: str) -> str:
     return "\n".join((*_head(path), hunk, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)))
 
 
-def from_edit(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return an edit of Claude Code as a patch: the program's own, else from the tool's input."""
-    hunks = from_hunks(path, result.get("structuredPatch"))
-    if hunks:
-        return hunks
-    content = as_text(given.get("content"))
-    if content:
-        return from_new_file(path, content)
+def from_given(path: str, given: Mapping[str, Any]) -> str:
+    """Return an edit as a patch, from the input of an agent's tool."""
+    if content := _first_of(given, "content", "file_text"):
+        return _new_file(path, content)
     edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
-    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
-    return "\n".join(filter(None, (from_replacement(path, old, new) for old, new in pairs)))
+    pairs = ((_first_of(edit, *_OLD), _first_of(edit, *_NEW)) for edit in edits[:50])
+    return "\n".join(filter(None, (_replacement(path, old, new) for old, new in pairs)))
+
+
+def _first_of(given: Mapping[str, Any], *names: str) -> str:
+    return next((text for name in names if (text := as_text(given.get(name)))), "")
 
 
 def from_diff(path: str, diff: str) -> str:

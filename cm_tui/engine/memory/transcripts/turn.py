@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ _PROMPTS_NAMED = 100
 _FIRST_STEPS = 20
 _LAST_STEPS = 40
 _FILES = 200
+_PATH = 1_000
 _NAME = 100
 _TOOLS = 200
 _OPEN = 500
@@ -63,6 +64,21 @@ def ending(text: str, limit: int) -> Piece:
     return Piece(text[-(limit + BEYOND) :], limit, is_end=True)
 
 
+class Edit(NamedTuple):
+    """What a tool writes."""
+
+    path: str
+    """The file that it names; empty: none."""
+    others: tuple[str, ...]
+    """Files that its patch names."""
+    patch: str
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return all files."""
+        return (self.path, *self.others)
+
+
 @dataclass
 class TurnStep:
     """A step, before it is cut and redacted."""
@@ -75,6 +91,8 @@ class TurnStep:
     """End of the result of what failed, where it is not in the result."""
     path: str = ""
     failed: bool = False
+    edit: Edit | None = None
+    """Until its result is known."""
 
     def pieces(self) -> Iterator[Piece]:
         """Yield its texts."""
@@ -108,8 +126,6 @@ class Turn:
     prompts: list[Piece] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
     """Its last text since the last tool."""
-    files: dict[str, None] = field(default_factory=dict)
-    """Files that it wrote, as the agent names them."""
     tools: dict[str, None] = field(default_factory=dict)
     plan: str = ""
     verdict: str = ""
@@ -129,6 +145,13 @@ class Turn:
     _last: deque[TurnStep] = field(default_factory=lambda: deque(maxlen=_LAST_STEPS))
     _open: dict[str, TurnStep] = field(default_factory=dict)
     _tokens: dict[str, int] = field(default_factory=dict)
+    _files: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def files(self) -> list[str]:
+        """Return the files that it wrote, as the agent names them; those of edits without a result may be written."""
+        pending = (path for step in self._open.values() if step.edit for path in step.edit.paths)
+        return list(dict.fromkeys((*self._files, *(path[:_PATH] for path in pending if path))))[:_FILES]
 
     @property
     def steps(self) -> list[TurnStep]:
@@ -214,25 +237,31 @@ class Turn:
         if text.strip():
             self.plan = text[: STEP_CHARACTERS["plan"] + BEYOND]
 
-    def use(self, call: str, tool: str, given: str, path: str = "") -> None:
+    def use(self, call: str, tool: str, given: str, path: str = "", edit: Edit | None = None) -> None:
         """Add a tool call.
 
-        `call`: its id, as used by its result; `given`: input as text; `path`: the related file.
+        `call`: its id, as used by its result; `given`: input as text; `path`: the related file; `edit`: what it writes.
         """
         self._settle_answer()
         name = tool[:_NAME]
         if len(self.tools) < _TOOLS:
             self.tools[name] = None
         step = self._add("tool", given)
-        step.tool, step.path = name, path[:1_000]
+        step.tool, step.path, step.edit = name, path[:_PATH], edit
         self._open[call[:_ID]] = step
         if len(self._open) > _OPEN:
-            self._open.pop(next(iter(self._open)))
+            self._written(self._open.pop(next(iter(self._open))))
 
-    def get(self, call: str, text: str, *, failed: bool) -> TurnStep | None:
-        """Add a tool's output; return the step, if known."""
+    def get(self, call: str, text: str, *, failed: bool, diff: Callable[[str], str] = lambda _: "") -> None:
+        """Add a tool's output; an edit counts unless it failed.
+
+        `diff`: returns the edit of a file as the program itself reports it; empty: as the tool was given it.
+        """
         step = self._open.pop(call[:_ID], None)
         if step is not None:
+            edit = self._written(step, failed=failed)
+            if edit is not None:
+                self.patch.add((edit.path and diff(edit.path)) or edit.patch)
             step.result, step.failed = piece(text, RESULT_CHARACTERS), failed
             if failed and len(text) <= RESULT_CHARACTERS + ERROR_CHARACTERS:
                 step.result = piece(text, len(text))
@@ -242,12 +271,18 @@ class Turn:
                 line = " ".join(step.text.text.split())[:200]
                 self.verdict = f"`{line}` {'failed' if failed else 'passed'}"
                 self.outcome = "failed" if failed else "ok"
-        return step
+
+    def _written(self, step: TurnStep, *, failed: bool = False) -> Edit | None:
+        """Note the files of an edit; return it unless it failed."""
+        edit, step.edit = None if failed else step.edit, None
+        for path in edit.paths if edit else ():
+            self.write(path)
+        return edit
 
     def write(self, path: str) -> None:
         """Note that a file was written."""
-        if path and len(self.files) < _FILES:
-            self.files[path[:1_000]] = None
+        if path and len(self._files) < _FILES:
+            self._files[path[:_PATH]] = None
 
     def spend(self, message: str, tokens: int) -> None:
         """Record the tokens of a message; agents repeat them with each part of the message."""

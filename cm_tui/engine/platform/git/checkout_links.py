@@ -76,12 +76,6 @@ def memory_of(root: Path) -> Memory | None:
     return found[1] if found is not None else None
 
 
-def is_replaced(root: Path) -> bool:
-    """Return whether there is a record of a checkout's path, for an earlier repository or folder."""
-    known, root = _read(), Path(os.path.realpath(root))
-    return _noted(known, root) is None and not _names(root).isdisjoint(_checkouts(known))
-
-
 def is_linked(project: str, root: Path) -> bool:
     """Return whether a checkout may use the memory of a project that it claims to be."""
     return _is_linked(_read(), project, Path(os.path.realpath(root)))

@@ -13,10 +13,11 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.platform.journal.appending import sync_folder
+from cm_tui.engine.platform.journal.erasure import copy_with
 from cm_tui.engine.platform.journal.event import MOVED, Event, Position, as_event, parse_line
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.segment import line_before
@@ -242,20 +243,8 @@ def hollow(journal: Journal, lines: Iterable[Extent]) -> None:
         file = journal.file(segment)
         remove_left_overs(file)
         with replacing(file, durable=True) as successor, file.open("rb") as old, successor.open("wb") as new:
-            for line in found:
-                _copy(old, new, line.start)
-                new.write(_what_is_left(line))
-                # The skipped part is a hole. A line filled by its remains has none.
-                new.seek(line.end - 1)
-                new.write(b"\n")
-                old.seek(line.end)
-            _copy(old, new, None)
+            copy_with(old, new, ((line.start, line.end, _what_is_left(line)) for line in found))
     sync_folder(journal.folder)
-
-
-def _copy(old: BinaryIO, new: BinaryIO, until: int | None) -> None:
-    while (left := _PIECE if until is None else min(until - old.tell(), _PIECE)) > 0 and (piece := old.read(left)):
-        new.write(piece)
 
 
 def _what_is_left(line: Extent) -> bytes:

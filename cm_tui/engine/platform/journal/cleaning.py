@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from cm_tui.engine.platform.journal.event import clean_line, line_of
@@ -41,7 +40,6 @@ class Cleaner(WorkerPool["_Worker"]):
 
     def __init__(self, workers: int = 0) -> None:
         super().__init__(workers, "cm-clean", lambda: _Worker(_START))
-        self._done_here = 0
 
     def __enter__(self) -> Self:
         return self
@@ -51,32 +49,23 @@ class Cleaner(WorkerPool["_Worker"]):
 
     def clean(self, events: Iterable[Raw]) -> Iterator[tuple[Any, bytes]]:
         """Yield each event's own data, and its line, in order; events are read as the work goes on."""
-        waiting: deque[tuple[list[Raw], Future[Sequence[bytes]]]] = deque()
-        for batch, size in _batches(events):
-            waiting.append((batch, self._begin(batch, size)))
-            # Enough in flight to keep every process busy, few enough to keep memory small.
-            while waiting and (len(waiting) > 2 * self._size or waiting[0][1].done()):
-                yield from _with_lines(*waiting.popleft())
-        while waiting:
-            yield from _with_lines(*waiting.popleft())
-
-    def _begin(self, batch: list[Raw], size: int) -> Future[Sequence[bytes]]:
-        is_clean = all(raw.is_clean for raw in batch)
-        if self._size > 1 and not is_clean and self._done_here + size > SMALL_BYTES:
-            return self._submit(_elsewhere, batch)
-        self._done_here += 0 if is_clean else size
-        done: Future[Sequence[bytes]] = Future()
-        done.set_result(_lines(batch))
-        return done
+        batches = _batches(events)
+        # A process takes longer to start than a few events take here.
+        for batch in islice(batches, SMALL_BYTES // BATCH_BYTES + 1 if self._size > 1 else None):
+            yield from _with_lines(batch, _lines(batch))
+        for done in self._spread(_elsewhere, batches):
+            yield from done
 
 
-def _elsewhere(worker: _Worker, batch: list[Raw]) -> Sequence[bytes]:
+def _elsewhere(worker: _Worker, batch: list[Raw]) -> list[tuple[Any, bytes]]:
+    if all(raw.is_clean for raw in batch):
+        return _with_lines(batch, _lines(batch))
     try:
-        return worker.lines(batch)
+        return _with_lines(batch, worker.lines(batch))
     except (OSError, ValueError):
         # No process can be had, or it was ended: the same work is done here.
         worker.stop()
-        return _lines(batch)
+        return _with_lines(batch, _lines(batch))
 
 
 class _Worker(Worker):
@@ -117,22 +106,21 @@ def _lines(batch: Iterable[Raw]) -> list[bytes]:
     return [line_of(raw.fields) if raw.is_clean else clean_line(raw.fields) for raw in batch]
 
 
-def _with_lines(batch: Iterable[Raw], lines: Future[Sequence[bytes]]) -> Iterator[tuple[Any, bytes]]:
-    for raw, line in zip(batch, lines.result(), strict=True):
-        yield raw.what, line
+def _with_lines(batch: Iterable[Raw], lines: Iterable[bytes]) -> list[tuple[Any, bytes]]:
+    return [(raw.what, line) for raw, line in zip(batch, lines, strict=True)]
 
 
-def _batches(events: Iterable[Raw]) -> Iterator[tuple[list[Raw], int]]:
+def _batches(events: Iterable[Raw]) -> Iterator[list[Raw]]:
     batch: list[Raw] = []
     size = 0
     for raw in events:
         batch.append(raw)
         size += _CLEAN if raw.is_clean else _size(raw.fields["data"])
         if size >= BATCH_BYTES:
-            yield batch, size
+            yield batch
             batch, size = [], 0
     if batch:
-        yield batch, size
+        yield batch
 
 
 def _size(value: Any) -> int:

@@ -104,7 +104,7 @@ def _rewrite(file: Path, lines: Sequence[Line]) -> None:
     patches = [(line.start, line.end, _what_is_left(line)) for line in lines]
     with file.open("rb+") as old:
         with replacing(file, durable=True) as successor, successor.open("wb") as new:
-            _copy(old, new, patches)
+            copy_with(old, new, patches)
             new.flush()
             # Windows replaces no file that is open.
             if os.name == "nt":
@@ -113,11 +113,14 @@ def _rewrite(file: Path, lines: Sequence[Line]) -> None:
             _overwrite(old, patches)
 
 
-def _copy(old: BinaryIO, new: BinaryIO, patches: Iterable[tuple[int, int, bytes]]) -> None:
+def copy_with(old: BinaryIO, new: BinaryIO, patches: Iterable[tuple[int, int, bytes]]) -> None:
+    """Copy a file with other content in some lines, each given by start, end and text; a shorter text leaves a hole."""
     at = 0
     for start, end, text in patches:
         _copy_part(old, new, start - at)
         new.write(text)
+        new.seek(end - 1)
+        new.write(b"\n")
         at = old.seek(end)
     _copy_part(old, new, None)
 

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from cm_tui.engine.platform.redaction.assignments import NAMES, find_assigned
 from cm_tui.engine.platform.redaction.by_word import ByWord
-from cm_tui.engine.platform.redaction.detectors import DETECTORS, Detector, patterns_of
-from cm_tui.engine.platform.redaction.forms import find_forms
 from cm_tui.engine.platform.redaction.found import Found
 from cm_tui.engine.platform.redaction.key_blocks import find_blocks
 from cm_tui.engine.platform.redaction.kinds import DONE, is_cut
+from cm_tui.engine.platform.redaction.kubernetes import find_kubernetes
 from cm_tui.engine.platform.redaction.marked_lines import unmarked
 from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
 from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference
@@ -108,34 +107,27 @@ def _marks(signs: str, text: str, at: int) -> int:
 
 
 _FILLED = Pattern(r"[A-Za-z_-]{2,16}?[-_](?:x{8,}+|X{8,}+)")
-_ALL: tuple[Detector | Shape, ...] = (*DETECTORS, *SHAPES)
-_LONG = ByWord[Detector | Shape](one for one in _ALL if not one.is_short)
-_SHORT = ByWord[Detector | Shape](one for one in _ALL if one.is_short)
+_LONG = ByWord[Shape](one for one in SHAPES if not one.is_short)
+_SHORT = ByWord[Shape](one for one in SHAPES if one.is_short)
 
 
 def find_shaped(text: str) -> Iterator[Found]:
     """Yield values with the shape of a secret. `text`: the text to search."""
     for rule in _SHORT.wanted(text):
-        for pattern in _patterns(rule):
-            yield from _matches(rule.kind, pattern, text)
+        yield from _matches(rule, text)
     # Nearly all of them are one long word, and most words of a text are short.
     long = "\n".join([word for word in text.split() if len(word) >= SHORTEST])
     for rule in _LONG.wanted(long) if long else ():
-        for pattern in _patterns(rule):
-            if compiled(pattern).search(long):
-                yield from _matches(rule.kind, pattern, text)
+        if compiled(rule.pattern).search(long):
+            yield from _matches(rule, text)
 
 
-def _patterns(rule: Detector | Shape) -> tuple[str, ...]:
-    return (rule.pattern,) if isinstance(rule, Shape) else patterns_of(rule)
-
-
-def _matches(kind: str, pattern: str, text: str) -> Iterator[Found]:
-    for found in compiled(pattern).finditer(text):
+def _matches(rule: Shape, text: str) -> Iterator[Found]:
+    for found in compiled(rule.pattern).finditer(text):
         start, end = found.span("value" if "value" in found.re.groupindex else 0)
         value = text[start:end]
-        if not (_is_example(value) or (kind == "password" and _is_no_password(value))):
-            yield Found(start, end, kind)
+        if not (_is_example(value) or (rule.kind == "password" and _is_no_password(value))):
+            yield Found(start, end, rule.kind)
 
 
 def _is_example(value: str) -> bool:
@@ -239,7 +231,7 @@ def _named(text: str, lowered: str, depth: int) -> Iterator[Found]:
     if any(name in lowered for name in NAMES):
         yield from find_assigned(text, lowered)
     yield from find_places(text, lowered)
-    yield from find_forms(text, lowered)
+    yield from find_kubernetes(text, lowered)
     if depth:
         yield from find_encoded(text, lambda held: _plain(held, depth - 1))
 

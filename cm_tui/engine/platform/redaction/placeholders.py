@@ -7,34 +7,18 @@ it (`password1`) is a common real password, and counts as a secret.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cm_tui.engine.platform.redaction.kinds import is_mark
 from cm_tui.engine.platform.redaction.pattern import Pattern
 
-_WORD_LIST = """
-    a an the my your our their his her its this that some any new old current previous next first second other another user users
-    username login admin root db database app application service server client host test testing tests example sample demo default
-    dummy fake mock mocked stub invalid valid wrong bad good incorrect correct plain plaintext text temp temporary raw encoded
-    password passwords passwd passwort pass pwd passphrase passcode pw secret secrets secretkey token tokens key keys api apikey
-    credential credentials auth access private public session bearer basic jwt oauth refresh id csrf cookie value values string
-    here goes placeholder changeme change changeit me it please todo tbd fixme redacted hidden masked removed omitted filtered none
-    null nil undefined void true false yes no on off empty blank unset missing foo bar baz qux quux foobar insert replace replaceme with
-    enter required optional unknown unspecified super strong secure safe long very random generated some thing something anything
-    whatever is of for to in from at and or not if as by be should would used use set get same confirm confirmation repeat again
-    field name type input data hash hashed encrypted env environment variable var config settings setting from prompt stdin file
-    keyring vault aws gcp azure github gitlab google slack openai anthropic personal account number code word words with blah etc
-"""
-_WORDS = frozenset(_WORD_LIST.split())
-_TYPE_LIST = """
-    str string int integer bool boolean bytes byte char chars text varchar object any unknown never number float double date datetime
-    uuid list dict array map tuple optional required readonly secretstr password token literal self this cls args kwargs params param
-    options option opts opt props state request response req res result results data body payload form input inputs value values
-    values config cfg conf settings context ctx event args argv env user row item node func function lambda async await return yield
-    new typeof instanceof void null nil none undefined true false function const let var final static public private protected print
-    hidden plain plaintext plain_text base64 hex md5 sha1 sha256 sha512 bcrypt scrypt argon2 argon2i argon2id pbkdf2 rsa dsa ecdsa
-    ed25519 hmac hs256 hs384 hs512 rs256 es256 jwt oauth oauth2 saml ldap kerberos basic bearer digest ntlm always never auto manual
-    ephemeral rotate enabled disabled enable disable allow deny read write admin show hide skip
-"""
-_TYPES = frozenset(_TYPE_LIST.split())
+
+def _listed(kind: str) -> frozenset[str]:
+    lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if line.startswith(f"{kind}: ") for word in line.split()[1:])
+
+
+_WORDS, _TYPES = _listed("filler"), _listed("type")
 _LONGEST = 200
 _SPLIT = Pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 _FILLER = Pattern(r"(.)\1*+|[*xX.•·_#?\-…]++|(?:[xX*]{2,}+[-_. ]?)+|0?123456789?0?|abc(?:123)?|\W*")

@@ -43,5 +43,4 @@ def goes_on(piece: str) -> bool:
     changes = len(_CLASS.findall(piece[:_LONGEST])) - 1
     if is_mixed(piece):
         return changes >= 2 or len(piece) >= 8
-    inner = piece[1:]
-    return len(piece) >= 6 and not piece.isupper() and any(character.isupper() for character in inner) and changes >= 3
+    return len(piece) >= 6 and changes >= 3 and not piece.isupper() and any(map(str.isupper, piece[1:]))

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 from weakref import proxy
 
 import duckdb
@@ -108,7 +108,6 @@ class Database:
         self._memory_limit = ""
         self._shared: dict[str, Any] = {}
         self._sharing = threading.RLock()
-        self._bytes: BinaryIO | None = None
         self.generations = Generations(proxy(self))
         """States of the index that questions are answered from."""
         try:
@@ -319,25 +318,11 @@ class Database:
             if cursor.facts is not None:
                 cursor.facts |= facts
 
-    def read_at(self, offset: int, size: int) -> bytes:
-        """Return bytes of the file as it is on disk; fewer at its end.
-
-        The file stays open as long as the store: closing any descriptor of a file ends all locks of the process on it
-        (POSIX), and DuckDB's lock is what keeps other processes out. Raises OSError if it cannot be read.
-        """
-        with self._sharing:
-            if self._bytes is None:
-                self._bytes = self.file.open("rb", buffering=0)
-            self._bytes.seek(offset)
-            return self._bytes.read(size)
-
     def close(self) -> None:
         """Write everything and close the file, once no thread runs a query."""
         self.generations.close()
         self._in_use.close()
         self._connection.close()
-        if self._bytes is not None:
-            self._bytes.close()
         # Threads that go on would keep their cursors, and with them this store and what hangs on it.
         self._cursors = threading.local()
         self._shared.clear()

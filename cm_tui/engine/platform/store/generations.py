@@ -80,11 +80,6 @@ class Generations:
         self._closers: list[Callable[[], None]] = []
 
     @property
-    def reading_from(self) -> int | None:
-        """Return the generation that this thread reads; None outside of a question."""
-        return self._question.number
-
-    @property
     def current(self) -> int:
         """Return the generation for a request made now."""
         with self.reading() as number:

@@ -21,7 +21,6 @@ MANY = 64
 MOST_PROCESSES = 2
 IDLE_S = 20.0
 """Idle time after which it ends."""
-_START = "from cm_tui.engine.search.embed.prose_worker import main; main()"
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +55,7 @@ class ProseBeside:
             if self._process is None and self.left < MANY:
                 return self._own.embed(texts)
             if self._process is None:
-                self._process = EmbeddingProcess(_START)
+                self._process = EmbeddingProcess("prose")
                 atexit.register(self._process.close)
             self._used = time.monotonic()
             vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
@@ -108,20 +107,12 @@ def embed_many(own: ProseProvider, texts: Sequence[str]) -> Matrix:
     if len(texts) < MANY:
         return own.embed(texts)
     vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-    processes = [EmbeddingProcess(_START) for _ in range(min(MOST_PROCESSES, os.cpu_count() or 1))]
-    places = [range(number, len(texts), len(processes)) for number in range(len(processes))]
-    missing: list[int] = []
+    processes = EmbeddingProcess("prose", min(MOST_PROCESSES, os.cpu_count() or 1))
     try:
-        for process, mine in zip(processes, places, strict=True):
-            process.prepare([texts[place] for place in mine], ProseProvider.batch)
-        for process, mine in zip(processes, places, strict=True):
-            part = np.empty((len(mine), DIMENSIONS), dtype=np.float32)
-            lost = process.take([texts[place] for place in mine], part)
-            vectors[list(mine)] = part
-            missing += [mine[place] for place in lost]
+        processes.prepare(texts, ProseProvider.batch)
+        missing = processes.take(texts, vectors)
     finally:
-        for process in processes:
-            process.close()
+        processes.close()
     if missing:
         vectors[missing] = own.embed([texts[place] for place in missing])
     return vectors

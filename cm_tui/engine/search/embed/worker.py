@@ -1,37 +1,27 @@
-"""The program of the embedding process: texts come in, vectors go out."""
+"""The programs of embedding processes: texts come in, vectors go out."""
 
 from __future__ import annotations
 
 import os
-import pickle
-import signal
-from collections.abc import Sequence
-from typing import Protocol
+from contextlib import suppress
 
-import numpy as np
+from cm_tui.worker_process import serve
 
-from cm_tui.engine.search.embed.provider import Matrix
+_NICENESS = 19
+"""Of prose: a large import takes it an hour, in which questions are answered as quickly as before."""
 
 
-class _Embeds(Protocol):
-    def embed(self, texts: Sequence[str]) -> Matrix: ...
-
-
-def main() -> None:
+def code() -> None:
     """Embed incoming texts with the bundled model, until the other end closes."""
     from cm_tui.engine.search.embed.bundled import BundledProvider
 
-    serve(BundledProvider())
+    serve(BundledProvider().embed)
 
 
-def serve(provider: _Embeds) -> None:
-    """Embed incoming texts, until the other end closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    while True:
-        try:
-            texts: list[str] = pickle.load(inward)  # noqa: S301 - from our own parent process
-        except EOFError:
-            return
-        pickle.dump(np.asarray(provider.embed(texts)), outward, protocol=pickle.HIGHEST_PROTOCOL)
-        outward.flush()
+def prose() -> None:
+    """Embed incoming texts with the model of prose, until the other end closes."""
+    from cm_tui.engine.search.embed.prose import ProseProvider
+
+    with suppress(AttributeError, OSError):
+        os.nice(_NICENESS)
+    serve(ProseProvider().embed)

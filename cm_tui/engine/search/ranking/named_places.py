@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,13 @@ def framed(records: PassageCache, report: Report) -> Values:
     known = records.called(sorted(names)) if names else {}
     own = [
         (frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))
-    ]
+    ][:_FRAMES]
     found: dict[int, float] = {}
-    passages: dict[str, list[PassageRecord]] = {}
-    for number, (frame, path) in enumerate(own[:_FRAMES]):
+    passages: dict[str, list[PassageRecord]] = defaultdict(list)
+    for one in records.get(records.at([path for _, path in own]).tolist()) if own else ():
+        passages[one.path].append(one)
+    for number, (frame, path) in enumerate(own):
         worth = _OUTER**number
-        if path not in passages:
-            passages[path] = records.get(records.at([path]).tolist())
         for one in _of_frame(passages[path], frame):
             found[one.id] = max(found.get(one.id, 0.0), worth)
         for one in passages[path]:
@@ -110,17 +110,17 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         report: with the messages.
     """
     found: dict[int, float] = {}
+    texts: dict[int, str] = {}
     for words in _messages(report)[-_MESSAGES:]:
         documents, terms = index.documents_and_terms([term for word in words for term in tokens.split(word)], CODE)
         worth = np.zeros(len(documents.ids))
         for term in terms:
             worth[term.postings.documents] += term.idf
-        best = np.argsort(-worth, kind="stable")[:_COMPARED]
-        matcher = SequenceMatcher(None, b=words, autojunk=False)
-        runs = {
-            one.id: _longest_run(matcher, one.text)
-            for one in records.get(documents.ids[best[worth[best] > 0]].tolist())
-        }
+        at = np.flatnonzero(worth)
+        best = at[np.argsort(-worth[at], kind="stable")[:_COMPARED]]
+        ids = documents.ids[best].tolist()
+        texts |= {one.id: _words(one.text) for one in records.get([id_ for id_ in ids if id_ not in texts])}
+        runs = {id_: _longest_run(words, texts[id_]) for id_ in ids if id_ in texts}
         longest = max(runs.values(), default=0)
         holding = [id_ for id_, run in runs.items() if run == longest]
         if longest < _LEAST_WORDS or len(holding) > _EVERYWHERE:
@@ -133,20 +133,37 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
 def _messages(report: Report) -> list[list[str]]:
     """Words of the title and of each message; the last one names the error."""
     texts = (report.title, *report.texts("error"))
-    return [found for text in texts if len(found := _words(_ERROR_NAME.sub(" ", text))) >= _LEAST_WORDS]
+    return [found for text in texts if len(found := _words(_ERROR_NAME.sub(" ", text)).split()) >= _LEAST_WORDS]
 
 
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in tokens.words(text)]
+def _words(text: str) -> str:
+    """The words of a text in lower case, each between spaces."""
+    return f" {' '.join(tokens.words(text)).lower()} "
 
 
-def _longest_run(matcher: SequenceMatcher[str], text: str) -> int:
-    """Number of consecutive words that a text has in common with a message; short words alone do not count."""
-    own = _words(text)
-    matcher.set_seq1(own)
-    match = matcher.find_longest_match()
-    run = own[match.a : match.a + match.size]
-    return match.size if any(len(word) > 3 for word in run) else 0
+def _longest_run(words: Sequence[str], own: str) -> int:
+    """Number of consecutive words that a text has in common with a message; short words alone do not count.
+
+    Args:
+        words: of the message.
+        own: the text's words, as from `_words`.
+    """
+
+    def run(first: int, size: int) -> str:
+        return f" {' '.join(words[first : first + size])} "
+
+    size = 0
+    starts: list[int] = []
+    for first in range(len(words)):
+        if first + size > len(words) or run(first, size or 1) not in own:
+            continue
+        longer = size or 1
+        while first + longer < len(words) and run(first, longer + 1) in own:
+            longer += 1
+        starts = [*starts, first] if longer == size else [first]
+        size = longer
+    first = min(starts, key=lambda start: own.find(run(start, size)), default=0)
+    return size if any(len(word) > 3 for word in words[first : first + size]) else 0
 
 
 def with_signal(table: CandidateTable, name: str, values: Values) -> CandidateTable:

@@ -48,8 +48,8 @@ JOIN passage p ON p.blob = s.blob AND s.start_line BETWEEN p.start_line AND p.en
 WHERE s.name IN (SELECT unnest(?)) ORDER BY p.id LIMIT ?
 """
 _CALLED = """
-SELECT DISTINCT parse_filename(path) AS name, path FROM passage
-WHERE source = 'code' AND name IN (SELECT unnest(?)) ORDER BY path
+SELECT DISTINCT path FROM passage
+WHERE source = 'code' AND list_contains(?, string_split(path, '/')[-1]) ORDER BY path
 """
 MOST_DEFINING = 500
 """The most definitions of a name for which one of them can be meant."""
@@ -119,8 +119,8 @@ class PassageCache:
     def called(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return the paths of the files of some names, by name."""
         found: dict[str, list[str]] = {}
-        for name, path in self._db.rows(_CALLED, [list(names)]):
-            found.setdefault(name, []).append(path)
+        for (path,) in self._db.rows(_CALLED, [list(names)]):
+            found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
 
     def defining(self, names: Sequence[str]) -> NDArray[np.int64]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from cm_tui.engine.search.ranking import tokens
-from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, WEIGHTS, Kind, Part, Report, is_report, read
+from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
 _FAINT = 0.3
@@ -90,41 +90,19 @@ class Query:
 
     def weights_in(self, wording: Wording) -> dict[str, float]:
         """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
-        if self.report is None:
-            words = wording.kept(self.words)
-            return {term: _FAINT if word in self.faint else 1.0 for word in words for term in wording.split(word)}
-        if wording not in self._weights:
-            left: dict[str, float] = {}
-            for part in self.report.parts:
-                for term in _terms_of(part, wording):
-                    left[term] = left.get(term, 1.0) * (1.0 - WEIGHTS[part.kind])
-            self._weights[wording] = {term: 1.0 - share for term, share in left.items()}
-        return self._weights[wording]
-
-    @cached_property
-    def _weights(self) -> dict[Wording, dict[str, float]]:
-        """What terms of a report count, by wording."""
-        return {}
+        if self.report is not None:
+            return {term: one.weight for term, one in self.report.terms(wording).items()}
+        words = wording.kept(self.words)
+        return {term: _FAINT if word in self.faint else 1.0 for word in words for term in wording.split(word)}
 
     def parts_in(self, wording: Wording) -> dict[str, str]:
         """Return the title of the report part that gives each index term most weight; empty for a question."""
-        found: dict[str, Kind] = {}
-        for part in self.report.parts if self.report else ():
-            for term in _terms_of(part, wording):
-                if WEIGHTS[part.kind] > WEIGHTS[found.get(term, "heading")]:
-                    found[term] = part.kind
-        return {term: NAMES[kind] for term, kind in found.items()}
-
-    @cached_property
-    def written(self) -> dict[str, str]:
-        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
-        return self.written_in(CODE_WORDING)
+        return {term: NAMES[one.kind] for term, one in self.report.terms(wording).items()} if self.report else {}
 
     def written_in(self, wording: Wording) -> dict[str, str]:
-        """Return each index term of a wording as the query has it."""
+        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
         found: dict[str, str] = {}
-        parts = self.report.parts if self.report else ()
-        for word in (*self.words, *(word for part in parts for word in tokens.content_words(part.text))):
+        for word in dict.fromkeys([*self.words, *chain(*(self.report.words if self.report else ()))]):
             pieces, split = tokens.parts(word), wording.split(word)
             # The whole word comes before its pieces, if it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
@@ -172,12 +150,6 @@ class Query:
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)
-
-
-def _terms_of(part: Part, wording: Wording) -> Iterator[str]:
-    """Index terms of a part of a report; none of an irrelevant part."""
-    for word in wording.kept(tokens.content_words(part.text)) if WEIGHTS[part.kind] else ():
-        yield from wording.split(word)
 
 
 def _bare(text: str) -> str:

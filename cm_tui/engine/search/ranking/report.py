@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from cm_tui.counts import count
+from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.frames import Found, Frame, frame_in, ordered
+from cm_tui.engine.search.ranking.wording import Wording
 
 MOST_CHARS = 100_000
 """A longer text is read this far."""
@@ -45,7 +48,16 @@ class Part(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+class ReportTerm(NamedTuple):
+    """What an index term of a report counts."""
+
+    weight: float
+    """From 0 to 1."""
+    kind: Kind
+    """The part that gives it most."""
+
+
+@dataclass(frozen=True)
 class Report:
     """A long query, taken apart."""
 
@@ -57,6 +69,28 @@ class Report:
     def texts(self, *kinds: Kind) -> list[str]:
         """Return the stretches of some kinds, in order."""
         return [part.text for part in self.parts if part.kind in kinds]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """Return the content words of each part."""
+        return [tokens.content_words(part.text) for part in self.parts]
+
+    @cached_property
+    def _terms(self) -> dict[Wording, dict[str, ReportTerm]]:
+        return {}
+
+    def terms(self, wording: Wording) -> Mapping[str, ReportTerm]:
+        """Return the index terms of relevant parts."""
+        if wording not in self._terms:
+            found: dict[str, ReportTerm] = {}
+            for part, words in zip(self.parts, self.words, strict=True):
+                weight = WEIGHTS[part.kind]
+                for term in (term for word in (wording.kept(words) if weight else ()) for term in wording.split(word)):
+                    known = found.get(term, _NO_TERM)
+                    kind = part.kind if weight > WEIGHTS[known.kind] else known.kind
+                    found[term] = ReportTerm(1.0 - (1.0 - known.weight) * (1.0 - weight), kind)
+            self._terms[wording] = found
+        return self._terms[wording]
 
     def paths(self) -> list[str]:
         """Return what looks like paths of files in its sentences."""
@@ -82,6 +116,7 @@ class Report:
         return f"Read as a report: {', '.join([*found, count(terms, 'term')])}."
 
 
+_NO_TERM = ReportTerm(0.0, "heading")
 _LONG_BLANK = re.compile(r" {17,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+#.-]*)")
@@ -149,6 +184,7 @@ def is_report(text: str) -> bool:
     return len(text) > (_LONG // 3 if lines >= _MANY_LINES else _LONG)
 
 
+@lru_cache(maxsize=4)
 def read(text: str) -> Report:
     """Split a long query; every relevant line belongs to one part."""
     reader = _Reader()

@@ -40,7 +40,7 @@ class Vectors(Protocol):
 
     @property
     def search(self) -> Callable[[Scores, int], tuple[Ids, Scores]]:
-        """Nearest passages, best first, with their cosines."""
+        """Passages nearest to any of some vectors, best first, with their cosines."""
 
     @property
     def vectors_for(self) -> Callable[[Ids], Scores]:
@@ -60,12 +60,12 @@ class Nearness(NamedTuple):
         The vector index does not know sources. With several, more are requested; if that is not enough, each passage of
         the source is compared.
         """
-        ids = self._search(pool)
+        ids = self.vectors.search(self.asked, pool)[0]
         nearest = _known(documents, ids)
         enough = min(pool, len(documents.ids))
         if documents.positions is None or len(nearest) == enough or not len(ids):
             return nearest
-        nearest = _known(documents, self._search(_AGAIN * pool))[:pool]
+        nearest = _known(documents, self.vectors.search(self.asked, _AGAIN * pool)[0])[:pool]
         if len(nearest) == enough:
             return nearest
         cosines = self.cosines(documents.ids)
@@ -80,16 +80,6 @@ class Nearness(NamedTuple):
             known = rows.any(axis=1)
             cosines[known] = (rows @ self.asked.T).max(axis=1)[known]
         return cosines
-
-    def _search(self, pool: int) -> Ids:
-        """Ids of the nearest passages, best first."""
-        found = [self.vectors.search(one, pool) for one in self.asked]
-        if len(found) == 1:
-            return found[0][0]
-        ids, cosines = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.argsort(-cosines, kind="stable")
-        best: Ids = ids[order][np.sort(np.unique(ids[order], return_index=True)[1])][:pool]
-        return best
 
 
 class _Chosen(NamedTuple):

@@ -95,19 +95,19 @@ class HnswIndex:
         beside = self._beside(rows)
         return len(beside) + int(np.count_nonzero(self._dead)) <= 0.1 * max(len(rows), 1)
 
-    def nearest(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix] | None:
+    def nearest(self, rows: Rows, vectors: Matrix, k: int) -> tuple[Ids, Matrix] | None:
         """The k nearest rows by the graph, and by comparison of later ones; None: it finds too few."""
         beside = self._beside(rows)
         wanted = min(k, len(self.ids) - int(np.count_nonzero(self._dead)))
         with self._lock:
             self._index.set_ef(max(SEARCH_WIDTH, 2 * k))
         try:
-            labels, _ = self._index.knn_query(vector[None, :], k=wanted, num_threads=1)
+            labels, _ = self._index.knn_query(np.atleast_2d(vectors), k=wanted, num_threads=1)
         except RuntimeError:
             # Deleted rows can leave it short of answers; comparing every row always finds them.
             return None
-        found = rows.positions(labels[0].astype(np.int64))
-        return rows.nearest(vector, k, np.concatenate([found[found >= 0], beside]))
+        found = rows.positions(np.unique(labels).astype(np.int64))
+        return rows.nearest(vectors, k, np.concatenate([found[found >= 0], beside]))
 
     def _beside(self, rows: Rows) -> NDArray[np.int64]:
         """Positions of live rows missing in the graph; also marks removed rows in it."""

@@ -41,16 +41,16 @@ class FrozenVectors:
     note: Callable[[str], None]
     """Called with messages for the user."""
 
-    def search(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
+    def search(self, vectors: Matrix, k: int) -> tuple[Ids, Matrix]:
         """As `VectorIndex.search`."""
-        rows = self.rows
-        if len(rows) and len(vector) != rows.dimensions:
+        rows, dimensions = self.rows, vectors.shape[-1]
+        if len(rows) and dimensions != rows.dimensions:
             self.note(
-                f"The model now gives {len(vector)} dimensions, the stored vectors have {rows.dimensions}: "
+                f"The model now gives {dimensions} dimensions, the stored vectors have {rows.dimensions}: "
                 "they cannot be compared. Set embedding.dimensions, or run `cm rebuild`."
             )
-        elif len(rows) and k > 0 and vector.any():
-            return self._nearest(vector, k)
+        elif len(rows) and k > 0 and vectors.any():
+            return self._nearest(vectors, k)
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
@@ -61,10 +61,10 @@ class FrozenVectors:
             return np.zeros((len(at), self.provider.dimensions), dtype=np.float32)
         return np.where((at >= 0)[:, None], rows.matrix[at], np.float32(0))
 
-    def _nearest(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
+    def _nearest(self, vectors: Matrix, k: int) -> tuple[Ids, Matrix]:
         graph = self.graph.for_search(self.rows)
-        found = graph.nearest(self.rows, vector, k) if graph else None
-        return found or self.rows.nearest(vector, k)
+        found = graph.nearest(self.rows, vectors, k) if graph else None
+        return found or self.rows.nearest(vectors, k)
 
 
 _MANY = 1_000
@@ -142,13 +142,13 @@ class VectorIndex:
 
     # --- search ---
 
-    def search(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
-        """Return the k passages nearest to a unit vector, best first, equal ones by id.
+    def search(self, vectors: Matrix, k: int) -> tuple[Ids, Matrix]:
+        """Return the k passages nearest to a unit vector, or to any of several, best first, equal ones by id.
 
-        `vector`: (dimensions,), such as from the provider's `embed_query`; `k`: the most to return. Returns ids (m,)
-        and cosines (m,), m ≤ k; empty for a zero vector.
+        `vectors`: (dimensions,) or (n, dimensions), such as from the provider's `embed_query`; `k`: the most to return.
+        Returns ids (m,) and cosines (m,), m ≤ k; empty for zero vectors.
         """
-        return self.frozen().search(vector, k)
+        return self.frozen().search(vectors, k)
 
     def frozen(self) -> FrozenVectors:
         """Return the current vectors, for a query that reads them more than once."""

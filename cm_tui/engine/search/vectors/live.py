@@ -126,14 +126,14 @@ class Rows:
         keep = self.alive
         return type(self)(self.ids[keep], self.keys[keep], self.codes[keep], self.matrix[keep])
 
-    def nearest(self, vector: Matrix, k: int, only: NDArray[np.int64] | None = None) -> tuple[Ids, Matrix]:
+    def nearest(self, vectors: Matrix, k: int, only: NDArray[np.int64] | None = None) -> tuple[Ids, Matrix]:
         """The k live rows with the largest cosine, best first, by exact comparison with every row.
 
-        `vector`: a unit vector; `k`: the most to return; `only`: positions to compare, instead of all. Returns ids (m,)
-        and cosines (m,), m ≤ k; equal cosines in order of id.
+        `vectors`: a unit vector, or several as rows, of which the nearest counts; `k`: the most to return; `only`:
+        positions to compare, instead of all. Returns ids (m,) and cosines (m,), m ≤ k; equal cosines in order of id.
         """
         matrix, ids = (self.matrix, self.ids) if only is None else (self.matrix[only], self.ids[only])
-        cosines = matrix @ vector
+        cosines = (np.atleast_2d(vectors) @ matrix.T).max(axis=0)
         if self.alive is not None:
             cosines[~(self.alive if only is None else self.alive[only])] = -2
         if k < len(cosines):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from cm_tui.model import Assembly
 from cm_tui.tui.modes.context.view import TABS, ContextView
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.copy_text import copy_and_tell
-from cm_tui.tui.screens.input_parsing import number_in
 from cm_tui.tui.screens.question import Line, ask_line
-from cm_tui.tui.screens.save_text import ask_and_save
+from cm_tui.tui.screens.save_text import ask_and_save, copy_and_tell, number_in
 
 _SMALL, _STEP, _LEAST = 1_000, 500, 100
 

@@ -17,13 +17,11 @@ from cm_tui.errors import CmError
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.modes.context import details
-from cm_tui.tui.modes.context.gauge import BudgetGauge
-from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
+from cm_tui.tui.modes.context.rows import BudgetGauge, SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.split import Split, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import elide_middle, one_line
-from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 Tab = Literal["text", "why", "time", "files"]
 TABS: tuple[Tab, ...] = ("text", "why", "time", "files")

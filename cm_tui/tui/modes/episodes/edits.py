@@ -6,16 +6,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter
-from cm_tui.tui.modes.episodes.scope import BY_HAND, of_key
+from cm_tui.errors import CmError
+from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter, PurgeReport
+from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, of_key
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.question import Line, ask_line, confirm
+from cm_tui.tui.screens.question import Line, ask_line, confirm, confirm_by_word
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.state.revision import headline
-from cm_tui.tui.widgets.text import count, elide_end, one_line
+from cm_tui.tui.widgets.text import count, elide_end, one_line, size
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
 
 MOST = 5_000
 """Episodes that are changed at once."""
@@ -145,3 +148,131 @@ def forget(screen: EpisodesView) -> None:
         confirm(screen, words, "Forget", lambda: change(screen, episodes, edit))
 
     with_meant(screen, found)
+
+
+def select(screen: EpisodesView) -> None:
+    """Select what the cursor is on, a session or an episode, or not any more, and go on."""
+    if screen.on_sessions:
+        _flip_session(screen)
+    else:
+        _flip_episode(screen)
+
+
+def _flip_episode(screen: EpisodesView) -> None:
+    row = screen.turn_list.current
+    if row is None:
+        return
+    if screen.selected.pop(row.id, None) is None:
+        screen.selected[row.id] = row
+    screen.show_selection()
+    if screen.focused is screen.turn_list:
+        screen.turn_list.cursor += 1
+
+
+def _flip_session(screen: EpisodesView) -> None:
+    row = screen.session_list.current
+    if row is None or row.key is None:
+        return
+    if row.key == EVERY:
+        select_all(screen)
+    elif row.key in screen.session_list.selected:
+        _drop(screen, row.key)
+    else:
+        _flip(screen, row.key, of_key(screen.where, row.key))
+    if screen.focused is screen.session_list:
+        screen.session_list.cursor += 1
+
+
+def _drop(screen: EpisodesView, session: str) -> None:
+    screen.selected = {id_: one for id_, one in screen.selected.items() if one.session != session}
+    screen.show_selection()
+
+
+def select_all(screen: EpisodesView) -> None:
+    """Select everything that fits the filter, inside of a session its episodes; nothing where all of it is selected."""
+    _flip(screen, EVERY, screen.where if screen.on_sessions else listed(screen))
+
+
+def _flip(screen: EpisodesView, key: str, where: EpisodeFilter) -> None:
+    """Select all that fits, also what was not read yet, or none of it where all of it is selected."""
+
+    def got(rows: list[Episode]) -> None:
+        screen.selecting.discard(key)
+        known = screen.selected.keys() >= {row.id for row in rows}
+        for row in rows:
+            if known:
+                del screen.selected[row.id]
+            elif len(screen.selected) < MOST:
+                screen.selected[row.id] = row
+        if len(screen.selected) >= MOST:
+            screen.cm.tell(f"{count(MOST, 'episode')} are selected: more are not changed at once.")
+        screen.show_selection()
+
+    def failed(error: CmError) -> None:
+        screen.selecting.discard(key)
+        screen.cm.tell_error(error)
+
+    screen.selecting.add(key)
+    topic = {EVERY: "all", BY_HAND: "select by hand"}.get(key, f"select {key}")
+    screen.ask(topic, lambda engine: all_of(engine, where), got, failed)
+
+
+WORD = "purge"
+_NAMED, _WIDTH = 6, 56
+"""Episodes that the question names, and cells of each: all of it fits the smallest screen."""
+
+
+def cannot_purge(screen: EpisodesView) -> str | None:
+    """Say why nothing can be deleted."""
+    if reason := nothing_meant(screen):
+        return reason
+    chosen = [*screen.selected.values()] or [one for one in (screen.episode,) if one is not None]
+    if screen.where.state == "archived" or any(one.state == "archived" for one in chosen):
+        return None
+    return "only what is archived is deleted: state:archived lists it"
+
+
+def purge(screen: EpisodesView) -> None:
+    """Delete what is meant and archived, after two questions."""
+    with_meant(screen, partial(_look, screen))
+
+
+def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+    archived = [one for one in episodes if one.state == "archived"]
+    if not archived:
+        screen.cm.tell("None of these is archived: nothing was deleted.", severity="warning")
+        return
+    ids = [one.id for one in archived]
+    screen.ask("purge", lambda engine: engine.purge(ids, dry_run=True), partial(_confirm, screen, archived))
+
+
+def _confirm(screen: EpisodesView, episodes: Sequence[Episode], report: PurgeReport) -> None:
+    confirm_by_word(
+        screen, question(episodes, report), "Delete", WORD,
+        f"Type `{WORD}` to delete {count(len(report.ids), 'archived episode')}", "No undo brings it back.",
+        lambda: screen.do(lambda engine: engine.purge(report.ids), partial(_gone, screen)),
+    )  # fmt: skip
+
+
+def question(episodes: Sequence[Episode], report: PurgeReport) -> str:
+    """Return what is asked: how much goes, and what of it is called how."""
+    going = [one for one in episodes if one.id in set(report.ids)]
+    lines = [elide_end(f"{local_day(one.time)}  {headline(one)}", _WIDTH) for one in going[:_NAMED]]
+    if len(going) > _NAMED:
+        lines.append(f"… and {len(going) - _NAMED:,} more")
+    return (
+        f"Delete {count(len(report.ids), 'archived episode')} for good, {size(report.bytes)}?\n\n"
+        + "\n".join(lines)
+        + "\n\nNo undo brings them back; a backup that has them does."
+    )
+
+
+def _gone(screen: EpisodesView, report: PurgeReport) -> None:
+    said = f"Deleted for good: {count(len(report.ids), 'archived episode')}."
+    screen.cm.tell(said)
+    screen.cm.activity_log.add(said, "ok")
+    for one in report.ids:
+        screen.selected.pop(one, None)
+    if screen.story.episode is not None and screen.story.episode.id in report.ids:
+        screen.story.say("It was deleted.")
+    screen.reload()

@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cm_tui.model import EpisodeStats, Facet
-from cm_tui.tui.modes.episodes.marks import OUTCOMES
 from cm_tui.tui.modes.episodes.query import UNSAID, Term, terms_of, toggled
+from cm_tui.tui.modes.episodes.story import OUTCOMES
 from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList

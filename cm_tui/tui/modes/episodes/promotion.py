@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from cm_tui.model import Episode, MemoryChange, NoteChange
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
-from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
 from cm_tui.tui.screens.undo import do_undoable, written
-from cm_tui.tui.screens.writing import Answer, words_of_error
+from cm_tui.tui.screens.writing import Answer, EntryDialog, EntryDraft, NoteDialog, NoteDraft, words_of_error
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import elide_end, one_line
 

@@ -129,3 +129,50 @@ _SINGLE: dict[str, Callable[[str], dict[str, Any]]] = {
     "rated": lambda value: {"rating": _RATINGS[_one_of("rated", value, _RATINGS)]},
     "state": lambda value: {"state": _one_of("state", value, get_args(EpisodeState))},
 }
+
+
+EVERY = ""
+"""The key of all episodes; that of a session is its id."""
+BY_HAND = "\0by hand"
+"""The key of what was recorded by hand, or in no session: no session has such an id."""
+
+
+def of_key(where: EpisodeFilter, key: str | None) -> EpisodeFilter:
+    """Return what of the episodes that fit a filter belongs to the row of a key."""
+    if key == BY_HAND:
+        return replace(where, by_hand=True)
+    return replace(where, session=key or where.session)
+
+
+def is_session(key: str | None) -> bool:
+    """Return whether a key is the id of a session."""
+    return bool(key) and key != BY_HAND
+
+
+_KEPT = 200
+
+
+class ValidLines:
+    """Lines that could be read, the last one at the end: an unfinished form of a wrong term is none of them."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def read(self, text: str) -> tuple[EpisodeFilter, str]:
+        """Return the active filter, and what is wrong with the line (or an empty string).
+
+        A field without a value is not applied yet, so that the list does not show everything meanwhile.
+        """
+        if wrong := problems_of(text):
+            while self._lines and _is_unfinished(self._lines[-1], text):
+                self._lines.pop()
+            before = self._lines[-1] if self._lines else ""
+            said = f"Still shown is what fits {before}." if before.strip() else "Still shown is everything."
+            return filter_of(before), f"{' '.join(wrong)} {said}"
+        self._lines = [*self._lines[-_KEPT:], text]
+        return filter_of(text), ""
+
+
+def _is_unfinished(line: str, text: str) -> bool:
+    """Return whether a line is the beginning of another one, and ends in the middle of a term of it."""
+    return text.startswith(line) and bool(line[-1:].strip()) and bool(text[len(line) : len(line) + 1].strip())

@@ -2,23 +2,165 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events, on
+from textual.content import Content
+from textual.widgets import Static
 
+from cm_tui.counts import noun
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model import Episode, EpisodeFilter, Page, Session
-from cm_tui.tui.modes.episodes.activity import ActivityPanel
-from cm_tui.tui.modes.episodes.scope import is_session, of_key
-from cm_tui.tui.modes.episodes.totals import Totals, TotalsWatch
-from cm_tui.tui.modes.episodes.valid_lines import ValidLines
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Page, Session
+from cm_tui.tui.modes.episodes.query import BY_HAND, ValidLines, is_session, of_key
+from cm_tui.tui.modes.episodes.story import OUTCOMES
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.tasks.growing_rows import GrowingRows
+from cm_tui.tui.widgets.bars import sparkline
+from cm_tui.tui.widgets.text import count, one_line, short_count
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+
+LOOK_SHARE = 20
+"""Asking for totals takes one part in so many of the time that passes, at most."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What there is of the episodes that fit."""
+
+    stats: EpisodeStats
+    by_hand: int
+    """How many were recorded by hand, or in no session."""
+
+
+class TotalsWatch:
+    """Asks for totals, and says when it is time to ask again.
+
+    Args:
+        ask: asks the engine.
+        failed: gets what went wrong.
+        every: seconds between two questions, where they are answered quickly.
+    """
+
+    def __init__(self, ask: Ask, failed: Callable[[CmError], None], every: float) -> None:
+        self._ask = ask
+        self._failed = failed
+        self._every = every
+        self._due = 0.0
+
+    @property
+    def due(self) -> bool:
+        """True when it may be asked again."""
+        return time.monotonic() > self._due
+
+    def read(self, where: EpisodeFilter, then: Callable[[Totals], None], *, delay: float = 0.0) -> None:
+        """Ask for the totals of what fits a filter."""
+        began = time.monotonic()
+
+        def call(engine: Engine) -> Totals:
+            stats = engine.episode_stats(where=where, days=DAYS)
+            return Totals(stats, engine.episodes(where=of_key(where, BY_HAND), limit=1).total)
+
+        def got(totals: Totals) -> None:
+            took = time.monotonic() - began
+            self._due = time.monotonic() + max(0.0, LOOK_SHARE * took - self._every)
+            then(totals)
+
+        self._ask("stats", call, got, self._failed, delay=delay)
+
+
+DAYS = 90
+"""Days that are asked for; as many are drawn as there is room for."""
+_NARROW, _WIDE = 100, 160
+_SIGN = len("  +99 more")
+
+
+def activity_text(stats: EpisodeStats, width: int) -> Content:
+    """Return two lines: a column a day with the totals, then outcomes and agents."""
+    days = min(len(stats.per_day), 30 if width < _NARROW else 60 if width < _WIDE else DAYS)
+    line = sparkline(stats.per_day[len(stats.per_day) - days :])
+    totals = [
+        f"{short_count(stats.sessions)} {noun(stats.sessions, 'session')}",
+        f"{short_count(stats.episodes)} {noun(stats.episodes, 'episode')}",
+        f"{short_count(stats.tokens)} {noun(stats.tokens, 'token')}",
+        f"{short_count(stats.files)} {noun(stats.files, 'file')}",
+    ]
+    room = width - days - 3
+    while len(" · ".join(totals)) > room and len(totals) > 1:
+        totals.pop()
+    first = Content.assemble(" ", line, "  ", Content.styled(" · ", "$faint").join(Content(one) for one in totals))
+    return Content("\n").join((first, _second(stats, days, width)))
+
+
+def _second(stats: EpisodeStats, days: int, width: int) -> Content:
+    """Return what the columns are, what came of all, and who it was; first what the totals leave out."""
+    if stats.note:
+        return Content.styled(f" {one_line(stats.note)}", "$warning").truncate(width, ellipsis=True)
+    today = stats.per_day[-1] if stats.per_day else 0
+    words = f" {count(days, 'day')}, {today:,} today" if stats.per_day else ""
+    line = Content.styled(words.ljust(days + 1), "$muted")
+    counts = {facet.value: facet.count for facet in stats.outcomes}
+    for name, (mark, style, said) in OUTCOMES.items():
+        if counts.get(name):
+            told = Content.assemble((f"  {mark} ", style), f"{short_count(counts[name])} ", (said, "$muted"))
+            # The number of agents is shown at every width.
+            line = _added(line, told, width - _SIGN)
+    return Content.assemble(line, (_agents(stats, width - cell_len(line.plain) - 1), "$secondary"))
+
+
+def _agents(stats: EpisodeStats, room: int) -> str:
+    """Return as many agents as fit, whole, and how many more there are."""
+    names = [f"  {one_line(one.value) or 'unknown'} {short_count(one.count)}" for one in stats.agents]
+    for shown in range(len(names), -1, -1):
+        left = len(names) - shown
+        words = "".join(names[:shown]) + (f"  +{left:,} more" if left else "")
+        if cell_len(words) <= room:
+            return words
+    return ""
+
+
+def _added(line: Content, piece: Content, width: int) -> Content:
+    """Return a line with a piece behind it, where there is room for all of it."""
+    return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) < width else line
+
+
+def fit_days(days: int) -> str:
+    """Return what the columns stand for."""
+    return f"{count(days, 'day')}"
+
+
+class ActivityPanel(Static):
+    """Redraws the totals at each width."""
+
+    stats: EpisodeStats | None = None
+
+    def show(self, stats: EpisodeStats) -> None:
+        """Show other totals."""
+        self.stats = stats
+        self._draw()
+
+    def say(self, words: str, style: str = "$muted") -> None:
+        """Show words instead."""
+        self.stats = None
+        self.update(Content.styled(f" {words}", style), layout=False)
+
+    def on_resize(self) -> None:
+        """The same at the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.stats is not None and self.size.width:
+            self.update(activity_text(self.stats, self.size.width), layout=False)
+
 
 LOOK_AGAIN = 5.0
 """Seconds after which totals are asked for again: agents work on meanwhile."""

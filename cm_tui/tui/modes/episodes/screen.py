@@ -9,10 +9,9 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS
-from cm_tui.tui.modes.episodes.heads import turn_head
-from cm_tui.tui.modes.episodes.session_list import SessionList
+from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList
+from cm_tui.tui.modes.episodes.stories import turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
-from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.named_code import open_names

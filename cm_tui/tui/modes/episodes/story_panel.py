@@ -16,13 +16,13 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import EPISODES, Episode, Mention, StaleItem
+from cm_tui.tui.modes.episodes.stories import turn_story
 from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
-from cm_tui.tui.modes.episodes.turn_story import turn_story
 from cm_tui.tui.screens.named_code import names_in
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import one_line
-from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 Parts = Callable[[], tuple[Part, ...]]
 SETTLING = 0.06

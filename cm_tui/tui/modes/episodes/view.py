@@ -15,16 +15,11 @@ from textual.widgets import Input, Static
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Session
-from cm_tui.tui.modes.episodes.activity import ActivityPanel
-from cm_tui.tui.modes.episodes.heads import session_head, turn_head
-from cm_tui.tui.modes.episodes.query import Term
-from cm_tui.tui.modes.episodes.recorded import LOOK_AGAIN, MOST_TURNS, RecordedEpisodes
-from cm_tui.tui.modes.episodes.scope import BY_HAND, is_session
-from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, by_day
-from cm_tui.tui.modes.episodes.session_story import session_story
+from cm_tui.tui.modes.episodes.query import BY_HAND, Term, is_session
+from cm_tui.tui.modes.episodes.recorded import LOOK_AGAIN, MOST_TURNS, ActivityPanel, RecordedEpisodes, Totals
+from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, TurnList, by_day
+from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
-from cm_tui.tui.modes.episodes.totals import Totals
-from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line

@@ -10,7 +10,7 @@ from cm_tui import paths
 from cm_tui.errors import CmError
 from cm_tui.model import Check
 from cm_tui.model.freshness import Freshness
-from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.ask import as_cm_error
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cm_tui.model import ResolvedRevision
-from cm_tui.tui.modes.history.episode_replay import choose_episode, erase_shown, resume_shown
-from cm_tui.tui.modes.history.prune_dialog import PruneDialog
+from cm_tui.tui.modes.history.episode_list import choose_episode, erase_shown, resume_shown
+from cm_tui.tui.modes.history.prompts import PruneDialog
 from cm_tui.tui.modes.history.rows import Spot
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.app_commands import cannot_index, start_index

@@ -16,8 +16,7 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
-from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.history.texts import known_text
+from cm_tui.tui.modes.history.commit_list import CommitList, known_text
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count, one_line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from cm_tui.model import (
     CommitPoint,
     DriftRow,
     Edge,
+    Episode,
     HistoryStatus,
     Symbol,
     SymbolChange,
@@ -19,12 +21,13 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.model.dates import day
-from cm_tui.tui.state.revision import before
+from cm_tui.model.dates import day, minute
+from cm_tui.tui.state.revision import agent_of, before, name_of
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
+from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, one_line
+from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, elide_path, one_line
 
 CHANGE_MARKS = {
     "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
@@ -210,3 +213,76 @@ class HistoryList(RowList[HistoryRow]):
             (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, " " * gap,
             (place, "$muted"), (f"  {word}" if word else "", row.word_style),
         )  # fmt: skip
+
+
+RECORDED = "@"
+"""Marks what an agent saw."""
+
+
+def of_episode(episode: Episode) -> list[HistoryRow]:
+    """Rows of the tab; what each of them stands for is shown below."""
+    when = f"{ago(time.time() - episode.time)}, {minute(episode.time)} UTC"
+    rows = [heading(f"{agent_of(episode)} · {when} · session {one_line(episode.session) or 'unknown'}")]
+    rows += [_prose("›", "$accent", prompt, "asked") for prompt in episode.prompts if prompt.strip()]
+    rows += _of_moment(episode)
+    if episode.answer.strip():
+        rows.append(_prose("‹", "$secondary", episode.answer, "answered"))
+    rows += _of_patch(episode)
+    rows += [heading(note, bold=False) for note in _notes(episode)]
+    return rows
+
+
+def _of_moment(episode: Episode) -> list[HistoryRow]:
+    if episode.moment is None:
+        return [
+            HistoryRow("!", "$warning", f"It cannot be replayed: {episode.why}.", word="no commit", body=episode.why)
+        ]
+    moment = episode.moment
+    words = f"{name_of(moment)} · {moment.subject}"
+    rows = [HistoryRow(RECORDED, "$accent", words, word="it saw", word_style="$muted", moment=moment, body=words)]
+    return [*rows, heading(episode.why, bold=False)] if episode.why else rows
+
+
+def _prose(mark: str, style: str, text: str, word: str) -> HistoryRow:
+    line = " ".join(one_line(text).split())
+    return HistoryRow(mark, style, line, word=word, word_style="$muted", body=text)
+
+
+def _of_patch(episode: Episode) -> list[HistoryRow]:
+    """The whole patch, then its files, then those that were touched and do not differ, or that git does not know."""
+    parts = list(file_patches(episode.patch))
+    rows = []
+    if len(parts) > 1:
+        words = f"{count(len(parts), 'file')} differ from it"
+        lines = count(episode.patch_lines, "line")
+        rows.append(HistoryRow("Δ", "$primary", words, word=lines, word_style="$muted", body=episode.patch, patch=True))
+    rows += [_of_file(part, episode) for part in parts]
+    known = {part.path for part in parts}
+    rows += [
+        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"There is no patch of {path}.")
+        for path in episode.files
+        if path not in known
+    ]
+    return rows
+
+
+def _of_file(part: FilePatch, episode: Episode) -> HistoryRow:
+    mark, style = ("+", "$success") if part.new else ("−", "$error") if part.gone else ("~", "$primary")
+    spot = None if part.new or episode.moment is None else Spot(SymbolKey(part.path, "", ""), episode.moment.sha)
+    word = f"+{part.added:,} −{part.removed:,}" if part.added or part.removed else "no lines"
+    return HistoryRow(mark, style, part.path, word=word, word_style=style, spot=spot, body=part.text, patch=True)
+
+
+def _notes(episode: Episode) -> list[str]:
+    notes = [one_line(episode.note)]
+    if not episode.patch and not episode.note and episode.moment is not None:
+        notes.append("Nothing differed from that commit when it stopped.")
+    if episode.head != episode.sha:
+        notes.append(
+            f"HEAD was {episode.head[:8] or 'nothing'} when it stopped: the patch holds what it committed too."
+        )
+    if episode.patch_cut:
+        notes.append("The patch was too long to keep: this is its beginning.")
+    if episode.redacted:
+        notes.append(f"{count(episode.redacted, 'secret')} redacted in the patch.")
+    return [note for note in notes if note]

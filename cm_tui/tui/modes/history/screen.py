@@ -7,9 +7,9 @@ from typing import ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from cm_tui.tui.modes.history import episode_replay
 from cm_tui.tui.modes.history.commands import HISTORY_COMMANDS, flip_mark, open_row, open_spot, show_everywhere
 from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.episode_list import open_episode
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.commands import Command, bindings
@@ -40,7 +40,7 @@ class HistoryScreen(HistoryView):
 
     def open_episode(self, name: str) -> None:
         """Show an episode by its name; another mode leads here."""
-        episode_replay.open_episode(self, name)
+        open_episode(self, name)
 
     # --- the commits ---
 

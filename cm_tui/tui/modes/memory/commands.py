@@ -19,8 +19,7 @@ from cm_tui.tui.modes.memory.edits import (
     move_entry,
     move_note,
 )
-from cm_tui.tui.modes.memory.merging import merge
-from cm_tui.tui.modes.memory.query import SHOWS
+from cm_tui.tui.modes.memory.groups import SHOWS, title_of
 from cm_tui.tui.modes.memory.reasons import (
     cannot_accept,
     cannot_edit,
@@ -40,19 +39,19 @@ from cm_tui.tui.modes.memory.reasons import (
     not_stale,
     nothing_to_read,
 )
-from cm_tui.tui.modes.memory.signs import title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import (
     edit_entry,
     edit_entry_outside,
     edit_note,
+    merge,
     new_entry,
     write_into_note,
 )
+from cm_tui.tui.screens.app_commands import undo_last
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
-from cm_tui.tui.screens.undo_commands import undo_last
 from cm_tui.tui.state.filter_line import with_field
 
 

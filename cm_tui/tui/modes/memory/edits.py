@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.memory.about import path_of
 from cm_tui.tui.modes.memory.facts import who
-from cm_tui.tui.modes.memory.groups import key_of
-from cm_tui.tui.modes.memory.signs import name_of, title_of
+from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import tell_note, whole_text
-from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.question import confirm as ask
+from cm_tui.tui.screens.save_text import copy_and_tell
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import elide_end, one_line
 

@@ -11,8 +11,7 @@ from textual.content import Content
 from cm_tui.engine.api.weight import line_of, tokens
 from cm_tui.model import Actor, Duplicates, Entry, Note, Proposal
 from cm_tui.model.dates import age, local_day, local_minute
-from cm_tui.tui.modes.memory.about import About
-from cm_tui.tui.modes.memory.signs import (
+from cm_tui.tui.modes.memory.groups import (
     DOUBLE,
     FORGOTTEN,
     HELD,
@@ -20,6 +19,7 @@ from cm_tui.tui.modes.memory.signs import (
     PINNED,
     PROBLEM,
     UNAPPROVED,
+    About,
     title_of,
 )
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, size

@@ -16,9 +16,8 @@ from textual.widgets import Static
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, NoteText
-from cm_tui.tui.modes.memory.about import About, path_of, read_about
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
-from cm_tui.tui.modes.memory.groups import Item, is_same, key_of
+from cm_tui.tui.modes.memory.groups import About, Item, is_same, key_of, path_of, read_about
 from cm_tui.tui.screens.named_code import names_in
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.prose import ProseLine, ProseList

@@ -9,8 +9,7 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.memory.commands import MEMORY_COMMANDS, read
-from cm_tui.tui.modes.memory.hit_list import HitList
-from cm_tui.tui.modes.memory.item_list import ItemList
+from cm_tui.tui.modes.memory.item_list import HitList, ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.commands import Command, bindings

@@ -13,14 +13,10 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Hit
-from cm_tui.tui.modes.memory.about import Marks, read_marks
-from cm_tui.tui.modes.memory.groups import Item
-from cm_tui.tui.modes.memory.hit_list import HitList
-from cm_tui.tui.modes.memory.inventory import Inventory
-from cm_tui.tui.modes.memory.inventory_watch import InventoryWatch
-from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
+from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
+from cm_tui.tui.modes.memory.item_list import HitList, ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.question import Question
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import OpenMemory

@@ -4,31 +4,103 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
 from cm_tui.errors import CmError
 from cm_tui.files import write_atomically
-from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange
-from cm_tui.tui.modes.memory.groups import key_of
-from cm_tui.tui.modes.memory.note_dialogs import (
-    ConflictLines,
-    NoteEditScreen,
-    conflict_question,
-    lines_of,
-)
+from cm_tui.model import Decision, Duplicates, Entry, EntryEdit, MemoryChange, Note, NoteChange, NoteConflict
+from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.memory.facts import who
+from cm_tui.tui.modes.memory.groups import key_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
-from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
-from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
-from cm_tui.tui.screens.question import ask
+from cm_tui.tui.screens.question import Option, Question, ask, side_by_side
 from cm_tui.tui.screens.undo import do_undoable, written
-from cm_tui.tui.screens.writing import Answer, words_of_error
+from cm_tui.tui.screens.writing import (
+    Answer,
+    EntryDialog,
+    EntryDraft,
+    NoteDialog,
+    NoteDraft,
+    WritingScreen,
+    words_of_error,
+)
 from cm_tui.tui.terminal.editor import edit_over
-from cm_tui.tui.widgets.text import count, one_line, size
+from cm_tui.tui.widgets.patches import patch_style
+from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import count, elide_end, one_line, size
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+
+_AROUND = 2
+"""Lines that are shown around those that differ."""
+
+
+class NoteEditScreen(WritingScreen[str]):
+    """A note as it is, to be changed in place."""
+
+    def value(self) -> str:
+        """Return the text."""
+        return self.area.text
+
+
+@dataclass(frozen=True)
+class ConflictLines:
+    """What either side changed, as lines of a difference."""
+
+    mine: tuple[str, ...]
+    theirs: tuple[str, ...]
+
+
+def lines_of(conflict: NoteConflict) -> ConflictLines:
+    """Return what either side changed, against what both began with."""
+    return ConflictLines(_changed(conflict.base, conflict.mine), _changed(conflict.base, conflict.theirs))
+
+
+def _changed(before: str, after: str) -> tuple[str, ...]:
+    lines = unified_diff(before.splitlines(), after.splitlines(), n=_AROUND, lineterm="")
+    return tuple(line for line in lines if not line.startswith(("--- ", "+++ ")))
+
+
+def conflict_question(name: str, conflict: ConflictLines, decided: Callable[[Decision], None]) -> Question:
+    """Return the question which side of changed lines counts; it shows both.
+
+    Args:
+        name: of the note.
+        conflict: what either side changed.
+        decided: gets the answer.
+    """
+    options = [
+        Option("Both, one behind the other", "b", lambda: decided("both")),
+        Option("Mine", "m", lambda: decided("mine")),
+        Option("Theirs", "t", lambda: decided("theirs")),
+        Option("Back", "escape", lambda: decided("")),
+    ]
+    return Question(
+        "", options, title=f" {elide_end(one_line(name), 60)} was changed meanwhile, in the same lines ",
+        subtitle=" esc goes back to your text ", look="sides",
+        body=side_by_side(
+            ("What you changed", RowList(conflict.mine, _draw, empty="Nothing.")),
+            ("What is in the file", RowList(conflict.theirs, _draw, empty="Nothing.")),
+        ),
+    )  # fmt: skip
+
+
+def _draw(line: str, width: int) -> Content:
+    """Draw a line of a difference in the colour of what became of it."""
+    return Content.styled(elide_end(one_line(line.expandtabs(4)), width), patch_style(line))
+
 
 _UNREAD = "\ufffd"
 """Stands for what is no UTF-8: written back, it would be lost."""
@@ -225,3 +297,48 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
         ask(screen, conflict_question(name, lines, decided))
 
     do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)), of=lambda told: told[0])
+
+
+_TITLE = 50
+
+
+def _facts(entry: Entry, only: Sequence[str]) -> Content:
+    """Return whose it is, and the words that the other one lacks."""
+    scope = "all projects" if entry.scope == "user" else "this project"
+    whose = f" {who(entry.actor, entry.agent)}, {local_day(entry.timestamp / 1000)}, {scope}"
+    words = one_line(", ".join(only)) or "nothing"
+    return Content.assemble((whose, "$soft"), "\n", (f" only here: {words}", "$muted"))
+
+
+def merge(screen: MemoryView, pairs: Sequence[Duplicates]) -> None:
+    """Show the likest pair of entries, and merge them where a person says so."""
+    pair = pairs[0]
+
+    def done(change: MemoryChange) -> None:
+        screen.pending = ("entry", change.id)
+        screen.told(change.words, undoable=bool(change.change))
+
+    def merge_into(stays: Entry, goes: Entry) -> None:
+        do_undoable(
+            screen, lambda engine: engine.merge_entries([stays.id, goes.id]), done,
+            title=title_of(stays), about={goes.id: title_of(goes)},
+        )  # fmt: skip
+
+    options = [
+        Option("Leave both", "escape"),
+        Option("Merge into the first", "1", lambda: merge_into(pair.first, pair.second)),
+        Option("Merge into the second", "2", lambda: merge_into(pair.second, pair.first)),
+    ]
+    sides = side_by_side(
+        *(_side(screen, *side) for side in ((pair.first, pair.only_first), (pair.second, pair.only_second)))
+    )
+    title, subtitle = f" {pair.likeness:.0%} alike ", " one entry gets the other's text; u undoes it "
+    ask(screen, Question("", options, title=title, subtitle=subtitle, body=sides, look="sides"))
+
+
+def _side(screen: MemoryView, entry: Entry, only: Sequence[str]) -> tuple[str, Sequence[Widget]]:
+    """Return the title of an entry's panel, what is known of it, and its text."""
+    work = partial(screen.cm.tasks.work, topic=f"memory.merge-{entry.id}")
+    facts = Static(_facts(entry, only), classes="merge-facts", markup=False)
+    text = ProseList(work, entry.content, empty="It has no text.")
+    return f"{entry.category}: {elide_end(title_of(entry), _TITLE)}", (facts, text)

@@ -15,8 +15,7 @@ from textual.widgets import Static
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackRequest
-from cm_tui.tui.modes.pack.pack_draft import PackDraft
-from cm_tui.tui.modes.pack.pack_list import BudgetBar, PackList, PackRow
+from cm_tui.tui.modes.pack.pack_list import BudgetBar, PackDraft, PackList, PackRow
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.authors import is_remembered
 from cm_tui.tui.theme.highlight import highlighted_lines

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from cm_tui.tui.modes.review.listing import choose_kind, copy, next_state, read, switch_to_topics
-from cm_tui.tui.modes.review.passes import run_pass, stop_pass
 from cm_tui.tui.modes.review.proposal_commands import (
     approve,
     approve_as_rule,
     approve_elsewhere,
     approve_kind,
+    choose_kind,
+    copy,
     defer,
     edit,
     edit_outside,
+    next_state,
     open_evidence,
+    read,
     reject,
+    run_pass,
+    stop_pass,
+    switch_to_topics,
 )
 from cm_tui.tui.modes.review.reasons import (
     cannot_approve,
@@ -39,9 +44,9 @@ from cm_tui.tui.modes.review.reasons import (
 )
 from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
 from cm_tui.tui.modes.review.view import ReviewView
+from cm_tui.tui.screens.app_commands import undo_last
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.list_mode import find
-from cm_tui.tui.screens.undo_commands import undo_last
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.

@@ -2,16 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise, zip_longest
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from cm_tui.tui.modes.review.detail_lines import DetailLine
+from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import count, elide_path, fit, wrapped
+
+LONGEST = 4_000
+"""Characters of a line that are shown."""
+MOST_LINES = 400
+"""Lines of a text that are shown."""
+_APART = 3
+
+
+@dataclass(frozen=True)
+class DetailLine:
+    """A line, and where Enter leads from it."""
+
+    content: Content
+    goal: str = ""
+    """`episode:ID SESSION`, `note:ID`; empty: nowhere."""
+
+
+BLANK = DetailLine(Content(""))
+
+
+def title(words: str, more: str = "") -> DetailLine:
+    """Return the heading of a part."""
+    return DetailLine(Content.assemble((words, "bold $primary"), (f"  {more}" if more else "", "$muted")))
+
+
+def text_lines(text: str, width: int, style: str = "", *, lead: str = "", goal: str = "") -> Iterator[DetailLine]:
+    """Yield wrapped prose.
+
+    Args:
+        text: untrusted.
+        width: in cells.
+        style: of all of it.
+        lead: stands before the first line; the others are as far from the edge.
+        goal: where Enter leads.
+    """
+    room = max(8, width - cell_len(lead))
+    before = lead
+    for line in plain_lines(text.rstrip())[:MOST_LINES]:
+        for piece in wrapped(line.plain[:LONGEST], room):
+            yield DetailLine(Content.assemble((before, "$muted"), (piece, style)), goal)
+            before = " " * cell_len(lead)
+
+
+def side_by_side(left: tuple[str, str], right: tuple[str, str], width: int) -> Iterator[DetailLine]:
+    """Yield two texts below their headings in two columns.
+
+    Args:
+        left: heading and text.
+        right: the same of the other.
+        width: in cells.
+    """
+    room = (width - _APART) // 2
+    columns = [
+        [Content.styled(fit(name, room), "$muted"), *(line.content for line in text_lines(text, room))]
+        for name, text in (left, right)
+    ]
+    for one, other in zip_longest(*columns, fillvalue=Content("")):
+        gap = " " * (room - cell_len(one.plain) + 1)
+        yield DetailLine(Content.assemble(one, gap, ("│", "$faint"), " ", other))
+
+
+MOST = 600
+"""Lines of a diff that are shown."""
+_MARK = "<!-- cm:narrator"
+_NOWHERE = "/dev/null"
+_STYLES = {"+": "$success", "-": "$error"}
+
+
+def diff_lines(diff: str, width: int, *, alone: str = "") -> Iterator[Content]:
+    """Yield a diff as lines.
+
+    Args:
+        diff: unified.
+        width: in cells.
+        alone: a file named elsewhere; its name is omitted unless the file is new.
+    """
+    lines = [line.plain for line in plain_lines(diff.rstrip("\n"))] if diff else []
+    skipped = False
+    for number, (line, following) in enumerate(pairwise([*lines, ""])):
+        if number >= MOST:
+            yield Content.styled(f"… and {count(len(lines) - MOST, 'more line')}", "$muted")
+            return
+        if line.startswith("--- ") and following.startswith("+++ "):
+            yield from _file(line[4:].strip(), following[4:].strip(), width, alone)
+            skipped = False
+        elif line.startswith("+++ ") and number and lines[number - 1].startswith("--- "):
+            continue
+        elif line.startswith("@@"):
+            # No gap mark before a file's first hunk.
+            if skipped:
+                yield Content.styled("⋯", "$faint")
+            skipped = True
+        else:
+            yield from _line(line, width)
+
+
+def _file(old: str, new: str, width: int, alone: str) -> Iterator[Content]:
+    name = old if new == _NOWHERE else new
+    became = "new" if old == _NOWHERE else "deleted" if new == _NOWHERE else ""
+    if became or name != alone:
+        said = f"  {became}" if became else ""
+        yield Content.assemble((elide_path(name, max(8, width - len(said))), "bold $secondary"), (said, "$warning"))
+
+
+def _line(line: str, width: int) -> Iterator[Content]:
+    sign, text = line[:1] or " ", line[1:]
+    if sign == "\\":
+        yield Content.styled(f"  {text.strip()}", "$faint")
+        return
+    style = _STYLES.get(sign, "$soft")
+    # Where a line came from stands at its end, and is nothing that anybody reads.
+    left = _inked(text.partition(_MARK)[0]) if _MARK in text else len(text)
+    for place, piece in enumerate(wrapped(text, max(8, width - 2))):
+        said = _first(piece, left)
+        left -= _inked(said)
+        yield Content.assemble((f"{sign if place == 0 else ' '} {said}", style), (piece[len(said) :], "$muted"))
+
+
+def _inked(text: str) -> int:
+    """Return how many characters are no blanks: where a line is broken, those go."""
+    return sum(not one.isspace() for one in text)
+
+
+def _first(piece: str, many: int) -> str:
+    """Return a piece up to so many characters that are no blanks."""
+    for place, one in enumerate(piece):
+        many -= not one.isspace()
+        if many < 0:
+            return piece[:place]
+    return piece
+
 
 Lay = Callable[[int], list[DetailLine]]
 """Lays something out for a width in cells."""

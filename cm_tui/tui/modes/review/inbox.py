@@ -2,18 +2,190 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
-from cm_tui.errors import CmError
-from cm_tui.model import NarratedFilter, NarratedProposal, NarratedState
-from cm_tui.tui.modes.review.others import Other, read_others
-from cm_tui.tui.modes.review.query import InboxFilter
+from cm_tui.errors import CmError, StoreError
+from cm_tui.model import Entry, FactKind, NarratedFilter, NarratedProposal, NarratedState, Proposal, Relation, StaleItem
+from cm_tui.model.dates import age
+from cm_tui.tui.state.filter_line import one_of, read_fields
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+
+WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
+"""Kinds of other sources: an agent's request about an entry, a memory that names missing code, an entry of the clone."""
+KINDS: tuple[str, ...] = (*get_args(FactKind), WISH, OUTDATED, INCLUDED)
+FILTERED_STATES: dict[str, tuple[NarratedState, ...]] = {
+    "waiting": ("waiting",), "deferred": ("deferred",), "decided": ("approved", "rejected"), "automatic": ("approved",),
+    "approved": ("approved",), "rejected": ("rejected",), "all": (),
+}  # fmt: skip
+"""What of them is listed; `automatic`: what a policy approved."""
+SHOWN = ("waiting", "deferred", "decided", "automatic", "all")
+"""Those that a key goes through in turn."""
+_WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class InboxFilter:
+    """What is listed."""
+
+    text: str = ""
+    """Words, each of which has to stand there."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of proposals; empty: all of them."""
+    state: str = _WAITING
+
+    @property
+    def narrated(self) -> NarratedFilter | None:
+        """What is asked of the narrator; None: nothing of its own is wanted."""
+        kinds = tuple(kind for kind in get_args(FactKind) if kind in self.kinds)
+        if self.kinds and not kinds:
+            return None
+        policy = True if self.state == "automatic" else None
+        return NarratedFilter(FILTERED_STATES[self.state], kinds, self.text, policy)
+
+    def wants(self, kind: str, *texts: str) -> bool:
+        """Return whether an item of another source matches; it waits, as long as it is listed."""
+        text = "\n".join(texts).lower()
+        is_listed = self.state in (_WAITING, "all") and (not self.kinds or kind in self.kinds)
+        return is_listed and all(word in text for word in self.text.lower().split())
+
+
+def read_line(text: str) -> tuple[InboxFilter, str]:
+    """Parse a filter line; return the filter and the problems, without invalid terms."""
+    words, found, wrong = read_fields(text, {"kind": KINDS, "state": FILTERED_STATES}, many=("kind",))
+    return InboxFilter(words, found["kind"], one_of(found["state"], _WAITING)), wrong
+
+
+_LONGEST = 400
+"""Characters of a text that a row begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """An item of another source than the narrator."""
+
+    kind: str
+    id: str
+    title: str
+    """One line."""
+    facts: str
+    """Who and when, or what is wrong."""
+    record: Proposal | StaleItem | Entry
+
+
+def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
+    """Return the items of all other sources, and why one of them cannot be read."""
+    found: list[Other] = []
+    notes: list[str] = []
+    for items in (_wishes(engine), _included(engine.root), _outdated(engine)):
+        try:
+            found += items
+        except StoreError as error:
+            # The others can be read, and are shown.
+            notes.append(f"{error.message} {error.hint}".strip())
+    return found, notes
+
+
+def _wishes(engine: Engine) -> Iterator[Other]:
+    for one in engine.proposals().rows:
+        words = flat(one.words)
+        title = f"{one.kind} {one.of}: {words}" if words else f"{one.kind} the {one.of} {one_line(one.target)}"
+        why = f" · {flat(one.reason)}" if one.reason else ""
+        yield Other(WISH, one.id, title, f"{one_line(one.agent) or 'an agent'}, {_age(one.time)}{why}", one)
+
+
+def _included(root: Path) -> Iterator[Other]:
+    from cm_tui.engine.api.entry_trust import undecided
+
+    for one in undecided(root):
+        yield Other(INCLUDED, one.id, flat(one.title), f"[{one.category}] {_age(one.timestamp / 1000)}", one)
+
+
+def _outdated(engine: Engine) -> Iterator[Other]:
+    # Without an index there is nothing to compare names with.
+    with suppress(CmError):
+        for one in engine.stale_items().rows:
+            yield Other(OUTDATED, one.path, flat(one.title), flat(one.words), one)
+
+
+def _age(moment: float) -> str:
+    return age(time.time() - moment)
+
+
+def flat(text: str, longest: int = _LONGEST) -> str:
+    """Return a text in one line, without anything that would move the cursor."""
+    return " ".join(one_line(text[:longest]).split())
+
+
+Sign = tuple[str, str]
+"""A character and its style."""
+REFUSED: Sign = ("▲", "bold $warning")
+OF_USER: Sign = ("⌂", "$secondary")
+SELECTED: Sign = ("▪", "$accent")
+RELATIONS: dict[Relation, tuple[Sign, str]] = {
+    "new": (("+", "$success"), "new: nothing like it is written down"),
+    "reinforces": (("↑", "$secondary"), "reinforces what is written down"),
+    "contradicts": (("≠", "bold $warning"), "contradicts what is written down"),
+    "redundant": (("≈", "$muted"), "says what is written down already"),
+}
+"""How a proposal stands to what is known."""
+OTHERS: dict[str, Sign] = {WISH: ("?", "bold $warning"), OUTDATED: ("†", "$warning"), INCLUDED: ("◌", "$warning")}
+STATES: dict[NarratedState, tuple[Sign, str]] = {
+    "waiting": ((" ", ""), "waits for you"),
+    "deferred": (("◷", "$secondary"), "put off"),
+    "approved": (("✓", "$success"), "approved"),
+    "rejected": (("✗", "$muted"), "rejected"),
+}
+_KINDS: dict[str, str] = {
+    "command": "command", "workflow": "workflow", "fix": "error and fix", "statement": "said by a person",
+    "decision": "decision", "rejected": "turned down", "correction": "correction of an agent",
+    "cochange": "changes together", "convention": "convention", "stale": "no longer true", "topic": "topics",
+    "size": "size of a note", WISH: "an agent's request about an entry",
+    OUTDATED: "memory that names missing code", INCLUDED: "entry included in the clone",
+}  # fmt: skip
+
+
+def kind_of(item: Item) -> str:
+    """Return the kind of an item, as the filter has it."""
+    return item.kind
+
+
+def kind_words(kind: str) -> str:
+    """Return what a kind is, in words."""
+    return _KINDS.get(kind, kind)
+
+
+def sign_of(item: Item, *, refused: bool) -> Sign:
+    """Return the most pressing thing there is to say of an item."""
+    if refused:
+        return REFUSED
+    if not isinstance(item, NarratedProposal):
+        return OTHERS[item.kind]
+    if item.state != "waiting":
+        return STATES[item.state][0]
+    return RELATIONS[item.relation][0]
+
+
+def title_of(item: Item) -> str:
+    """Return what an item says, in one line."""
+    if not isinstance(item, NarratedProposal):
+        return item.title
+    return flat(item.text) or flat(item.old) or item.id
+
+
+def place_of(note_id: str) -> str:
+    """Return the short name of a note: `project`, `topics/router`, `user:preferences`."""
+    name = one_line(note_id).removeprefix(".cm/notes/")
+    return name.removesuffix(".md")
+
 
 Item = NarratedProposal | Other
 """What a row of the list is about."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.model import Entry, MemoryChange, Proposal, StaleItem
 from cm_tui.tui.modes.review.deciding import came_back
-from cm_tui.tui.modes.review.inbox import key_of
-from cm_tui.tui.modes.review.others import Other, flat
+from cm_tui.tui.modes.review.inbox import Other, flat, key_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen

@@ -10,9 +10,8 @@ from textual.content import Content
 
 from cm_tui.model import Entry, Proposal, StaleItem
 from cm_tui.model.dates import age, local_minute
-from cm_tui.tui.modes.review.detail_lines import BLANK, DetailLine, text_lines
-from cm_tui.tui.modes.review.diff_lines import diff_lines
-from cm_tui.tui.modes.review.others import Other, flat
+from cm_tui.tui.modes.review.detail_panel import BLANK, DetailLine, diff_lines, text_lines
+from cm_tui.tui.modes.review.inbox import Other, flat
 from cm_tui.tui.widgets.text import one_line
 
 _WISHES = {"write": "would write for all projects", "change": "would change", "forget": "would forget"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +13,7 @@ from textual.content import Content
 from cm_tui.model import (
     Episode,
     EpisodeFilter,
+    ModelCost,
     NarratedDecision,
     NarratedFilter,
     NarratedProposal,
@@ -20,22 +22,34 @@ from cm_tui.model import (
 )
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.deciding import decide
-from cm_tui.tui.modes.review.edit_dialog import LineDialog, edited_outside
+from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, edited_outside, with_reason
+from cm_tui.tui.modes.review.inbox import (
+    SHOWN,
+    Inbox,
+    InboxFilter,
+    Other,
+    kind_of,
+    kind_words,
+    place_of,
+    read_inbox,
+    title_of,
+)
 from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
-from cm_tui.tui.modes.review.others import Other
 from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
-from cm_tui.tui.modes.review.reject_dialog import FIRST, RejectDialog, with_reason
-from cm_tui.tui.modes.review.signs import kind_words, place_of, title_of
+from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
+from cm_tui.tui.screens.save_text import copy_and_tell
 from cm_tui.tui.screens.writing import Answer
+from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
 
 _LISTED, _LONGEST, _CHOICES = 8, 60, 14
 _NOTES = (
@@ -252,3 +266,93 @@ def follow(screen: ReviewView, goal: str) -> None:
         screen.topics.go_to(name)
     elif kind == "note" and name:
         screen.post_message(OpenMemory("note" if "." in name else "entry", name))
+
+
+def next_state(screen: ReviewView) -> None:
+    """List those that wait, those that were put off, decided, approved by a policy, or all, in turn."""
+    now = screen.stock.where.state
+    state = SHOWN[(SHOWN.index(now) + 1) % len(SHOWN)] if now in SHOWN else SHOWN[0]
+    screen.filter_input.value = with_field(screen.filter_input.value, "state", "" if state == SHOWN[0] else state)
+
+
+def choose_kind(screen: ReviewView) -> None:
+    """Choose a kind from those that there are, with how many of each."""
+    where = InboxFilter(screen.stock.where.text, (), screen.stock.where.state)
+    chosen_now = screen.stock.where.kinds
+
+    def got(found: Inbox) -> None:
+        many = Counter(kind_of(item) for item in found.rows)
+        rows = [ChoiceRow("", "all kinds", count(sum(many.values()), "proposal"))]
+        rows += [
+            ChoiceRow(kind, f"{kind_words(kind)}  kind:{kind}", f"{number:,}") for kind, number in many.most_common()
+        ]
+        choose(screen, "Which kind?", rows, chosen, value=chosen_now[0] if chosen_now else "")
+
+    def chosen(kind: str) -> None:
+        screen.filter_input.value = with_field(screen.filter_input.value, "kind", kind)
+
+    screen.ask("kinds", lambda engine: read_inbox(engine, where, MOST_ROWS), got)
+
+
+def switch_to_topics(screen: ReviewView) -> None:
+    """Show the topics, or the proposals again."""
+    screen.unzoom()
+    screen.toggle_class("-topics")
+    screen.list_shown.focus()
+    screen.retitle()
+    screen.tell_done("")
+    if screen.on_topics:
+        screen.topics.read()
+        screen.topics.show()
+    else:
+        screen.show_rows()
+        screen.show_item()
+    screen.refresh_keys()
+
+
+def read(screen: ReviewView) -> None:
+    """Go into the panel, to the evidence; there, go where the line leads."""
+    lines = screen.panel.lines
+    if screen.focused is lines:
+        if lines.current is not None and lines.current.goal:
+            follow(screen, lines.current.goal)
+        return
+    if screen.on_topics:
+        read_in_memory(screen)
+        return
+    lines.focus()
+    lines.to_goal()
+
+
+def copy(screen: ReviewView) -> None:
+    """Copy what the panel says."""
+    text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
+    copy_and_tell(screen, text, "What the panel says is copied.")
+
+
+def run_pass(screen: ReviewView) -> None:
+    """Have the narrator look at what is new."""
+
+    def told(cost: ModelCost) -> None:
+        if not cost.model:
+            screen.cm.narrator_run.start()
+        else:
+            ask_whether(screen, cost_words(cost), "Run the pass", screen.cm.narrator_run.start)
+
+    screen.ask("cost", lambda engine: engine.narrator_cost(), told)
+
+
+def cost_words(cost: ModelCost) -> str:
+    """Return what a pass would take of a model."""
+    ceiling = f", and {cost.ceiling:,} at most: what is left then is done without it" if cost.ceiling else ""
+    notes = "".join(f"\n{one_line(note)}" for note in cost.notes)
+    return (
+        f"Look at what is new with the model {one_line(cost.model)}?\n\n"
+        f"About {cost.estimated:,} tokens{ceiling}.{notes}"
+    )
+
+
+def stop_pass(screen: ReviewView) -> None:
+    """Stop the pass."""
+    screen.cm.narrator_run.stop()
+    screen.cm.tell("The pass is being stopped. What it read is kept; the next one goes on there.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.model import Entry, NarratedProposal, Proposal, StaleItem
-from cm_tui.tui.modes.review.others import Other
-from cm_tui.tui.modes.review.query import OUTDATED
+from cm_tui.tui.modes.review.inbox import OUTDATED, Other
 from cm_tui.tui.modes.review.view import ReviewView
 
 _OF_TOPICS = "topics are listed: t goes back to proposals"

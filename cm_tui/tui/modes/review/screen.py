@@ -8,11 +8,11 @@ from textual import on
 from textual.binding import BindingType
 
 from cm_tui.tui.modes.review.commands import REVIEW_COMMANDS
+from cm_tui.tui.modes.review.deciding import undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
-from cm_tui.tui.modes.review.listing import read, switch_to_topics
-from cm_tui.tui.modes.review.proposal_list import ProposalList
-from cm_tui.tui.modes.review.topic_list import TopicList
-from cm_tui.tui.modes.review.undoing import undo_chosen, undo_last_decision
+from cm_tui.tui.modes.review.proposal_commands import read, switch_to_topics
+from cm_tui.tui.modes.review.proposal_lines import ProposalList
+from cm_tui.tui.modes.review.topics import TopicList
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.commands import Command, bindings
 

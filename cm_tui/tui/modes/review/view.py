@@ -11,16 +11,11 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
-from cm_tui.tui.modes.review.details import Details
-from cm_tui.tui.modes.review.inbox import Item, Key, key_of, state_of
+from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, Item, Key, key_of, read_line, state_of
 from cm_tui.tui.modes.review.other_lines import other_lines
-from cm_tui.tui.modes.review.parts import NarratorParts
-from cm_tui.tui.modes.review.progress import progress_text
-from cm_tui.tui.modes.review.proposal_lines import proposal_lines
-from cm_tui.tui.modes.review.proposal_list import UnreadRow
-from cm_tui.tui.modes.review.query import INCLUDED, OUTDATED, WISH, read_line
-from cm_tui.tui.modes.review.stock import Stock
-from cm_tui.tui.modes.review.topic_map import TopicView
+from cm_tui.tui.modes.review.parts import NarratorParts, TopicView, progress_text
+from cm_tui.tui.modes.review.proposal_lines import UnreadRow, proposal_lines
+from cm_tui.tui.modes.review.stock import Details, Stock
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
 

@@ -11,16 +11,20 @@ from textual.message import Message
 
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import FileHits, Hit
-from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, lines_of, rows_of_files, words
-from cm_tui.tui.modes.search.hit_name import hit_name
-from cm_tui.tui.modes.search.memory_rows import (
+from cm_tui.tui.modes.search.rows import (
+    FileRow,
+    FurtherRow,
     Heading,
     ResultRow,
+    RowSigns,
     heading,
+    hit_name,
     hit_of,
+    lines_of,
     rows_of,
+    rows_of_files,
+    words,
 )
-from cm_tui.tui.modes.search.row_signs import RowSigns
 from cm_tui.tui.screens.memory_hit import answering_line, facts, is_memory
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.code_nodes import kind_mark

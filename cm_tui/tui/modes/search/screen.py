@@ -9,11 +9,10 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, open_hit
-from cm_tui.tui.modes.search.mark_commands import read_marks
+from cm_tui.tui.modes.search.mark_commands import after_answer, read_marks
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.view import SearchView
-from cm_tui.tui.modes.search.why_commands import after_answer
 from cm_tui.tui.screens.commands import Command, bindings
 
 DEBOUNCE = 0.06

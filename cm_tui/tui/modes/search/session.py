@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
 from cm_tui.model.tuning import Mark, marks_of_hits
-from cm_tui.tui.modes.search.moves import LEAST_BEFORE, Before, Moves, before, moves
-from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
+from cm_tui.tui.modes.search.profile_panel import Setting, settings_of
+from cm_tui.tui.modes.search.rows import LEAST_BEFORE, Before, Moves, before, moves
 from cm_tui.tui.tasks.ask import Ask
 
 if TYPE_CHECKING:

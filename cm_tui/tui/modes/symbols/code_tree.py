@@ -11,7 +11,9 @@ from textual.content import Content
 from textual.message import Message
 
 from cm_tui.model import FileEntry, Symbol
+from cm_tui.tui.screens.symbol_content import SymbolPlace
 from cm_tui.tui.widgets.code_nodes import FileIndex, Node, folders_above, highlighted, kind_mark, nested, place_of
+from cm_tui.tui.widgets.relations import Relation
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, one_line
 
@@ -247,3 +249,15 @@ class CodeTree(RowList[Node]):
 def _named(row: Node | None) -> tuple[str, str] | None:
     """What a symbol is known by while its file changes."""
     return (row.path, row.symbol.qualname) if row is not None and row.symbol is not None else None
+
+
+def place_of_node(node: Node | None) -> SymbolPlace | None:
+    """Return what a node of the tree stands for; None for a folder."""
+    if node is None or node.folder:
+        return None
+    return SymbolPlace(node.path, 0, node.symbol.key) if node.symbol else SymbolPlace(node.path)
+
+
+def place_of_relation(row: Relation) -> SymbolPlace:
+    """Return where a jump from a relation goes."""
+    return SymbolPlace(row.path, row.line, None if row.line else row.key, find=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cm_tui.model import PackRequest
-from cm_tui.tui.modes.symbols.places import place_of_node, place_of_relation
+from cm_tui.tui.modes.symbols.code_tree import place_of_node, place_of_relation
 from cm_tui.tui.modes.symbols.view import SymbolsView
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack, OpenSymbolHistory
+from cm_tui.tui.screens.save_text import copy_and_tell
 from cm_tui.tui.screens.symbol_content import SymbolPlace, request_at
 from cm_tui.tui.state.revision import SHORT_SHA
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 
-from cm_tui.tui.modes.symbols.code_tree import CodeTree
+from cm_tui.tui.modes.symbols.code_tree import CodeTree, place_of_node, place_of_relation
 from cm_tui.tui.modes.symbols.commands import SYMBOLS_COMMANDS
-from cm_tui.tui.modes.symbols.places import place_of_node, place_of_relation
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
 from cm_tui.tui.modes.symbols.view import SymbolsView
 from cm_tui.tui.screens.commands import Command, bindings

@@ -16,8 +16,8 @@ from cm_tui.model import FileEntry, Page, Symbol
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.state.revision import files_of, symbols_of
 from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import count
-from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 _MATCHES = 200
 """Symbols that are asked for at first, and with each step of scrolling."""

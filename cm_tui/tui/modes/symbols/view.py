@@ -13,24 +13,56 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
-from cm_tui.tui.modes.symbols.life_loader import LifeLoader
-from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
-from cm_tui.tui.modes.symbols.relations_loader import DEPTHS, RelationsLoader
-from cm_tui.tui.modes.symbols.texts import head_text, waiting_head
+from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLoader, RelationPanel, RelationsLoader
 from cm_tui.tui.modes.symbols.tree_panel import TreePanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.navigation import Navigation
 from cm_tui.tui.state.revision import reading
+from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import LifeLine
-from cm_tui.tui.widgets.path_panel import PathPanel
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
-from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.split import PathPanel, Split
+from cm_tui.tui.widgets.text import count, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+
+
+def waiting_head(before: SymbolContent | None, words: str) -> Content:
+    """What stands above the source until that of another revision is there: in as many lines as before."""
+    if before is None:
+        return Content.styled(words, "$muted")
+    lines = head_text(before).plain.count("\n")
+    return Content.assemble((words, "$muted"), "\n" * lines)
+
+
+def head_text(view: SymbolContent) -> Content:
+    """What stands above the source: name and kind, signature, the first sentences of its documentation."""
+    symbol = view.symbol
+    if symbol is None:
+        facts = count(len(view.symbols), "symbol")
+        return Content.assemble((one_line(view.place.path), "bold"), (f"  {facts}", "$muted"))
+    letter, style = kind_mark(symbol.kind)
+    lines = f"lines {symbol.start_line}-{symbol.end_line}"
+    if symbol.start_line == symbol.end_line:
+        lines = f"line {symbol.start_line}"
+    signature = one_line(symbol.signature)
+    doc = one_line(symbol.doc.strip().split("\n\n")[0])
+    rows = [
+        Content.assemble(
+            (f"{letter} ", style),
+            (one_line(symbol.qualname), "bold"),
+            (f"  {symbol.kind} · {symbol.language} · {lines}", "$muted"),
+        )
+    ]
+    if signature:
+        rows.append(Content.styled(signature, "$primary"))
+    if doc:
+        rows.append(Content.styled(doc, "$soft"))
+    return Content("\n").join(rows)
+
 
 T = TypeVar("T")
 A = TypeVar("A")

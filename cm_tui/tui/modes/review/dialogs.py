@@ -1,0 +1,284 @@
+"""Which sections of a topic make a new one, and what that is called."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.errors import CmError
+from cm_tui.files import write_atomically
+from cm_tui.model import NarratedProposal
+from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.writing import Submit, WritingScreen
+from cm_tui.tui.terminal.editor import edit_over
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, one_line
+
+
+class LineDialog(WritingScreen[str]):
+    """Asks for the line.
+
+    Args:
+        proposal: what is proposed.
+        submit: approves it so.
+    """
+
+    def __init__(self, proposal: NarratedProposal, submit: Submit[str]) -> None:
+        super().__init__(
+            "Edit, then approve",
+            proposal.text,
+            submit,
+            "One line of Markdown, without a list marker. u undoes it.",
+        )
+        self._proposal = proposal
+
+    def fields(self) -> Iterable[Widget]:
+        """Where it is written."""
+        one = self._proposal
+        below = f", below “{one_line(one.heading)}”" if one.heading else ""
+        yield Static(Content.styled(f"into {one_line(one.target)}{below}", "$soft"), id="line-target", markup=False)
+
+    def value(self) -> str:
+        """Return the line."""
+        return self.area.text.strip()
+
+    def wrong(self, value: str) -> str:
+        """Return what is wrong with it."""
+        if not value:
+            return "There is nothing to write: esc leaves, x rejects the proposal."
+        return "It is one line: join what belongs together." if "\n" in value else ""
+
+
+def edited_outside(screen: ModeScreen, name: str, text: str) -> str | None:
+    """Return a line as it was changed in the person's own editor; None where nothing else came of it.
+
+    Args:
+        screen: the mode.
+        name: of the proposal.
+        text: as it is proposed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cm-proposal-"))
+    file = folder / f"{one_line(name)}.md"
+    try:
+        write_atomically(file, f"{text}\n".encode())
+        edit_over(screen.app, folder, file.name, 1)
+        changed = " ".join(file.read_text(encoding="utf-8").split())
+    except (CmError, OSError, UnicodeDecodeError) as error:
+        screen.cm.tell_error(
+            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
+        )
+        return None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    screen.app.refresh()
+    if changed in {"", " ".join(text.split())}:
+        screen.cm.tell("The editor left nothing new: the proposal waits as it is.")
+        return None
+    return changed
+
+
+MOST = 8
+"""Reasons that are remembered."""
+FIRST = ("not true", "no longer true", "only for that once", "known already", "too vague", "of no use")
+"""Reasons that are offered before any was given."""
+_TITLE = 56
+
+
+@dataclass(frozen=True)
+class ReasonRow:
+    """A reason, and the key that gives it."""
+
+    key: str
+    reason: str
+
+
+class ReasonList(RowList[ReasonRow], inherit_bindings=False):
+    """List of reasons without letter keys, which go to the input for another reason."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    def draw(self, row: ReasonRow, width: int) -> Content:
+        """Key and reason."""
+        words = elide_end(one_line(row.reason), max(8, width - 5)) or "without a reason"
+        return Content.assemble((f" {row.key:<2} ", "bold $accent"), (words, "$foreground" if row.reason else "$soft"))
+
+
+class RejectDialog(ListDialog[ReasonRow]):
+    """Asks for a reason.
+
+    Args:
+        what: is rejected.
+        reasons: those that were given before, the last first.
+        rejected: gets the reason; empty: none.
+    """
+
+    def __init__(self, what: str, reasons: Sequence[str], rejected: Callable[[str], object]) -> None:
+        rows = [ReasonRow("⏎", ""), *(ReasonRow(str(n), one) for n, one in enumerate(reasons[:MOST], start=1))]
+        hint = " ⏎ or a number rejects · letters: another reason · esc leaves "
+        reason_list = ReasonList(id="reject-reasons")
+        reason_list.styles.height = len(rows)
+        super().__init__(
+            " Reject: it is not proposed again ",
+            hint,
+            rows,
+            reason_list,
+            lambda row: rejected(row.reason),
+            look="small",
+        )
+        self._what = what
+
+    def above(self) -> Iterable[Widget]:
+        """What is rejected."""
+        yield Static(Content.styled(elide_end(one_line(self._what), _TITLE), "$soft"), id="reject-what")
+
+    def below(self) -> Iterable[Widget]:
+        """A line for another reason."""
+        yield Input(placeholder="another reason", id="reject-other", compact=True, select_on_focus=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """Give the reason of a number; a letter begins another one."""
+        other = self.query_one(Input)
+        if self.focused is other:
+            if event.key == "up":
+                event.stop()
+                self.list.focus()
+            return
+        row = next((row for row in self.list.rows if row.key == event.character), None)
+        if row is not None:
+            event.stop()
+            self.choose(row)
+        elif event.character and event.is_printable:
+            event.stop()
+            event.prevent_default()
+            other.focus()
+            other.insert_text_at_cursor(event.character)
+
+    @on(Input.Submitted)
+    def _submitted_reason(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.choose(ReasonRow("", event.value.strip()))
+
+
+def with_reason(reasons: Sequence[str], given: str) -> list[str]:
+    """Return the reasons with one that was given in front."""
+    return list(dict.fromkeys([given, *reasons]))[:MOST] if given else list(reasons)
+
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True)
+class SectionRow:
+    """A section."""
+
+    name: str
+    level: int
+    lines: int
+    """Up to the next heading."""
+
+
+class Wanted(NamedTuple):
+    """What is to be split off.
+
+    Attributes:
+        headings: of the sections that move.
+        title: of the new topic; empty: the first heading.
+    """
+
+    headings: tuple[str, ...]
+    title: str
+
+
+def sections_of(text: str) -> list[SectionRow]:
+    """Return the sections of a note, without its title."""
+    found = list(_headings(text.splitlines()))
+    ends = [*(at for at, _, _ in found[1:]), text.count("\n") + 1]
+    rows = [SectionRow(name, level, end - at) for (at, level, name), end in zip(found, ends, strict=False)]
+    return rows[1:] if rows and rows[0].level == 1 else rows
+
+
+def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    fence = ""
+    for number, line in enumerate(lines):
+        if found := _FENCE.match(line):
+            mark = found.group(1)
+            fence = mark[:3] if not fence else "" if mark.startswith(fence) else fence
+        elif not fence and (heading := _HEADING.match(line)) and heading.group(2):
+            yield number, len(heading.group(1)), heading.group(2)
+
+
+class SectionList(RowList[SectionRow]):
+    """Sections, some of them marked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", show=False)]
+    marked: frozenset[int] = frozenset()
+
+    def draw(self, row: SectionRow, width: int) -> Content:
+        """Mark, heading, lines."""
+        is_marked = any(self.rows[place] is row for place in self.marked)
+        name = elide_end(one_line(row.name), max(6, width - 16 - 2 * row.level))
+        lead = "  " * max(0, row.level - 2)
+        return Content.assemble(
+            (" ▪ " if is_marked else " · ", "$accent" if is_marked else "$faint"), lead,
+            (name, "bold $foreground" if is_marked else "$foreground"), (f"  {row.lines} lines", "$muted"),
+        )  # fmt: skip
+
+
+class SplitDialog(ListDialog[SectionRow]):
+    """Asks which sections move, and for a title.
+
+    Args:
+        name: of the topic.
+        rows: its sections.
+        split: gets the answer.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", show=False, priority=True)]
+
+    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[Wanted], object]) -> None:
+        self._sections, self._split = SectionList(id="split-list"), split
+        title, hint = (
+            f" Split {elide_end(one_line(name), 50)} ",
+            " space marks what moves · ctrl+s splits · esc leaves ",
+        )
+        super().__init__(title, hint, rows, self._sections, look="small")
+
+    def below(self) -> Iterable[Widget]:
+        """The title."""
+        yield Input(placeholder="title of the new topic: empty for the first heading", id="split-title", compact=True)
+
+    def choose(self, row: SectionRow) -> None:  # noqa: ARG002 - the one under the cursor
+        """Mark a section, or not any more."""
+        self._sections.marked ^= {self._sections.cursor}
+        self._sections.redraw()
+
+    @on(Input.Submitted)
+    def _submitted_title(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_save()
+
+    def action_save(self) -> None:
+        """Hand over what is marked."""
+        names = tuple(row.name for place, row in enumerate(self._sections.rows) if place in self._sections.marked)
+        if names:
+            self.dismiss(partial(self._split, Wanted(names, self.query_one(Input).value.strip())))
+        else:
+            self.note(Content.styled("Mark what moves first: space.", "$error"))
