@@ -66,10 +66,13 @@ def handoff(
 
 
 def _title(engine: Engine, session: str) -> str:
-    """Return what a session without a title is called in lists: its first request."""
+    """Return what a session without a title is called in lists: its first request; empty before its first answer."""
     from cm_tui.model import EpisodeFilter
 
-    return next((one.title for one in engine.sessions(where=EpisodeFilter(session=session), limit=1).rows), "")
+    try:
+        return next((one.title for one in engine.sessions(where=EpisodeFilter(session=session), limit=1).rows), "")
+    except NotFoundError:
+        return ""
 
 
 def _current_pack(engine: Engine, budget: int) -> Pack | None:

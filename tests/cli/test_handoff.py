@@ -53,6 +53,13 @@ def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop
     assert done["state"]["title"] == "Why do refunds take so long?"
 
 
+def test_a_session_that_waits_for_its_first_answer_is_handed_over(own_shop: Shop):
+    asked = {"root": str(own_shop.root), "agent": "codex", "session": SESSION, "prompt": "Why do refunds take so long?"}
+    Journal.of(own_shop.root).append("hook.prompt", asked)
+    done = own_shop.cm("handoff")
+    assert (done.code, "> Why do refunds take so long?" in done.out) == (0, True)
+
+
 def test_a_handoff_has_all_that_the_next_agent_needs(worked: Shop, tmp_path: Path):
     done = worked.cm("handoff")
     assert done.code == 0

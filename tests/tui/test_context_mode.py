@@ -140,7 +140,11 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
     assert any("stays as it is" in words for words in driver.told)
     await driver.press("escape", "escape")
     assert not driver.app.screen.is_past
-    await driver.press("s", "slash")
+    await driver.press("s")
+    listed = len(driver.app.screen.snapshots.rows)
+    await driver.press("K")
+    await driver.until(lambda: len(driver.app.screen.snapshots.rows) == listed + 1)
+    await driver.press("slash")
     await driver.type("nothing like it")
     await driver.settle()
     assert "No snapshot fits" in driver.text

@@ -362,7 +362,7 @@ async def what_the_engine_refuses_comes_back_with_the_reason_and_is_read_again(d
     narrated.told.readable.clear()
     await driver.pilot.press("up")
     await driver.pilot.press("a")
-    assert any("it is another than what you saw: it is being read again" in words for words in driver.told)
+    assert any("it changed since you saw it: it is being read again" in words for words in driver.told)
     assert told["n000001"].state == "waiting"
     narrated.told.readable.set()
     await driver.settle()

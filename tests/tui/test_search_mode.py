@@ -130,6 +130,11 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     await driver.settle()
     assert query.value == "one line"
     assert "pasted" not in driver.text
+    await driver.press("escape")
+    assert not query.has_focus
+    driver.app.post_message(events.Paste("another line"))
+    await driver.settle()
+    assert (query.value, query.has_focus) == ("another line", True)
     await driver.press("ctrl+u")
     query.post_message(events.Paste("\n".join(["word"] * 10_000)))
     await driver.settle()

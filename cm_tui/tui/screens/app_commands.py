@@ -209,7 +209,7 @@ def cannot_index(screen: AnyMode) -> str | None:
     """Say why no index run can be started."""
     if screen.cm.project.engine != "open":
         return "the project is not open"
-    return "an index run is on its way" if screen.cm.tasks.indexing else None
+    return "an index run is in progress" if screen.cm.tasks.indexing else None
 
 
 def no_index_run(screen: AnyMode) -> str | None:
@@ -257,12 +257,12 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
-    Command("app.trust", "T", "Trust", "What of this repository is held back",
+    Command("app.trust", "T", "Trust", "Settings and files of this repository that need your trust",
             lambda screen: screen.cm.show_trust(), shown_as="T", bar=False),
-    Command("app.pause", "Z", "Pause recording", "Stop recording what agents do, or go on",
+    Command("app.pause", "Z", "Pause recording", "Pause or resume recording of agents",
             lambda screen: screen.cm.pause_recording(), shown_as="Z", bar=False),
     Command("app.projects", "ctrl+e", "Projects", "Open another project",
             lambda screen: screen.cm.choose_project(), bar=False, priority=True),
-    Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time",
+    Command("app.quit", "q,ctrl+q", "Quit", "Quit; the state is restored next time",
             lambda screen: screen.cm.leave()),
 )  # fmt: skip

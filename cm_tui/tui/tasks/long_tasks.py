@@ -152,7 +152,7 @@ class LongTasks:
 
     @property
     def indexing(self) -> bool:
-        """True while an index run is on its way."""
+        """True while an index run is in progress."""
         return IndexEnded in self._runs
 
     @property

@@ -74,7 +74,7 @@ def toggle(screen: ContextView) -> None:
 
 
 def toggle_rule(screen: ContextView) -> None:
-    """Switch the rule off that decided over the source."""
+    """Switch off the rule that applies to the source."""
     row = screen.current
     if row is not None and row.source is not None:
         screen.off ^= {f"rule://{row.source.rules[0]}"}
@@ -217,7 +217,7 @@ def edit_file(screen: ContextView) -> None:
 
 
 CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
-    Command("context.prompt", "slash", "Prompt", "What an agent is asked; of snapshots, which are listed", ask_prompt),
+    Command("context.prompt", "slash", "Prompt", "Edit the prompt; with snapshots, filter them", ask_prompt),
     Command("context.toggle", "space", "On/off", "Switch the source off, or on again", toggle, blocked=_no_source),
     Command("context.less", "left_square_bracket", "Less", "Give fewer tokens", less, bar=False),
     Command("context.more", "right_square_bracket", "More", "Give more tokens", more, bar=False),
@@ -225,7 +225,7 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
     Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
     Command("context.copy", "c,y", "Copy", "Copy the context", copy_text, blocked=_no_text),
-    Command("context.rule", "r", "Rule", "Switch the rule off that decided over the source", toggle_rule,
+    Command("context.rule", "r", "Rule", "Switch off the rule that applies to the source", toggle_rule,
             blocked=_no_rule),
     Command("context.all", "A", "All on", "Switch everything on again", all_on, shown_as="A", bar=False,
             blocked=_nothing_off),
@@ -233,8 +233,8 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
             shown=lambda screen: screen.lists_snapshots),
     Command("context.compare", "x", "Compare", "What differs between two snapshots", compare, bar=False,
             blocked=_no_pair, shown=lambda screen: screen.lists_snapshots),
-    Command("context.keep", "K", "Keep", "Keep a snapshot of this", keep_snapshot, shown_as="K", bar=False,
+    Command("context.keep", "K", "Keep", "Save a snapshot", keep_snapshot, shown_as="K", bar=False,
             blocked=_not_now),
     Command("context.save", "w", "Save", "Write the context to a file", save_text, blocked=_no_text),
-    Command("context.edit", "e", "Edit", "Open the file that says this in $EDITOR", edit_file, blocked=_no_file),
+    Command("context.edit", "e", "Edit", "Open its definition in $EDITOR", edit_file, blocked=_no_file),
 )  # fmt: skip

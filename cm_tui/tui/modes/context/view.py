@@ -346,4 +346,6 @@ class ContextView(ModeScreen):
         if self.shown is not None and not self.is_past:
             self.shown = replace(self.shown, id=one.id)
         self.cm.tell(f"Kept as {one.id}." if one.id else " ".join(one.notes) or "No snapshot was kept.", timeout=3)
+        if self.lists_snapshots:
+            self.ask_snapshots()
         self.show_details()

@@ -251,7 +251,7 @@ def whole_text(engine: Engine, name: str) -> str:
 def cannot_edit_note(note: Note) -> str | None:
     """Say why a note is not changed in place."""
     if not note.writable:
-        return "it is changed with other programs: E opens its file"
+        return "it can only be changed in other programs: E opens its file"
     if note.problem and not note.digest:
         return "it cannot be read as text: E opens its file"
     if note.bytes > MOST_IN_PLACE:

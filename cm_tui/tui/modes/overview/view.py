@@ -133,7 +133,7 @@ class OverviewView(ModeScreen):
         """Why the index cannot be rebuilt now; a damaged store can, after it is moved aside."""
         view = self.cm.project
         if view.engine == "open":
-            return "an index run is on its way" if self.cm.tasks.indexing else None
+            return "an index run is in progress" if self.cm.tasks.indexing else None
         if isinstance(view.error, StoreDamagedError | StoreTooNewError) and self.cm.lifecycle.repair:
             return None
         return "a rebuild does not fix this"

@@ -130,7 +130,7 @@ def drop(screen: PackView) -> None:
 
 
 def clear(screen: PackView) -> None:
-    """Take everything out; undo brings it back."""
+    """Remove all pieces; undo brings it back."""
     screen.pack = None
     screen.draft.change((), question="")
     screen.cm.tell("The pack is empty; u brings it back.", timeout=3)
@@ -202,7 +202,7 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", copy_pack, blocked=_no_text),
     Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
             blocked=_no_index),
-    Command("pack.drop", "d,delete", "Drop", "Take the piece out", drop, blocked=_empty),
+    Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
     Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last,
             blocked=nothing_to_undo),
     Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
@@ -224,5 +224,5 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
     Command("pack.question", "Q", "Question", "Set the question at the top", edit_question,
             shown_as="Q", bar=False),
-    Command("pack.clear", "X", "Clear", "Take everything out", clear, shown_as="X", bar=False, blocked=_empty),
+    Command("pack.clear", "X", "Clear", "Remove all pieces", clear, shown_as="X", bar=False, blocked=_empty),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from cm_tui.tui.screens.messages import OpenPath
 
 
 class PackScreen(PackView):
-    """Collect context and take it away."""
+    """Collect context for a chat."""
 
     MODE = "pack"
     INTRO = (

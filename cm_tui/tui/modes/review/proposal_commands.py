@@ -325,7 +325,7 @@ def read(screen: ReviewView) -> None:
 
 
 def copy(screen: ReviewView) -> None:
-    """Copy what the panel says."""
+    """Copy the panel's text."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
     copy_and_tell(screen, text, "What the panel says is copied.")
 

@@ -52,7 +52,7 @@ def cannot_approve(screen: ReviewView) -> str | None:
         return None
     whole = screen.details.of(one)
     if screen.is_refused(one) and whole is None:
-        return "it is another than what you saw: it is being read again"
+        return "it changed since you saw it: it is being read again"
     return (whole or one).problem or None
 
 
@@ -62,7 +62,7 @@ def _cannot_fix(item: Other) -> str | None:
         return None
     if record.kind != "entry":
         return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
-    return None if any(one.became for one in record.flagged) else "no new name is known: e edits it, d keeps it"
+    return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
 
 
 def cannot_edit(screen: ReviewView) -> str | None:
@@ -98,7 +98,7 @@ def cannot_be_rule(screen: ReviewView) -> str | None:
         return reason
     one = screen.proposal
     if one is not None and not one.as_rule:
-        return "it says nothing that is to be done or left"
+        return "it is not an instruction"
     return cannot_approve(screen)
 
 
@@ -107,7 +107,7 @@ def cannot_move(screen: ReviewView) -> str | None:
     if reason := cannot_write_line(screen):
         return reason
     one = screen.proposal
-    return "it changes a line that stands where it is" if one is not None and one.action == "replace" else None
+    return "it changes an existing line" if one is not None and one.action == "replace" else None
 
 
 def cannot_defer(screen: ReviewView) -> str | None:
@@ -117,7 +117,7 @@ def cannot_defer(screen: ReviewView) -> str | None:
     if reason := cannot_decide(screen):
         return reason
     one = screen.proposal
-    return "it was put off already: u has it wait again" if one is not None and one.state == "deferred" else None
+    return "it is deferred already: u undoes that" if one is not None and one.state == "deferred" else None
 
 
 def cannot_approve_kind(screen: ReviewView) -> str | None:
@@ -134,17 +134,17 @@ def no_evidence(screen: ReviewView) -> str | None:
     if reason := no_item(screen):
         return reason
     one = screen.proposal
-    return None if one is not None and one.evidence_ids else "it stands on no episode"
+    return None if one is not None and one.evidence_ids else "it has no evidence episode"
 
 
 def cannot_run(screen: ReviewView) -> str | None:
     """Say why no pass is started."""
-    return not_open(screen) or ("a pass is on its way: N stops it" if screen.cm.project.narrating else None)
+    return not_open(screen) or ("a pass is in progress: N stops it" if screen.cm.project.narrating else None)
 
 
 def no_pass(screen: ReviewView) -> str | None:
     """Say why there is no pass to stop."""
-    return None if screen.cm.project.narrating else "no pass is on its way"
+    return None if screen.cm.project.narrating else "no pass is in progress"
 
 
 # --- topics ---
@@ -161,7 +161,7 @@ def no_topic(screen: ReviewView) -> str | None:
         return reason
     if screen.topics.topic is not None:
         return None
-    return "this is no topic" if screen.topics.row is not None else _NO_ROW
+    return "not a topic" if screen.topics.row is not None else _NO_ROW
 
 
 def not_there(screen: ReviewView) -> str | None:
@@ -169,7 +169,7 @@ def not_there(screen: ReviewView) -> str | None:
     if reason := no_topic(screen):
         return reason
     topic = screen.topics.topic
-    return "it was retired: D brings it back" if topic is not None and topic.retired else None
+    return "it was retired: D restores it" if topic is not None and topic.retired else None
 
 
 def cannot_merge(screen: ReviewView) -> str | None:

@@ -175,7 +175,7 @@ MARK_COMMANDS: tuple[Command[SearchView], ...] = (
             bar=False, blocked=_not_markable),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark", mark_wrong,
             bar=False, blocked=_not_markable),
-    Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
+    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", take_saved_back,
             shown_as="R", bar=False, blocked=_nothing_saved),
 )  # fmt: skip
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, open_hit
+from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, focus_query, open_hit
 from cm_tui.tui.modes.search.mark_commands import after_answer, read_marks
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
@@ -70,6 +70,12 @@ class SearchScreen(SearchView):
         if query := self.query_input.query_text:
             self._submitted_query = query
             self.results.focus()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the query, also from the list."""
+        if not self.query_input.has_focus:
+            focus_query(self)
+            self.query_input.post_message(event)
 
     @on(ResultList.Chosen, "#results")
     def _chosen(self, event: ResultList.Chosen) -> None:

@@ -147,7 +147,7 @@ SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
             bar=False, blocked=_no_way_forward),
     Command("symbols.copy", "y", "Copy place", "Copy path:line", copy_place, blocked=_nothing_shown),
     Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", edit, blocked=_not_now),
-    Command("symbols.life", "L", "Life", "When it came, changed and left: its life in the history mode", show_life,
+    Command("symbols.life", "L", "Life", "When it was added, changed and removed: its life in History", show_life,
             shown_as="L", blocked=_no_symbol),
     Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
             next_tab, bar=False),

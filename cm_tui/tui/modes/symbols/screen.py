@@ -19,7 +19,7 @@ from cm_tui.tui.widgets.relations import Relation, RelationList
 
 
 class SymbolsScreen(SymbolsView):
-    """Browse symbols and who calls whom."""
+    """Browse symbols, callers and callees."""
 
     MODE = "symbols"
     SHOWS_REVISION = True
