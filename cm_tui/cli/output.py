@@ -174,7 +174,7 @@ def telling() -> Iterator[Callable[[Progress], None]]:
 
 
 def _waiting(*, live: bool) -> None:
-    words = "Waiting to start; mode 5 (Health) of `cm` lists what runs now."
+    words = "Waiting to start; Health in `cm` lists running jobs."
     _tell(f"\r\x1b[K{words}") if live else narrate(words)
 
 

@@ -89,7 +89,7 @@ def test_work_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch, l
         yield Progress("scan", 1, 1)
 
     assert output.follow(steps()) is None
-    assert told.getvalue().count("Waiting to start; mode 5 (Health) of `cm` lists what runs now.") == 1
+    assert told.getvalue().count("Waiting to start; Health in `cm` lists running jobs.") == 1
 
 
 @pytest.mark.parametrize(

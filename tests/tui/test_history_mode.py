@@ -260,14 +260,14 @@ def footer(driver) -> str:
 async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
     assert "i Fix drift" in footer(driver)
     await driver.press("i")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
 
 
 async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driver, story):
@@ -280,7 +280,7 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     story.write("shop/cart.py", story_text)
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("t", "t", "t", "t", "t")
     assert drifted(driver) == DRIFTED

@@ -380,6 +380,7 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     await to(driver, "SQL")
     await driver.press("p")
     assert entries(told)["SQL"].pinned
+    assert any("Changed the entry “SQL" in words for words in driver.told)
     await driver.press("r")
     assert entries(told)["SQL"].never_recall
     assert "never recalled" in driver.text
@@ -394,7 +395,7 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     assert titles(driver) == ["Rules", "SQL"]
     assert "forgotten by a person" in " ".join(driver.text.split())
     await driver.press("p")
-    assert any("d brings it back" in words for words in driver.told)
+    assert any("d restores it" in words for words in driver.told)
     await driver.press("d")
     assert "SQL" in entries(told)
 

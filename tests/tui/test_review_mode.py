@@ -430,11 +430,11 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
 
 async def a_rule_another_note_and_why_not(driver, narrated):
     await driver.press("R")
-    assert any("nothing that is to be done or left" in words for words in driver.told)
+    assert any("it is not an instruction" in words for words in driver.told)
     await driver.press("down", "R")
     assert narrated.told.decided[-1] == (("n000002@d2",), NarratedDecision("approve", as_rule=True))
     await driver.press("m")
-    assert any("changes a line that stands where it is" in words for words in driver.told)
+    assert any("it changes an existing line" in words for words in driver.told)
     await driver.press("up", "m")
     await driver.type("prices")
     await driver.press("enter")
@@ -665,7 +665,7 @@ async def a_pass_shows_how_far_it_is_and_is_stopped(driver, narrated):
         await driver.pilot.press("n")
         await driver.until(lambda: "1,200 of 5,000" in driver.text)
         await driver.pilot.press("n")
-        await driver.until(lambda: any("a pass is on its way" in words for words in driver.told))
+        await driver.until(lambda: any("a pass is in progress" in words for words in driver.told))
         await driver.pilot.press("N")
         await driver.until(lambda: any("being stopped" in words for words in driver.told))
         go_on.set()

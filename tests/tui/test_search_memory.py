@@ -107,7 +107,7 @@ async def test_no_heading_where_nothing_is_remembered(project):
         assert all(isinstance(row, Hit) for row in screen.results.rows)
         assert FROM_MEMORY not in driver.text
         await driver.press("escape", "b")
-        assert any("nothing that is remembered" in words for words in driver.told)
+        assert any("no matching memories" in words for words in driver.told)
 
 
 async def enter_opens_the_episode_in_its_session(driver, told):
@@ -184,7 +184,7 @@ async def commands_for_files_say_that_it_is_none(driver, told):
     await ask(driver)
     await to(driver, "entry")
     await driver.press("e")
-    assert any("is no file" in words for words in driver.told)
+    assert any("is not a file" in words for words in driver.told)
 
 
 @at((80, 24))

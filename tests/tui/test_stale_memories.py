@@ -38,7 +38,7 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         items = driver.app.screen.proposals
         items.cursor = next(place for place, item in enumerate(items.rows) if "everything" in item.title)
         await driver.press("a")
-        assert any("no new name is known" in told for told in driver.told)
+        assert any("the new name is unknown" in told for told in driver.told)
         await driver.press("d")
         await driver.until(lambda: len(items.rows) == 2)
         items.cursor = next(place for place, item in enumerate(items.rows) if "make_store" in item.title)

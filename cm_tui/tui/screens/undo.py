@@ -93,7 +93,7 @@ class _EngineChange(Generic[A]):
         made = self._of(answer)
         if made.change:
             ids = getattr(made, "ids", ()) or (made.id,)
-            self.record.label = _with_titles(made.words, {ids[0]: self._title, **self._about} if ids else {})
+            self.record.label = with_titles(made.words, {ids[0]: self._title, **self._about} if ids else {})
             self.record.about = frozenset((*ids, *self._about))
         return bool(made.change)
 
@@ -297,12 +297,12 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 def _words(undone: Undone, title: str) -> str:
     titles = {undone.ids[0]: title} if undone.ids else {}
-    words = _with_titles(undone.words.removeprefix(_ENGINES), titles)
+    words = with_titles(undone.words.removeprefix(_ENGINES), titles)
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if title and len(undone.ids) > 1 else ""
     return f"{_UNDONE}{'; '.join((f'{words}{more}', *map(one_line, undone.notes)))}"
 
 
-def _with_titles(words: str, titles: Mapping[str, str]) -> str:
+def with_titles(words: str, titles: Mapping[str, str]) -> str:
     """Return the words of a change with titles in the place of ids, or behind them where they name no id."""
     shown = {id_: f"“{elide_end(one_line(title), _LONGEST)}”" for id_, title in titles.items() if id_ and title}
     named = one_line(words)

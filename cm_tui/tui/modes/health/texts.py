@@ -48,7 +48,7 @@ def wrapped(words: str, width: int) -> list[str]:
 
 
 def checks_text(checks: Sequence[Check], width: int) -> Content:
-    """One line a check, and below those that failed how to mend them; the worst first."""
+    """One line a check, and below those that failed how to fix them; the worst first."""
     order = {"failed": 0, "warning": 1, "ok": 2}
     longest = max((cell_len(check.name) for check in checks), default=0)
     lines: list[Content] = []

@@ -16,7 +16,7 @@ from cm_tui.tui.screens.messages import AddToPack
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.save_text import copy_and_tell
-from cm_tui.tui.screens.undo import do_undoable
+from cm_tui.tui.screens.undo import do_undoable, with_titles
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
 
 
 def _change(screen: MemoryView, item: Entry | Note, call: Callable[[Engine], MemoryChange]) -> None:
-    do_undoable(screen, call, partial(_changed, screen), title=title_of(item))
+    do_undoable(screen, call, partial(_changed, screen, title_of(item)), title=title_of(item))
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
@@ -119,7 +119,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
     def done(change: MemoryChange) -> None:
         if accept:
             screen.pending = ("entry", change.id)
-        _changed(screen, change)
+        _changed(screen, name_of(proposal), change)
 
     def do() -> None:
         do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
@@ -133,8 +133,8 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
         do()
 
 
-def _changed(screen: MemoryView, change: MemoryChange) -> None:
-    screen.told(change.words, undoable=bool(change.change))
+def _changed(screen: MemoryView, title: str, change: MemoryChange) -> None:
+    screen.told(with_titles(change.words, {change.id: title}), undoable=bool(change.change))
 
 
 # --- taking it elsewhere ---
