@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from cm_tui.agent_hooks.reply import AT_START, CHARACTERS, quote_block
 from cm_tui.engine.api.at_start import AtStart, memory_at_start
@@ -14,6 +15,7 @@ from cm_tui.model import Assembly, Injection, NoteText, Pack, WorkState
 MARKS_TOKENS = 120
 """What preamble and marks take of the budget."""
 _LONGEST_QUESTION = 2_000
+Made = TypeVar("Made")
 AskPack = Callable[[Path, str, int], Pack | None]
 """A pack for a question about a root within a budget; None where there is no index."""
 Assemble = Callable[[int, bool], Assembly]
@@ -70,7 +72,7 @@ class Answers:
         if assemble is not None:
             text, given = _assembled(assemble, room, lambda: self._clock() - begun > seconds)
         else:
-            text, given = self._fitting(root, prompt[:_LONGEST_QUESTION], room)
+            text, given = self._pack_for(root, prompt[:_LONGEST_QUESTION], room)
         now = self._clock()
         if now - begun <= seconds:
             self._recent.answered(session, prompt, now)
@@ -78,37 +80,46 @@ class Answers:
                 on_given(given)
         return text
 
-    def _fitting(self, root: Path, question: str, budget: int) -> tuple[str, Pack | None]:
+    def _pack_for(self, root: Path, question: str, budget: int) -> tuple[str, Pack | None]:
         """Return a pack that also fits into what agents take; a smaller one is asked for when it does not."""
-        for _ in range(3):
-            pack = self._pack(root, question, budget)
+
+        def make(tokens: int) -> tuple[str, Pack | None]:
+            pack = self._pack(root, question, tokens)
             if pack is None or not any(item.included for item in pack.items):
                 return "", None
             # A pack begins with its question, which the agent has already.
-            text = quote_block(pack.markdown.removeprefix(pack.question.strip()))
-            if len(text) <= CHARACTERS:
-                return text, pack
-            budget = budget * CHARACTERS // len(text) * 9 // 10
-        return "", None
+            return quote_block(pack.markdown.removeprefix(pack.question.strip())), pack
+
+        return _fitting(make, budget)
+
+
+def _fitting(make: Callable[[int], tuple[str, Made | None]], budget: int) -> tuple[str, Made | None]:
+    """Return a text and what it was made of, made smaller until agents take it; empty: nothing fits."""
+    for _ in range(3):
+        text, made = make(budget)
+        if len(text) <= CHARACTERS:
+            return text, made
+        budget = budget * CHARACTERS // len(text) * 9 // 10
+    return "", None
 
 
 def _assembled(assemble: Assemble, budget: int, is_late: Callable[[], bool]) -> tuple[str, Assembly | None]:
     """Return an assembly that also fits into what agents take; of that one alone a snapshot is kept."""
-    for _ in range(3):
-        made = assemble(budget, False)
+
+    def make(tokens: int) -> tuple[str, Assembly | None]:
+        made = assemble(tokens, False)
         text = quote_block(made.text)
-        if not made.text.strip():
+        # Where the hook has stopped waiting, a snapshot would record a context that was never delivered.
+        if not made.text.strip() or is_late():
             return "", None
-        if is_late():
-            # The hook has stopped waiting: a snapshot would record a context that was never delivered.
-            return "", None
-        if len(text) <= CHARACTERS:
-            kept = assemble(budget, True)
-            # A file may have changed between the two.
-            again = quote_block(kept.text)
-            return (again, kept) if len(again) <= CHARACTERS else (text, made)
-        budget = budget * CHARACTERS // len(text) * 9 // 10
-    return "", None
+        if len(text) > CHARACTERS:
+            return text, None
+        kept = assemble(tokens, True)
+        # A file may have changed between the two.
+        again = quote_block(kept.text)
+        return (again, kept) if len(again) <= CHARACTERS else (text, made)
+
+    return _fitting(make, budget)
 
 
 def fitting_start(
@@ -119,12 +130,10 @@ def fitting_start(
     `inject`: gives entries within a budget of tokens. `day_logs`: of yesterday and today, the older one first.
     `budget`: tokens. `work`: where the last session stopped; None: that is not known.
     """
-    for _ in range(3):
-        found = memory_at_start(inject, day_logs, max(0, budget - MARKS_TOKENS), work or WorkState())
-        if not found.text:
-            return found
-        text = quote_block(found.text, AT_START)
-        if len(text) <= CHARACTERS:
-            return AtStart(text, found.paths)
-        budget = budget * CHARACTERS // len(text) * 9 // 10
-    return AtStart("")
+
+    def make(tokens: int) -> tuple[str, AtStart | None]:
+        found = memory_at_start(inject, day_logs, max(0, tokens - MARKS_TOKENS), work or WorkState())
+        return (quote_block(found.text, AT_START), found) if found.text else ("", found)
+
+    text, found = _fitting(make, budget)
+    return AtStart(text, found.paths) if found is not None else AtStart("")

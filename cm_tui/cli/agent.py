@@ -14,8 +14,7 @@ from cm_tui.cli.output import narrate, print_json, wants_json, write, write_text
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.integrations.agents.agent_files import InstallTarget, Scope, What
-    from cm_tui.integrations.agents.change import Change
+    from cm_tui.integrations.agents.agent_files import Change, InstallTarget, Scope, What
 
 NAMES = "claude-code, opencode, cursor or codex"
 Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]

@@ -14,7 +14,7 @@ from cm_tui.counts import count, noun
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.integrations.agents.change import Change
+    from cm_tui.integrations.agents.agent_files import Change
     from cm_tui.model import RescuePlan, RescueSource, RescueSummary
 
 DAYS = 3_650

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import DaemonError
-from cm_tui.model import Progress
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
+    from cm_tui.model import Progress
 
 RETRY_S = 1.0
 """How often a daemon that has gone is looked for again."""
@@ -81,6 +81,8 @@ def follow(method: str, path: str, body: Any = None) -> Iterator[dict[str, Any]]
 
 def watch(job: str) -> Iterator[Progress]:
     """Give the steps of a job from its beginning to its end. Raises as `follow` does."""
+    from cm_tui.model import Progress
+
     adapter = TypeAdapter(Progress)
     for record in follow("GET", f"/v1/jobs/{job}"):
         if "step" in record:

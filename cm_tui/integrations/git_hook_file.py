@@ -1,16 +1,93 @@
-"""One git hook as a file: putting our lines there and taking them away, byte for byte."""
+"""One git hook as a file: its text, and putting our lines there and taking them away, byte for byte."""
 
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import stat
 from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import RefusedError
 from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_atomically
-from cm_tui.integrations import git_hook_script
 from cm_tui.model.freshness import GitHook
+
+BEGIN = b"# >>> cm-tui >>> "
+END = b"# <<< cm-tui <<<"
+_BLOCK = re.compile(rb"^" + re.escape(BEGIN) + rb".*?^" + re.escape(END) + rb"[^\n]*\n", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(
+    rb"^#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?(?:sh|bash|dash|ash|ksh|mksh|zsh)(?:[ \t]|$)"
+)
+_SHEBANG = b"#!/bin/sh\n"
+_OURS = b"# cm-tui made this file.\n"
+
+_TEXT = """\
+# >>> cm-tui >>> Keeps cm's index fresh. Written by `cm git-hooks install`; `cm git-hooks uninstall` removes it.
+# It runs in the background and is quiet: git neither waits for it nor fails with it, also when cm is gone.
+( (
+  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_PREFIX
+  for cm in {commands}; do
+    command -v "$cm" && exec "$cm" hook git {name} "$@"
+  done
+) </dev/null >/dev/null 2>&1 & ) || :
+# <<< cm-tui <<<
+"""
+_CHAIN = """\
+original="$(dirname "$0")/{original}"
+if [ -x "$original" ]; then
+  exec "$original" "$@"
+fi
+"""
+
+
+def block(name: str, command: str | None) -> bytes:
+    """Return our lines for a hook.
+
+    `name`: the hook, such as `post-commit`. `command`: where cm lies now; it is looked for on the PATH when it is no
+    longer there.
+    """
+    commands = shlex.join([*([command] if command else []), "cm"])
+    return _TEXT.format(commands=commands, name=name).encode("utf-8", "surrogateescape")
+
+
+def is_shell(script: bytes) -> bool:
+    """True when a POSIX-like shell reads the script, so that lines can be added to it."""
+    first, newline, _ = script.partition(b"\n")
+    return bool(newline) and _SHELL.match(first) is not None and not first.endswith(b"\r")
+
+
+def has_block(script: bytes) -> bool:
+    """True when our lines stand in it."""
+    return _BLOCK.search(script) is not None
+
+
+def without_block(script: bytes) -> bytes:
+    """Return the script as it was before our lines came."""
+    return _BLOCK.sub(b"", script)
+
+
+def with_block(script: bytes, lines: bytes) -> bytes:
+    """Return the script with our lines right after its first one: it may end anywhere, and read its input, as before."""
+    script = without_block(script)
+    first, newline, rest = script.partition(b"\n")
+    return first + newline + lines + rest
+
+
+def alone(lines: bytes) -> bytes:
+    """Return a hook that is ours alone."""
+    return _SHEBANG + lines + _OURS
+
+
+def is_alone(script: bytes) -> bool:
+    """True when a hook is ours alone, of whatever version."""
+    return has_block(script) and without_block(script) == _SHEBANG + _OURS
+
+
+def wrapper(lines: bytes, original: str) -> bytes:
+    """Return a hook that ends as the one does that was moved aside; `original` is its place below the hooks' folder."""
+    return _SHEBANG + lines + _OURS + _CHAIN.format(original=original).encode()
+
 
 _MODE = 0o755
 _MOST_BYTES = 100_000_000
@@ -34,7 +111,7 @@ class HookFile:
         self.name = name
         self.path = folder / name
         self._folder = folder
-        self._lines = git_hook_script.block(name, command)
+        self._lines = block(name, command)
         self._moved_folder = folder / _MOVED_FOLDER
         # Where the first cm put a file, which then had another name than it is called by.
         self._moved_names = (f"{_MOVED_FOLDER}/{name}", f"{name}.{_MOVED_FOLDER}")
@@ -50,7 +127,7 @@ class HookFile:
         wanted = None if again else self._wanted()
         if wanted is None:
             moved = self._move_aside(self._folder / self._moved_names[1] if again else self.path)
-            wanted = git_hook_script.wrapper(self._lines, moved)
+            wanted = wrapper(self._lines, moved)
         if self.path.is_symlink() or _read(self.path) != wanted:
             write_atomically(self.path, wanted, permissions=_mode(self.path) if self.path.is_file() else _MODE)
         if self._moved_name() == self._moved_names[0]:
@@ -60,15 +137,13 @@ class HookFile:
     def uninstall(self) -> GitHook:
         """Take our lines away and put back what was moved. Raises OSError if the folder cannot be written."""
         script = self._script()
-        if script is None or not git_hook_script.has_block(script):
+        if script is None or not has_block(script):
             return self.status()
-        rest = git_hook_script.without_block(script)
+        rest = without_block(script)
         moved_name = self._moved_name()
-        if moved_name is not None and rest == git_hook_script.without_block(
-            git_hook_script.wrapper(self._lines, moved_name)
-        ):
+        if moved_name is not None and rest == without_block(wrapper(self._lines, moved_name)):
             self._move_back(moved_name)
-        elif rest == git_hook_script.without_block(git_hook_script.alone(self._lines)):
+        elif rest == without_block(alone(self._lines)):
             self.path.unlink()
         else:
             write_atomically(self.path, rest, permissions=_mode(self.path))
@@ -78,12 +153,12 @@ class HookFile:
         """Return how it lies there."""
         script = self._script()
         path = str(self.path)
-        if script is None or not git_hook_script.has_block(script):
+        if script is None or not has_block(script):
             note = "another hook is there" if script is not None or self.path.is_symlink() else ""
             return GitHook(self.name, "missing", path, note)
         state: Literal["installed", "outdated"] = (
             "outdated"
-            if git_hook_script.with_block(script, self._lines) != script or self._was_moved_by_an_older_cm(script)
+            if with_block(script, self._lines) != script or self._was_moved_by_an_older_cm(script)
             else "installed"
         )
         return GitHook(self.name, state, path, self._chained(script))
@@ -94,17 +169,17 @@ class HookFile:
         moved_name = self._moved_name()
         if moved_name is not None and f"/{moved_name}".encode() in script:
             return f"ends as {moved_name}, the hook that was there before"
-        return "" if script == git_hook_script.alone(self._lines) else "together with the hook that was there before"
+        return "" if script == alone(self._lines) else "together with the hook that was there before"
 
     def _wanted(self) -> bytes | None:
         """Return what the file shall hold; None when what is there has to be moved first."""
         script = self._script()
         if script is None:
             return self._without_script()
-        if git_hook_script.has_block(script):
-            return git_hook_script.with_block(script, self._lines)
+        if has_block(script):
+            return with_block(script, self._lines)
         runs = os.access(self.path, os.X_OK)
-        return git_hook_script.with_block(script, self._lines) if git_hook_script.is_shell(script) and runs else None
+        return with_block(script, self._lines) if is_shell(script) and runs else None
 
     def _without_script(self) -> bytes | None:
         if self.path.is_symlink():
@@ -112,7 +187,7 @@ class HookFile:
         if self.path.is_dir():
             raise RefusedError(f"{self.path} is a folder, not a hook.", hint="Remove or rename it.")
         moved_name = self._moved_name()
-        return git_hook_script.wrapper(self._lines, moved_name) if moved_name else git_hook_script.alone(self._lines)
+        return wrapper(self._lines, moved_name) if moved_name else alone(self._lines)
 
     def _script(self) -> bytes | None:
         """Return the content of the hook; None if it is missing or a link (links are never followed)."""
@@ -121,8 +196,8 @@ class HookFile:
     def _was_moved_by_an_older_cm(self, script: bytes) -> bool:
         """True when this is the wrapper of a hook that lies where its own name is lost."""
         old = self._moved_names[1]
-        wrapper = git_hook_script.without_block(git_hook_script.wrapper(self._lines, old))
-        return self._moved_name() == old and git_hook_script.without_block(script) == wrapper
+        wrapped = without_block(wrapper(self._lines, old))
+        return self._moved_name() == old and without_block(script) == wrapped
 
     def _moved_name(self) -> str | None:
         """Return where the hook lies that was moved, relative to the folder."""
@@ -187,7 +262,7 @@ def _is_sibling(path: Path) -> bool:
 
 def _is_alone(file: Path) -> bool:
     """Return whether a hook contains only our part."""
-    return not file.is_symlink() and git_hook_script.is_alone(_read(file) or b"")
+    return not file.is_symlink() and is_alone(_read(file) or b"")
 
 
 def _target(link: Path) -> str:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import plistlib
 import subprocess
 from collections.abc import Mapping, Sequence
-from xml.etree import ElementTree as ET
-from xml.parsers.expat import ExpatError
 from xml.sax.saxutils import escape
-
-from cm_tui.errors import CmError
 
 _UNIT = """\
 # Made by `cm autostart install`; `cm autostart uninstall` removes it.
@@ -96,25 +92,9 @@ def plist(label: str, words: Sequence[str], environment: Mapping[str, str]) -> s
     return plistlib.dumps(agent).decode("utf-8")
 
 
-def check_plist(text: str) -> None:
-    """Read a property list back. Raises CmError if it cannot be read."""
-    try:
-        plistlib.loads(text.encode("utf-8"))
-    except (plistlib.InvalidFileException, ExpatError, ValueError) as error:
-        raise CmError(f"The launchd agent cannot be read back: {error}") from error
-
-
 def task(words: Sequence[str]) -> str:
     """A task for Windows' Task Scheduler; it has the user's own environment.
 
     `words`: the program, by its whole path, and its arguments.
     """
     return _TASK.format(command=escape(words[0]), arguments=escape(subprocess.list2cmdline(words[1:])))
-
-
-def check_task(text: str) -> None:
-    """Read a task back. Raises CmError if it cannot be read."""
-    try:
-        ET.fromstring(text.encode("utf-8"))  # noqa: S314 - our own text
-    except ET.ParseError as error:
-        raise CmError(f"The task cannot be read back: {error}") from error

@@ -69,7 +69,7 @@ def test_a_question_reads_no_record_that_it_does_not_show():
     asked = "import sys; from cm_tui.cli.app import command_line; import typer, cm_tui.daemon.client; "
     asked += "typer.main.get_command(command_line(['search'])); print(*(n for n in sys.modules if '.model.' in n))"
     read = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
-    assert "cm_tui.model.search" in read
+    assert "cm_tui.model.text" in read
     assert not {"cm_tui.model.narrator", "cm_tui.model.episode", "cm_tui.model.history"} & set(read)
 
 

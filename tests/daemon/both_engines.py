@@ -12,7 +12,6 @@ from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api import stale
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.recalls import recall_log
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model.tuning import Mark
@@ -27,8 +26,6 @@ def at_home(kind: str, home: Path) -> Iterator[Path]:
     """Have one home for all engines of a kind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
-        # The recall log is written late, by a timer: the write would be attributed to a later call.
-        patch.setattr(recall_log, "DELAY_SECONDS", 1e6)
         # On a busy machine too, what names became is looked at to the end.
         patch.setattr(stale, "_WAIT_S", 60.0)
         if kind == "local":

@@ -19,7 +19,7 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform.journal.location import folder_of
 from tests.daemon.conftest import make_project, until
-from tests.engine.narrator.passes import Sayings, put, said, use
+from tests.engine.narrator.passes import put, said, sayings, use
 from tests.fake_clock import FakeClock
 
 
@@ -63,7 +63,7 @@ class Room(NamedTuple):
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     clock = FakeClock()
     projects, events = ProjectPool(clock), Events()
     jobs = Jobs(events)
@@ -132,18 +132,18 @@ def test_it_looks_by_itself_until_it_is_closed(room: Room):
 
 
 def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.narrator import looking
+    from cm_tui.engine.memory.narrator import mining
 
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     entered, go_on = threading.Event(), threading.Event()
-    before = looking.observations
+    before = mining.observations
 
     def slow(*words: object) -> object:
         entered.set()
         assert go_on.wait(60)
         return before(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(looking, "observations", slow)
+    monkeypatch.setattr(mining, "observations", slow)
     own = room.dispatcher.narrate_by_itself(room.where)
     assert entered.wait(60)
     asked = room.dispatcher.start("narrate", room.where, {})
@@ -157,7 +157,7 @@ def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: 
 
 
 def test_what_touches_the_store_as_a_whole_does_not_wait_for_a_pass(room: Room, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.narrator import looking
+    from cm_tui.engine.memory.narrator import mining
 
     ids = put(room.root, [(n, said("always test", f"s{n}")) for n in range(40)])
     entered, passes = threading.Event(), []
@@ -167,7 +167,7 @@ def test_what_touches_the_store_as_a_whole_does_not_wait_for_a_pass(room: Room, 
         until(lambda: passes and passes[0].cancel.is_set, "the end of the pass to be asked for")
         return []
 
-    monkeypatch.setattr(looking, "observations", endless)
+    monkeypatch.setattr(mining, "observations", endless)
     job = room.dispatcher.narrate_by_itself(room.where)
     passes.append(job)
     assert entered.wait(60)

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cm_tui.config.sections import EmbeddingConfig
-from cm_tui.engine.memory.narrator import cues, sound
+from cm_tui.engine.memory.narrator import cues
+from cm_tui.engine.memory.narrator.miners.statements import cues_with, may_correct
 from cm_tui.engine.memory.narrator.own_words import sentences_in
-from cm_tui.engine.memory.narrator.said import cues_with, may_correct
 from cm_tui.engine.search.embed.choice import prose_provider_for
 from tests.narrator_histories import bank as banks
 from tests.narrator_histories.words import Words
@@ -191,7 +191,7 @@ def _columns(examples: Sequence[Example]) -> tuple[Any, Any, Any]:
     columns = np.array([[name in cue for name in names] for cue in found], float)
     return (
         columns,
-        np.asarray(sound.vectors_of([one.text for one in examples]), float),
+        np.asarray(cues.vectors_of([one.text for one in examples]), float),
         np.array([one.lasts for one in examples], float),
     )
 

@@ -8,7 +8,7 @@ from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
 from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.long_tasks import IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_tasks import RunEnded, RunStep
 from cm_tui.tui.tasks.worker_threads import Answer
 
 
@@ -186,15 +186,15 @@ async def test_an_index_run_can_be_cancelled_and_only_one_runs():
             yield Progress("parse", done, 10**9)
             cancel.check()
 
-    assert tasks.index(steps)
+    assert tasks.start_run("index", steps)
     started.wait()
-    assert not tasks.index(steps)
-    tasks.cancel_index()
+    assert not tasks.start_run("index", steps)
+    tasks.stop_run("index")
     await tasks.settled()
-    ended = [message for message in target.posted if isinstance(message, IndexEnded)]
+    ended = [message for message in target.posted if isinstance(message, RunEnded)]
     assert len(ended) == 1
     assert ended[0].cancelled
-    assert any(isinstance(message, IndexStep) for message in target.posted)
+    assert any(isinstance(message, RunStep) for message in target.posted)
     assert not tasks.indexing
     tasks.close()
 

@@ -11,7 +11,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.model import ModelCost, NarratedFilter
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.review.screen import ReviewScreen
-from tests.engine.narrator.passes import Sayings, put, said, use
+from tests.engine.narrator.passes import put, said, sayings, use
 from tests.tui.mode_driver import Driver, driving
 
 NOTE = ".cm/notes/project.md"
@@ -26,7 +26,7 @@ WORDS = (
 @pytest.fixture
 def taught(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project, in whose sessions the narrator finds what a person says."""
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     # No language model is meant here, whatever the settings of this machine say.
     monkeypatch.setattr(Engine, "narrator_cost", lambda _: ModelCost())
     return project

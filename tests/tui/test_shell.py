@@ -312,8 +312,8 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.commands import OVERVIEW_COMMANDS
-    from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
+    from cm_tui.tui.modes.overview.screen import OVERVIEW_COMMANDS
+    from cm_tui.tui.modes.search.screen import SEARCH_COMMANDS
 
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
     for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):

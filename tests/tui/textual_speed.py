@@ -80,8 +80,10 @@ def apply(patch: pytest.MonkeyPatch) -> None:
         compositor._dirty_regions.clear()
         for widget in compositor.visible_widgets:
             if isinstance(widget, FETCHING):
-                for y in range(widget.size.height):
-                    widget.render_line(y)
+                width, last = widget.scrollable_content_region.width, widget.row_at(widget.size.height - 1)
+                for index in range(widget.row_at(0), min(last + 1, len(widget.rows))):
+                    # As words: their colours are for a terminal.
+                    widget.draw_line(widget.rows[index], 0, width)
         return None
 
     patch.setattr(Compositor, "render_update", draw_what_is_exported)

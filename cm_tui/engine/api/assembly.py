@@ -177,10 +177,14 @@ class AssemblyMethods(LayerMethods):
         return Task(prompt, session, agent, inside, branch, wanted)
 
     def _check_definition(self, name: str, given: Mapping[str, str]) -> None:
-        from cm_tui.engine.context.assembly.checks import check_definition
         from cm_tui.engine.context.definitions.library import load
 
-        check_definition(load(self._root), name, given)
+        known = ["text", *load(self._root).runnable("retrieval", name).value.params]
+        for key in given:
+            if key not in known:
+                raise UsageError(
+                    f"The definition {name} takes no value {key[:40]!r}.", hint=f"It takes {', '.join(known)}."
+                )
 
     def _rule_set(self, library: Library) -> RuleSet:
         """Return the rules, compiled once until a file changes."""

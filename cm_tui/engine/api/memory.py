@@ -123,13 +123,12 @@ class MemoryMethods(IndexMethods):
             UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
-        from cm_tui.engine.memory.narrator import session_turns
-        from cm_tui.engine.memory.narrator.work_state import work_state
+        from cm_tui.engine.memory.narrator.work_state import last_turns, turns_named, work_state
 
         if name:
-            turns = session_turns.turns_named(self._episodes, self._root, name)
+            turns = turns_named(self._episodes, self._root, name)
         else:
-            turns = session_turns.last_turns(self._episodes, self._root, session, time.time())
+            turns = last_turns(self._episodes, self._root, session, time.time())
         if not turns:
             return model.WorkState()
         return work_state(turns, self._uncommitted(), self._written_in(turns[-1].record.session))

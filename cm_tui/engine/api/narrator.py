@@ -37,7 +37,7 @@ class NarratorMethods(EntryMethods):
     def _narrator(self) -> Narrator:
         from cm_tui.config import load_config
         from cm_tui.engine.memory.narrator.narrator import Narrator
-        from cm_tui.engine.memory.narrator.parts import Parts
+        from cm_tui.engine.memory.narrator.proposals import Parts
 
         parts = Parts(
             self._root, self._db, self._episodes, lambda: load_config(self._root), self._embed, self._sync_memory,
@@ -68,7 +68,7 @@ class NarratorMethods(EntryMethods):
         return Code(
             self._stale_report, lambda: Checker(self._db, self._repository, self._read_text),
             lambda: WrittenAt(self._db, self._history.revisions), self._history.commits.at,
-            self._project_commands.there,
+            self._project_commands.missing_in,
         )  # fmt: skip
 
     @shared_property
@@ -115,7 +115,7 @@ class NarratorMethods(EntryMethods):
         do with them. Returns one result per name, in order; a failed one holds its reason and does not stop the others.
         Raises UsageError if no name is given, or a text is given for several.
         """
-        return self._narrator.decide(names, decision)
+        return self._narrator.deciding.decide(names, decision)
 
     @needs("nothing", writes=("memory",))
     def undo_narrated(self, name: str) -> NarratedChange:
@@ -124,7 +124,7 @@ class NarratorMethods(EntryMethods):
         Raises NotFoundError if there is no such proposal; UsageError if it is undecided; StoreError if it cannot be
         written.
         """
-        return self._narrator.undo(name)
+        return self._narrator.deciding.undo(name)
 
     @needs("nothing", writes=("memory",))
     def redo(self, change: str) -> Edited:
@@ -136,7 +136,7 @@ class NarratorMethods(EntryMethods):
         """
         from cm_tui.engine.memory.episodes import redo
 
-        done = self._narrator.redo(change) or redo.redo(self._episodes, self._root, change)
+        done = self._narrator.deciding.redo(change) or redo.redo(self._episodes, self._root, change)
         self._read_soon()
         return done
 
@@ -170,7 +170,9 @@ class NarratorMethods(EntryMethods):
             StoreError: it cannot be written.
         """
         self._check_recorded("agent", session)
-        return self._narrator.propose(text, why, scope, topic, episodes, agent, session)
+        from cm_tui.engine.memory.narrator.agent_proposals import Wish
+
+        return self._narrator.propose(Wish(text, why, scope, topic, episodes, agent, session))
 
     @needs("nothing")
     def narrator_cost(self) -> ModelCost:
@@ -180,7 +182,9 @@ class NarratorMethods(EntryMethods):
     @needs("nothing")
     def topics(self, *, retired: bool = False) -> TopicMap:
         """Return the topics, the last changed first. `retired`: include retired ones."""
-        return self._narrator.topics(retired=retired)
+        from cm_tui.engine.memory.narrator.topics import map_of
+
+        return map_of(self._root, retired)
 
     @needs("nothing", writes=("memory",))
     def change_topics(
@@ -201,6 +205,8 @@ class NarratorMethods(EntryMethods):
             RefusedError: the file may not be written.
             StoreError: it cannot be written.
         """
-        change = self._narrator.change_topics(action, names, title, tags)
+        from cm_tui.engine.memory.narrator.topic_changes import change
+
+        done = change(self._root, action, names, title, tags)
         self._sync_memory()
-        return change
+        return done

@@ -169,8 +169,6 @@ class Rooms:
             self._searcher.close()
         if is_built(self, "_episodes"):
             self._episodes.close()
-        if is_built(self, "_recall_log"):
-            self._recall_log.close()
 
     @shared_property
     def _repository(self) -> Repository:

@@ -40,7 +40,7 @@ def _journal(root: Path) -> Check:
 
     try:
         found = examine_journal(root)
-        interrupted = erasure.unfinished(Journal.of(root))
+        interrupted = erasure.ERASING.names(Journal.of(root))
     except CmError as error:
         return failed("journal", error)
     if interrupted:

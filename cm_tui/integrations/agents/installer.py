@@ -6,6 +6,7 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,10 +16,10 @@ from cm_tui import paths
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
-from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What
-from cm_tui.integrations.agents.change import Change
+from cm_tui.integrations.agents.agent_files import BLANK, Agent, Change, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.project_entry import shown
+from cm_tui.state_file import reported
 
 
 class Original:
@@ -157,16 +158,13 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
     for change in changes:
         if change.done == "unchanged":
             continue
-        if _read(change.path, target.scope) != change.before:
-            raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-        try:
+        _refuse_changed(change, target.scope)
+        with reported(change.path):
             if install:
                 _keep_original(parts[change.path], change)
-            _write(change, private=target.scope == "user")
+            _write(change, target.scope)
             if not install:
                 Original(change.path).forget()
-        except OSError as error:
-            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def plan_setting(path: Path, name: str, value: int, keep: Callable[[Any], bool]) -> Change:
@@ -193,12 +191,9 @@ def apply_setting(change: Change) -> None:
 
     Raises RefusedError if the file was changed since the plan; CmError if it cannot be written.
     """
-    if _read(change.path, "user") != change.before:
-        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-    try:
-        _write(change, private=True)
-    except OSError as error:
-        raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+    _refuse_changed(change, "user")
+    with reported(change.path):
+        _write(change, "user")
 
 
 def _keep_original(part: Part, change: Change) -> None:
@@ -261,15 +256,13 @@ def _is_any_wired(agents: Iterable[Agent], target: InstallTarget, *, without: Co
 def apply_marker(changes: Sequence[Change]) -> None:
     """Make or remove the folder. Raises CmError if it cannot be made or removed."""
     for change in changes:
-        try:
+        with reported(change.path):
             if change.after is None:
                 change.path.rmdir()
                 Original(change.path).forget()
             else:
                 shared_dir(change.path)
                 Original(change.path).keep(b"", b"")
-        except OSError as error:
-            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def status(agent: Agent, target: InstallTarget) -> list[PartStatus]:
@@ -297,12 +290,9 @@ def _status(agent: Agent, target: InstallTarget, part: Part) -> PartStatus:
 
 
 def _read(path: Path, scope: Scope) -> bytes | None:
-    try:
+    with reported(path, "read"), suppress(FileNotFoundError, NotADirectoryError):
         return read_bounded(path, _MOST_BYTES[scope])
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise CmError(f"Cannot read {path}: {error}", hint="Check its permissions.") from error
+    return None
 
 
 def _decoded(path: Path, content: bytes) -> str:
@@ -316,7 +306,12 @@ def _decoded(path: Path, content: bytes) -> str:
         ) from error
 
 
-def _write(change: Change, *, private: bool) -> None:
+def _refuse_changed(change: Change, scope: Scope) -> None:
+    if _read(change.path, scope) != change.before:
+        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+
+
+def _write(change: Change, scope: Scope) -> None:
     # A link stays a link: what it leads to is written.
     target = Path(os.path.realpath(change.path))
     if change.after is None:
@@ -324,9 +319,7 @@ def _write(change: Change, *, private: bool) -> None:
         _remove_empty(target.parent)
         return
     shared_dir(target.parent)
-    permissions = permissions_of(target)
-    if permissions is None and private:
-        permissions = PRIVATE
+    permissions = permissions_of(target) or (PRIVATE if scope == "user" else None)
     write_atomically(target, change.after, permissions=permissions, durable=True)
 
 

@@ -10,9 +10,8 @@ from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.tui.app.kept_choices import KeptChoices
-from cm_tui.tui.app.run_messages import RunMessages
+from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
-from cm_tui.tui.app.watches import Watches
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import (
@@ -26,21 +25,21 @@ from cm_tui.tui.screens.project_chooser import ProjectChooser
 from cm_tui.tui.screens.recording_control import RecordingControl
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
-from cm_tui.tui.tasks.long_tasks import HistoryEnded, HistoryStep, IndexEnded, IndexStep
-from cm_tui.tui.tasks.narrator_run import NarratorRun
+from cm_tui.tui.tasks.long_tasks import RunEnded, RunStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
-from cm_tui.tui.tasks.session_import import SessionImport
+from cm_tui.tui.tasks.watches import EVERY, head_watch, recording_watch
 from cm_tui.tui.tasks.worker_threads import Answer
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 
-class CmApp(RunMessages):
+class CmApp(ModeApp):
     """The full-screen application over one project.
 
     Args:
@@ -84,12 +83,11 @@ class CmApp(RunMessages):
         self.state, self.state_writer = self._kept.state, self._kept.writer
         self.pack_selection = self._kept.pack_selection
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
-        self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
-        self.session_import = SessionImport(self.tasks, self.project, self.activity_log, self._project_changed)
-        self.narrator_run = NarratorRun(self.tasks, self.project, self.activity_log, self._project_changed)
-        self.daemon_sync = DaemonSync(
-            self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
-        )
+        work = self.tasks, self.project, self.activity_log, self._project_changed
+        self.lifecycle = ProjectLifecycle(*work, repair)
+        self.session_import = SessionImport(*work)
+        self.narrator_run = NarratorRun(*work)
+        self.daemon_sync = DaemonSync(*work, self.lifecycle, self)
         self._settings = SettingsInForce(
             self,
             lambda: list(self.available_themes),
@@ -99,11 +97,11 @@ class CmApp(RunMessages):
             settings_root or root,
             lambda: self.modes.broadcast(ProjectChanged),
         )
-        self._watches = Watches(
-            self.tasks, self.project, lambda: self.config, self._head_changed,
-            lambda: self.modes.broadcast(ProjectChanged),
-        )  # fmt: skip
-        self._recording = RecordingControl(self, self, self._watches.look_at_recording)
+        self._head_watch = head_watch(self.tasks, self.project, self._head_changed)
+        self._recording_watch = recording_watch(
+            self.tasks, self.project, lambda: self.config, lambda: self.modes.broadcast(ProjectChanged)
+        )
+        self._recording = RecordingControl(self, self, self._recording_watch.look)
         self._trust = TrustDialog(self, self)
         self._projects = ProjectChooser(self, self)
 
@@ -119,7 +117,8 @@ class CmApp(RunMessages):
         if self._kept.note:
             self.tell(self._kept.note, severity="warning")
         self._kept.begin(self.set_interval)
-        self._watches.begin(self.set_interval)
+        self.set_interval(EVERY, self._head_watch.look)
+        self.set_interval(EVERY, self._recording_watch.look)
         self.tasks.open()
 
     def on_unmount(self) -> None:
@@ -187,7 +186,7 @@ class CmApp(RunMessages):
         """The project can be asked now."""
         self.lifecycle.opened()
         self.daemon_sync.begin()
-        self._watches.look_at_recording()
+        self._recording_watch.look()
         self._trust.ask_if_undecided()
         self._projects.ask_if_moved()
         while self._startup_notes:
@@ -199,15 +198,28 @@ class CmApp(RunMessages):
         if self.current_mode not in {"overview", "health"}:
             self.go("overview")
 
-    def on_index_step(self, message: IndexStep) -> None:
-        """An index run got on."""
-        self.lifecycle.stepped(message.progress)
-        if self.project.plan is not None:
+    def on_run_step(self, message: RunStep) -> None:
+        """A long run got on."""
+        {
+            "index": self.lifecycle.stepped, "history": self.lifecycle.history_stepped,
+            "import": self.session_import.stepped, "narrate": self.narrator_run.stepped,
+        }[message.kind](message.progress)  # fmt: skip
+        if message.kind == "index" and self.project.plan is not None:
             # A first run may take minutes; importing sessions does not wait for it.
             self.session_import.look()
 
-    def on_index_ended(self, message: IndexEnded) -> None:
-        """An index run is over."""
+    def on_run_ended(self, message: RunEnded) -> None:
+        """A long run is over."""
+        if message.kind == "index":
+            self._index_ended(message)
+        elif message.kind == "history":
+            self.lifecycle.history_ended(message)
+        elif words := (self.session_import if message.kind == "import" else self.narrator_run).ended(message):
+            self.tell(words)
+        elif message.error is not None and not message.cancelled:
+            self.tell_error(message.error)
+
+    def _index_ended(self, message: RunEnded) -> None:
         self.lifecycle.ended(message)
         self.daemon_sync.own_run_ended()
         self.session_import.look()
@@ -216,14 +228,6 @@ class CmApp(RunMessages):
             self._episode = ""
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
-
-    def on_history_step(self, message: HistoryStep) -> None:
-        """More of the history is known."""
-        self.lifecycle.history_stepped(message.progress)
-
-    def on_history_ended(self, message: HistoryEnded) -> None:
-        """History is no longer being read."""
-        self.lifecycle.history_ended(message)
 
     def on_daemon_event(self, message: DaemonEvent) -> None:
         """Another client did something, or the daemon came or went."""

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
 
-from cm_tui.config import Config
+from cm_tui.config import Config, load_config
 from cm_tui.config.mistakes import nearest
+from cm_tui.config.stamps import stamps_of
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
@@ -23,7 +24,7 @@ from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChang
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, current_keys, former_keys
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.settings_watch import EVERY, SettingsWatch, differing
+from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
 
@@ -101,8 +102,8 @@ class Keymap:
 
 
 def _commands_of(mode: str) -> Sequence[Command[Any]]:
-    module = importlib.import_module(f"cm_tui.tui.modes.{mode}.commands")
-    commands: Sequence[Command[Any]] = getattr(module, f"{mode.upper()}_COMMANDS")
+    module = importlib.import_module(f"cm_tui.tui.modes.{mode}.screen")
+    commands: Sequence[Command[Any]] = getattr(module, f"{mode.title()}Screen").mode_commands
     return commands
 
 
@@ -199,7 +200,8 @@ class SettingsInForce:
         self._applied = ""
         """The theme that was put on last, by settings or person."""
         self.keymap = Keymap(app.config.tui.keys)
-        self._watch = SettingsWatch(root, partial(tasks.work, topic="app.settings"), self._take, self._refuse)
+        self._root, self._seen = root, stamps_of(root)
+        self._watch = Watch(tasks, "app.settings", self._look, self._take, self._refuse)
 
     def begin(self) -> None:
         """Apply all of them, and look after their files from now on."""
@@ -264,10 +266,15 @@ class SettingsInForce:
 
     # --- changes while it runs ---
 
+    def _look(self) -> Callable[[], Config] | None:
+        """Return how to read the settings, where one of their files was written or removed."""
+        before, self._seen = self._seen, stamps_of(self._root)
+        return None if self._seen == before else partial(load_config, self._root)
+
     def _take(self, config: Config) -> None:
         """A file was written or removed."""
         before, self._app.config = self._app.config, config
-        names = [name for name in differing(before, config) if name not in self._view.saved_here]
+        names = [name for name in _differing(before, config) if name not in self._view.saved_here]
         self._view.saved_here.clear()
         if "tui.theme" in names:
             # What the person wrote just now is newer than what was chosen here.
@@ -301,3 +308,19 @@ class SettingsInForce:
         self._app.tell(
             f"{error.message} {error.hint} {stays}", title="Settings were changed", severity="warning", timeout=12
         )
+
+
+def _differing(before: Config, after: Config) -> list[str]:
+    """Return the names of settings that are others now, such as `tui.theme`."""
+    old, new = before.model_dump(), after.model_dump()
+    names = []
+    for section, values in new.items():
+        if section == "profiles":
+            names += [
+                f"profiles.{name}"
+                for name in sorted({*old[section], *values})
+                if old[section].get(name) != values.get(name)
+            ]
+        else:
+            names += [f"{section}.{name}" for name, value in values.items() if old[section].get(name) != value]
+    return names

@@ -15,11 +15,10 @@ from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
-from cm_tui.tui.tasks.session_import import SessionImport
 
 Severity = Literal["information", "warning", "error"]
 

@@ -175,8 +175,7 @@ class EntryTrustQuestion(Question):
             self._rows.cursor += 1
 
     @on(HeldList.Chosen)
-    def _enter(self, event: HeldList.Chosen) -> None:
-        event.stop()
+    def _enter(self) -> None:
         self.action_text()
 
     @property

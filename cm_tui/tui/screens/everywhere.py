@@ -102,7 +102,6 @@ class EverywhereScreen(ModalScreen[None]):
 
     @on(Input.Changed, "#everywhere-question")
     def _typed(self, event: Input.Changed) -> None:
-        event.stop()
         if event.value.strip() != self._question:
             self._question = event.value.strip()
             self._ask(TYPING)
@@ -151,8 +150,7 @@ class EverywhereScreen(ModalScreen[None]):
     # --- reading ---
 
     @on(FoundList.Highlighted, "#everywhere-hits")
-    def _came_to(self, event: FoundList.Highlighted) -> None:
-        event.stop()
+    def _came_to(self) -> None:
         row, root = self.hits.current, self._mode.cm.root
         if row is None:
             return
@@ -172,8 +170,7 @@ class EverywhereScreen(ModalScreen[None]):
         self._mode.ask("everywhere-text", call, got, failed, delay=SETTLING)
 
     @on(FoundList.Chosen, "#everywhere-hits")
-    def _read(self, event: FoundList.Chosen) -> None:
-        event.stop()
+    def _read(self) -> None:
         self.query_one(ProseList).focus()
 
     # --- back ---

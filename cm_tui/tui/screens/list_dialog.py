@@ -91,7 +91,6 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     @on(Input.Changed, "#dialog-words")
     def _changed(self, event: Input.Changed) -> None:
-        event.stop()
         self.narrow(event.value.strip())
 
     def narrow(self, text: str) -> None:
@@ -105,7 +104,6 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     @on(Input.Submitted, "#dialog-words")
     def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
         self.submit(event.value.strip())
 
     def submit(self, text: str) -> None:
@@ -117,7 +115,6 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     @on(RowList.Chosen)
     def _chosen(self, event: RowList.Chosen) -> None:
-        event.stop()
         self.choose(event.row)
 
     def choose(self, row: R) -> None:

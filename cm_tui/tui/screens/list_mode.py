@@ -116,8 +116,7 @@ class ListMode(ModeScreen):
     # --- into the list, and back ---
 
     @on(Input.Submitted)
-    def _filter_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _filter_submitted(self) -> None:
         self.action_into_list()
 
     def action_into_list(self) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
@@ -19,7 +20,6 @@ from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
-from cm_tui.tui.screens.messages import PackSelectionChanged, ProjectChanged, RevisionChanged
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Split
 
@@ -51,7 +51,7 @@ class _Layout(Compositor):
 class ModeScreen(Screen[None]):
     """Base of the modes.
 
-    A mode declares `MODE` and `INTRO`, gives its commands in `mode_commands` and their keys in `BINDINGS`, yields its
+    A mode declares `MODE` and `INTRO`, names its commands (`class SearchScreen(SearchView, commands=…)`), yields its
     widgets from `compose_body`, asks questions with `ask`, and overrides `project_changed`, `pack_selection_changed`,
     `revision_changed` and `keep` where it cares.
     """
@@ -71,6 +71,15 @@ class ModeScreen(Screen[None]):
     AUTO_FOCUS = ""
     restored = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
+
+    mode_commands: ClassVar[tuple[Command[Any], ...]] = ()
+    """The commands of this mode alone."""
+
+    def __init_subclass__(cls, *, commands: Sequence[Command[Any]] = (), **how: Any) -> None:
+        if commands:
+            cls.mode_commands = tuple(commands)
+            cls.BINDINGS = [*bindings(commands), *cls.__dict__.get("BINDINGS", ())]
+        super().__init_subclass__(**how)
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,23 +104,20 @@ class ModeScreen(Screen[None]):
 
     # --- commands ---
 
-    def mode_commands(self) -> tuple[Command[Self], ...]:
-        """For a mode to override: the commands that it alone has."""
-        return ()
-
-    def all_commands(self) -> tuple[Command[Self], ...]:
+    @property
+    def all_commands(self) -> tuple[Command[Any], ...]:
         """Those of the mode, then those of the application."""
-        return (*self.mode_commands(), *APP_COMMANDS)
+        return (*self.mode_commands, *APP_COMMANDS)
 
     def action_command(self, command_id: str) -> None:
         """Run a command by id: what keys and the key bar call."""
         self.run_command(self.command(command_id))
 
-    def command(self, command_id: str) -> Command[Self]:
+    def command(self, command_id: str) -> Command[Any]:
         """A command by id."""
-        return next(item for item in self.all_commands() if item.id == command_id)
+        return next(item for item in self.all_commands if item.id == command_id)
 
-    def run_command(self, command: Command[Self]) -> None:
+    def run_command(self, command: Command[Any]) -> None:
         """Run a command, or say why it is not possible now."""
         if reason := command.why_not(self):
             self.cm.refuse(f"{command.label}: {reason}")
@@ -126,10 +132,10 @@ class ModeScreen(Screen[None]):
 
     def help_screen(self) -> HelpScreen:
         """Make the help of this mode, with the reasons why commands are not possible now."""
-        here, everywhere = self._help_rows(self.mode_commands()), self._help_rows(APP_COMMANDS)
+        here, everywhere = self._help_rows(self.mode_commands), self._help_rows(APP_COMMANDS)
         return HelpScreen(self.cm.titles[self.MODE], self.INTRO, here, everywhere)
 
-    def _help_rows(self, commands: Iterable[Command[Self]]) -> list[HelpRow]:
+    def _help_rows(self, commands: Iterable[Command[Any]]) -> list[HelpRow]:
         return [
             HelpRow(self.cm.keys_of(command), command.label, command.help, command.why_not(self))
             for command in commands
@@ -138,10 +144,10 @@ class ModeScreen(Screen[None]):
     def _key_entries(self) -> list[KeyEntry]:
         """The key bar: help first."""
         typing = isinstance(self.focused, Input)
-        shown = {command.run: command for command in reversed(self.all_commands()) if command.in_bar(self)}
+        shown = {command.run: command for command in reversed(self.all_commands) if command.in_bar(self)}
         # What a mode and the application both offer is shown once, where the mode has it.
         commands = sorted(
-            (command for command in self.all_commands() if shown.get(command.run) is command),
+            (command for command in self.all_commands if shown.get(command.run) is command),
             key=lambda command: command.id != "app.help",
         )
         entries = [
@@ -217,22 +223,19 @@ class ModeScreen(Screen[None]):
         self.project_changed()
         self.restored = True
 
-    def on_project_changed(self, event: ProjectChanged) -> None:
+    def on_project_changed(self) -> None:
         """The project's state changed."""
-        event.stop()
         self.query_one(Header).refresh_text()
         self.query_one(KeyBar).refresh_text()
         self.project_changed()
 
-    def on_pack_selection_changed(self, event: PackSelectionChanged) -> None:
+    def on_pack_selection_changed(self) -> None:
         """The pack changed."""
-        event.stop()
         self.query_one(Header).refresh_text()
         self.pack_selection_changed()
 
-    def on_revision_changed(self, event: RevisionChanged) -> None:
+    def on_revision_changed(self) -> None:
         """Another revision is shown."""
-        event.stop()
         self.query_one(RevisionBar).refresh_text()
         self.query_one(KeyBar).refresh_text()
         self.revision_changed()
@@ -300,3 +303,12 @@ class ModeScreen(Screen[None]):
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""
         self.query_one(KeyBar).refresh_text()
+
+
+class ModePanel(Vertical):
+    """A part of a mode that asks the engine by itself."""
+
+    @property
+    def mode(self) -> ModeScreen:
+        """The mode that it is a part of."""
+        return cast("ModeScreen", self.screen)

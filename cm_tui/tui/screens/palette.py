@@ -20,7 +20,7 @@ class CommandPalette(Provider):
             return []
         rows: list[tuple[str, str, str, Callable[[], None]]] = []
         done: set[object] = set()
-        for command in screen.all_commands():
+        for command in screen.all_commands:
             # What a mode and the application both offer is listed once.
             if command.palette and command.run not in done:
                 done.add(command.run)

@@ -122,7 +122,6 @@ class Question(ModalScreen[Callable[[], object]]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Give the answer of the button."""
-        event.stop()
         self.action_answer([*self.query(Button)].index(event.button))
 
     def action_answer(self, place: int) -> None:
@@ -131,7 +130,6 @@ class Question(ModalScreen[Callable[[], object]]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give the line as the answer, unless something is wrong with it."""
-        event.stop()
         line, value = self._line, event.value
         if line is not None:
             wrong = line.check(value)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cm_tui.errors import CmError
-from cm_tui.tui.state.activity_log import ActivityLog
-from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.tasks.background_runs import ProjectWork
 from cm_tui.tui.tasks.daemon_listener import JobEnded, JobStep
-from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
@@ -36,47 +35,28 @@ class Application(Protocol):
         """Call a function after some seconds."""
 
 
-class DaemonSync:
+@dataclass
+class DaemonSync(ProjectWork):
     """Hears what happens in the daemon, and writes it into the project's view.
 
     Args:
-        tasks: asks and follows.
         lifecycle: refreshes the project's state.
-        view: what is known of the project.
-        log: what happened, for people.
         app: has words for the user, and timers.
-        changed: called after every change of the view.
     """
 
-    def __init__(
-        self,
-        tasks: EngineTasks,
-        lifecycle: ProjectLifecycle,
-        view: ProjectView,
-        log: ActivityLog,
-        app: Application,
-        changed: Callable[[], None],
-    ) -> None:
-        self._tasks = tasks
-        self._lifecycle = lifecycle
-        self._view = view
-        self._log = log
-        self._changed = changed
-        self._app = app
-        self._listening = False
-        self._wait = 0.0
-        self._undecided: list[JobEnded] = []
-        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "connected": self._on_connected, "lost": self._on_lost, "ending": self._on_ending,
-            "disconnected": self._on_disconnected, "index": self._on_index, "config": self._on_config,
-            "gone": self._on_gone, "job-started": self._on_job_started,
-        }  # fmt: skip
+    lifecycle: ProjectLifecycle
+    app: Application
+    _listening: bool = False
+    _wait: float = 0.0
+    """Seconds to leave a daemon that is ending before the next question starts another one; 0.0: it did not say so."""
+    _undecided: list[JobEnded] = field(default_factory=list)
+    """Ends that came while a run of this application was under way, whose number is known only when it ends."""
 
     def begin(self) -> None:
         """Listen, once the engine is open."""
         if not self._listening:
             self._listening = True
-            self._tasks.listen()
+            self.tasks.listen()
 
     # --- events ---
 
@@ -85,20 +65,20 @@ class DaemonSync:
         event = str(record.get("event"))
         if event in {"index", "config", "job-started", "gone"} and record.get("project") != self._root:
             return
-        if handle := self._handlers.get(event):
+        if handle := getattr(self, f"_on_{event.replace('-', '_')}", None):
             handle(record)
-            self._changed()
+            self.changed()
 
     @property
     def _root(self) -> str:
-        engine = self._tasks.engine
+        engine = self.tasks.engine
         return str(engine.root) if engine is not None else ""
 
     def _on_connected(self, _: dict[str, Any]) -> None:
-        if self._view.daemon == "lost":
-            self._log.add("Connected to the daemon again.", "ok")
-            self._app.tell("Connected again.", timeout=2)
-        self._view.daemon, self._wait = "connected", 0.0
+        if self.view.daemon == "lost":
+            self.log.add("Connected to the daemon again.", "ok")
+            self.app.tell("Connected again.", timeout=2)
+        self.view.daemon, self._wait = "connected", 0.0
         self._catch_up()
 
     def _on_lost(self, _: dict[str, Any]) -> None:
@@ -106,9 +86,9 @@ class DaemonSync:
 
     def _catch_up(self) -> None:
         """Refresh everything that may have changed while disconnected."""
-        self._view.index_news += 1
-        self._view.config_news += 1
-        self._lifecycle.refresh_status()
+        self.view.index_news += 1
+        self.view.config_news += 1
+        self.lifecycle.refresh_status()
         self._look_for_a_job()
 
     def _on_ending(self, record: dict[str, Any]) -> None:
@@ -116,31 +96,31 @@ class DaemonSync:
 
     def _on_disconnected(self, _: dict[str, Any]) -> None:
         words = "The daemon ended" if self._wait else "The daemon was lost"
-        self._view.daemon, self._view.job = "lost", ""
-        if not self._tasks.indexing:
-            self._view.progress = None
-        self._log.add(f"{words}; looking for the next.", "warning")
-        self._app.tell(f"{words}. Reconnecting…", timeout=3)
+        self.view.daemon, self.view.job = "lost", ""
+        if not self.tasks.indexing:
+            self.view.progress = None
+        self.log.add(f"{words}; looking for the next.", "warning")
+        self.app.tell(f"{words}. Reconnecting…", timeout=3)
         if self._wait:
-            self._app.set_timer(self._wait, self._reconnect)
+            self.app.set_timer(self._wait, self._reconnect)
         else:
             self._reconnect()
 
     def _reconnect(self) -> None:
         """Any question starts the next daemon; what is heard of it then says that it is there."""
-        if self._view.daemon == "lost":
-            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._app.tell_error)
+        if self.view.daemon == "lost":
+            self.tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self.app.tell_error)
 
     def _on_index(self, _: dict[str, Any]) -> None:
-        self._view.index_news += 1
-        self._lifecycle.refresh_status()
+        self.view.index_news += 1
+        self.lifecycle.refresh_status()
 
     def _on_config(self, _: dict[str, Any]) -> None:
-        self._view.config_news += 1
+        self.view.config_news += 1
 
     def _on_gone(self, _: dict[str, Any]) -> None:
-        self._log.add("The project's folder is gone.", "error")
-        self._lifecycle.refresh_status()
+        self.log.add("The project's folder is gone.", "error")
+        self.lifecycle.refresh_status()
 
     # --- jobs ---
 
@@ -159,36 +139,36 @@ class DaemonSync:
                 if job.state == "running" and job.project == self._root and job.name in RUNS:
                     self._follow(job.id)
 
-        self._tasks.ask("app.jobs", call, got, lambda _: None)
+        self.tasks.ask("app.jobs", call, got, lambda _: None)
 
     def _follow(self, job: str) -> None:
-        if job not in self._own and job != self._view.job:
-            self._view.job = job
-            self._tasks.follow(job)
+        if job not in self._own and job != self.view.job:
+            self.view.job = job
+            self.tasks.follow(job)
 
     @property
     def _own(self) -> set[str]:
         """Jobs that this engine started: their steps come another way."""
-        engine = self._tasks.engine
+        engine = self.tasks.engine
         return engine.own_jobs if engine is not None else set()
 
     def stepped(self, message: JobStep) -> None:
         """A job got on."""
-        if message.job == self._view.job and message.job not in self._own:
-            self._lifecycle.stepped(message.progress)
+        if message.job == self.view.job and message.job not in self._own:
+            self.lifecycle.stepped(message.progress)
 
     def ended(self, message: JobEnded) -> None:
         """Report the end of another client's job; this engine's own run reports itself."""
-        if message.job == self._view.job:
-            self._view.job = ""
-            if not self._tasks.indexing:
-                self._view.progress = None
-        if self._tasks.indexing and message.job not in self._own:
+        if message.job == self.view.job:
+            self.view.job = ""
+            if not self.tasks.indexing:
+                self.view.progress = None
+        if self.tasks.indexing and message.job not in self._own:
             # It may be ours, if its end is heard of sooner than its number.
             self._undecided.append(message)
         elif message.job not in self._own:
             self._note(message)
-        self._changed()
+        self.changed()
 
     def own_run_ended(self) -> None:
         """Every number of our own is known now."""
@@ -199,12 +179,12 @@ class DaemonSync:
 
     def _note(self, message: JobEnded) -> None:
         if message.summary is not None:
-            self._view.summary = message.summary
+            self.view.summary = message.summary
             if message.summary.changed:
-                self._log.add_summary(message.summary, who="Another client's index run")
-        elif message.error is not None and self._view.daemon == "connected":
+                self.log.add_summary(message.summary, who="Another client's index run")
+        elif message.error is not None and self.view.daemon == "connected":
             words = f"An index run of another client: {message.error.message}"
-            self._log.add(words, "warning" if message.cancelled else "error")
+            self.log.add(words, "warning" if message.cancelled else "error")
 
     # --- stopping ---
 
@@ -216,9 +196,9 @@ class DaemonSync:
 
             subscribe.cancel(job)
 
-        self._tasks.ask(
+        self.tasks.ask(
             "app.cancel",
             call,
-            lambda _: self._app.tell(f"Job {job} was asked to stop.", timeout=2),
-            self._app.tell_error,
+            lambda _: self.app.tell(f"Job {job} was asked to stop.", timeout=2),
+            self.app.tell_error,
         )

@@ -285,7 +285,7 @@ class EngineTasks(LongTasks):
         self._changes.clear()
         self._waiting.clear()
         self._delays.release_all()
-        self.cancel_runs()
+        self.stop_runs()
 
     def close(self) -> None:
         """Stop, wait for the current step, and close the store."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import Cancel, ImportSummary, IndexSummary, NarratorReport, Progress
+from cm_tui.model import Cancel, ImportSummary, IndexSummary, NarratorReport, Progress, RescueSummary
 from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.worker_threads import WorkerThreads
 
@@ -23,119 +22,42 @@ if TYPE_CHECKING:
 STEP_SECONDS = 1 / 20
 """Progress reaches the screen at most this often."""
 
+RunKind = Literal["index", "history", "import", "narrate"]
+Steps = Callable[["Engine", Cancel], Iterator[Progress]]
+
 
 class RunStep(Message):
     """A run got on."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, kind: RunKind, progress: Progress) -> None:
         super().__init__()
+        self.kind = kind
         self.progress = progress
 
 
 class RunEnded(Message):
-    """A run is over: with a summary, or with the error that stopped it."""
+    """A run is over: with what its steps summed up, or with the error that stopped it."""
 
-    def __init__(
-        self,
-        summary: IndexSummary | None,
-        error: CmError | None,
-        imported: ImportSummary | None = None,
-        narrated: NarratorReport | None = None,
-    ) -> None:
+    def __init__(self, kind: RunKind) -> None:
         super().__init__()
-        self.summary = summary
-        self.imported = imported
-        self.narrated = narrated
-        self.error = error
+        self.kind = kind
+        self.error: CmError | None = None
+        self.summary: IndexSummary | None = None
+        self.imported: ImportSummary | None = None
+        self.narrated: NarratorReport | None = None
+        self.rescued: RescueSummary | None = None
+
+    def add(self, step: Progress) -> None:
+        """Take the summaries of a step."""
+        self.summary = step.summary or self.summary
+        self.imported = step.imported or self.imported
+        self.narrated = step.narrated or self.narrated
+        self.rescued = step.rescued or self.rescued
 
     @property
     def cancelled(self) -> bool:
         """True when the user stopped it."""
         return isinstance(self.error, CancelledError)
-
-
-class IndexStep(RunStep):
-    """An index run got on."""
-
-
-class IndexEnded(RunEnded):
-    """An index run is over."""
-
-
-class HistoryStep(RunStep):
-    """More of the history is known."""
-
-
-class HistoryEnded(RunEnded):
-    """No more history is being read."""
-
-
-class ImportStep(RunStep):
-    """More sessions are imported."""
-
-
-class ImportEnded(RunEnded):
-    """No more sessions are being imported."""
-
-
-class NarrateStep(RunStep):
-    """A pass of the narrator got on."""
-
-
-class NarrateEnded(RunEnded):
-    """A pass of the narrator is over."""
-
-
-class LongRun:
-    """Goes through the steps of a run on whatever thread calls `run`.
-
-    Args:
-        steps: makes the steps; gets what says that the run should stop.
-        post: takes a message for each step that is worth showing.
-        step: makes that message.
-        ended: makes what `run` returns.
-    """
-
-    def __init__(
-        self,
-        steps: Callable[[Cancel], Iterator[Progress]],
-        post: Callable[[Message], None],
-        step: type[RunStep] = IndexStep,
-        ended: type[RunEnded] = IndexEnded,
-    ) -> None:
-        self._steps = steps
-        self._post = post
-        self._step = step
-        self._ended = ended
-        self._cancel = Cancel()
-        self._notified = 0.0
-        self._before: tuple[str, bool] | None = None
-
-    def cancel(self) -> None:
-        """Ask the run to stop after the step it is at; what it did so far is kept."""
-        self._cancel.set()
-
-    def run(self) -> RunEnded:
-        """Do all steps; returns what came of them."""
-        summary: IndexSummary | None = None
-        imported: ImportSummary | None = None
-        narrated: NarratorReport | None = None
-        try:
-            for progress in self._steps(self._cancel):
-                summary, imported = progress.summary or summary, progress.imported or imported
-                narrated = progress.narrated or narrated
-                self._tell(progress)
-                self._cancel.check()
-        except Exception as error:  # noqa: BLE001 - shown on screen
-            return self._ended(summary, as_cm_error(error), imported, narrated)
-        return self._ended(summary, None, imported, narrated)
-
-    def _tell(self, progress: Progress) -> None:
-        """Post a step when it is a new stage, or when the last one was some time ago."""
-        now, stage = time.monotonic(), (progress.stage, progress.searchable)
-        if stage != self._before or now - self._notified >= STEP_SECONDS:
-            self._notified, self._before = now, stage
-            self._post(self._step(progress))
 
 
 class LongTasks:
@@ -147,87 +69,59 @@ class LongTasks:
 
     def __init__(self, target: MessagePump) -> None:
         self._workers = WorkerThreads(target)
-        self._runs: dict[type[RunEnded], LongRun] = {}
+        self._runs: dict[RunKind, Cancel] = {}
         self.engine: Engine | None = None
 
     @property
     def indexing(self) -> bool:
         """True while an index run is in progress."""
-        return IndexEnded in self._runs
+        return "index" in self._runs
 
     @property
     def reading_history(self) -> bool:
         """True while history is being read."""
-        return HistoryEnded in self._runs
+        return "history" in self._runs
 
-    def index(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
-
-        Returns:
-            False when a run is on its way already.
-        """
-        return self._start(steps, IndexStep, IndexEnded)
-
-    def read_history(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start to read history; `HistoryStep` messages follow, then `HistoryEnded`.
+    def start_run(self, kind: RunKind, steps: Steps) -> bool:
+        """Start a long run; `RunStep` messages follow, then `RunEnded`.
 
         Returns:
-            False when it is being read already.
+            False when one of this kind is on its way already.
         """
-        return self._start(steps, HistoryStep, HistoryEnded)
-
-    def import_sessions(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start to import sessions; `ImportStep` messages follow, then `ImportEnded`.
-
-        Returns:
-            False when they are being imported already.
-        """
-        return self._start(steps, ImportStep, ImportEnded)
-
-    def narrate(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start a pass of the narrator; `NarrateStep` messages follow, then `NarrateEnded`.
-
-        Returns:
-            False when one is on its way already.
-        """
-        return self._start(steps, NarrateStep, NarrateEnded)
-
-    def _start(
-        self, steps: Callable[[Engine, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
-    ) -> bool:
-        if ended in self._runs or self.engine is None:
+        engine = self.engine
+        if kind in self._runs or engine is None:
             return False
-        run = self._runs[ended] = LongRun(partial(steps, self.engine), self._workers.post, step, ended)
+        cancel = self._runs[kind] = Cancel()
 
         def work() -> None:
-            message = run.run()
-            del self._runs[ended]
-            self._workers.post(message)
+            ended = self._run(kind, lambda: steps(engine, cancel), cancel)
+            del self._runs[kind]
+            self._workers.post(ended)
 
         self._workers.run_long(work)
         return True
 
-    def cancel_index(self) -> None:
-        """Ask the index run to stop; what it did so far is kept."""
-        self._cancel(IndexEnded)
+    def _run(self, kind: RunKind, begin: Callable[[], Iterator[Progress]], cancel: Cancel) -> RunEnded:
+        """Do all steps; those are posted that are a new stage, or the first one for some time."""
+        ended, posted, before = RunEnded(kind), 0.0, None
+        try:
+            for step in begin():
+                ended.add(step)
+                now, stage = time.monotonic(), (step.stage, step.searchable)
+                if stage != before or now - posted >= STEP_SECONDS:
+                    posted, before = now, stage
+                    self._workers.post(RunStep(kind, step))
+                cancel.check()
+        except Exception as error:  # noqa: BLE001 - shown on screen
+            ended.error = as_cm_error(error)
+        return ended
 
-    def cancel_history(self) -> None:
-        """Ask the reading of history to stop; what is known by then is kept."""
-        self._cancel(HistoryEnded)
+    def stop_run(self, kind: RunKind) -> None:
+        """Ask a run to stop after the step it is at; what it did so far is kept."""
+        if kind in self._runs:
+            self._runs[kind].set()
 
-    def cancel_import(self) -> None:
-        """Ask the import to stop; what it recorded so far is kept."""
-        self._cancel(ImportEnded)
-
-    def cancel_narrate(self) -> None:
-        """Ask the pass of the narrator to stop; what it read so far is kept."""
-        self._cancel(NarrateEnded)
-
-    def _cancel(self, ended: type[RunEnded]) -> None:
-        if run := self._runs.get(ended):
-            run.cancel()
-
-    def cancel_runs(self) -> None:
+    def stop_runs(self) -> None:
         """Ask all of them to stop."""
-        for run in list(self._runs.values()):
-            run.cancel()
+        for cancel in list(self._runs.values()):
+            cancel.set()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
-from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
-from cm_tui.tui.state.activity_log import ActivityLog
-from cm_tui.tui.state.project import ProjectView, Waiting
-from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.long_tasks import RunEnded
+from cm_tui.model import HistoryStatus, IndexPlan, Progress, ProjectStatus
+from cm_tui.tui.state.project import Waiting
+from cm_tui.tui.tasks.background_runs import ProjectWork
+from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -22,37 +22,22 @@ COUNTING_DELAY = 0.3
 MOST_RULES = 1_000
 
 
-class ProjectLifecycle:
+@dataclass
+class ProjectLifecycle(ProjectWork):
     """Asks the engine, writes the answers into the project's view, and says that it changed.
 
     Args:
-        tasks: asks.
-        view: what is known of the project; only written here.
-        log: what happened, for people.
-        changed: called after every change of the view.
         repair: puts a damaged store out of the way; None: not possible.
     """
 
-    def __init__(
-        self,
-        tasks: EngineTasks,
-        view: ProjectView,
-        log: ActivityLog,
-        changed: Callable[[], None],
-        repair: Callable[[], None] | None,
-    ) -> None:
-        self._tasks = tasks
-        self._view = view
-        self._log = log
-        self._changed = changed
-        self.repair = repair
-        self._then: Callable[[ProjectStatus], None] | None = None
-        self._counted = -1
-        """`index_news` when was last asked how much waits for the person."""
-        self._may_read_on = True
-        """False once the person stopped the reading of history: it does not begin again by itself."""
-        self._after_history: Callable[[], None] | None = None
-        """What waits until nothing reads the past."""
+    repair: Callable[[], None] | None
+    _then: Callable[[ProjectStatus], None] | None = None
+    _counted: int = -1
+    """`index_news` when was last asked how much waits for the person."""
+    _may_read_on: bool = True
+    """False once the person stopped the reading of history: it does not begin again by itself."""
+    _after_history: Callable[[], None] | None = None
+    """What waits until nothing reads the past."""
 
     # --- the engine ---
 
@@ -66,23 +51,23 @@ class ProjectLifecycle:
         self._open(first=self.repair)
 
     def _open(self, first: Callable[[], None] | None = None) -> None:
-        self._view.engine, self._view.error = "opening", None
-        self._changed()
-        self._tasks.open(first=first)
+        self.view.engine, self.view.error = "opening", None
+        self.changed()
+        self.tasks.open(first=first)
 
     def opened(self) -> None:
         """Ask for the project's state, then bring the index up to date."""
-        self._view.engine, self._view.error = "open", None
-        self._log.add("The project is open.", "ok")
-        self._tasks.start_waiting()
+        self.view.engine, self.view.error = "open", None
+        self.log.add("The project is open.", "ok")
+        self.tasks.start_waiting()
         self.refresh_status(then=self._index_at_first)
-        self._changed()
+        self.changed()
 
     def failed(self, error: CmError) -> None:
         """The engine does not open."""
-        self._view.engine, self._view.error = "failed", error
-        self._log.add(f"The project could not be opened: {error.message}", "error")
-        self._changed()
+        self.view.engine, self.view.error = "failed", error
+        self.log.add(f"The project could not be opened: {error.message}", "error")
+        self.changed()
 
     # --- the state ---
 
@@ -92,17 +77,17 @@ class ProjectLifecycle:
         self._then = then or self._then
 
         def got(status: ProjectStatus) -> None:
-            self._view.status, self._view.status_error = status, None
-            self._changed()
+            self.view.status, self.view.status_error = status, None
+            self.changed()
             waiting, self._then = self._then, None
             if waiting is not None:
                 waiting(status)
 
         def failed(error: CmError) -> None:
-            self._view.status_error = error
-            self._changed()
+            self.view.status_error = error
+            self.changed()
 
-        self._tasks.ask("app.status", lambda engine: engine.status(), got, failed)
+        self.tasks.ask("app.status", lambda engine: engine.status(), got, failed)
 
     def count_waiting(self, *, again: bool = False) -> None:
         """Refresh the number of items that await the user, in the background.
@@ -110,7 +95,7 @@ class ProjectLifecycle:
         Args:
             again: the person has just changed something.
         """
-        view = self._view
+        view = self.view
         if view.engine != "open" or not (again or self._counted != view.index_news):
             return
         self._counted = view.index_news
@@ -118,9 +103,9 @@ class ProjectLifecycle:
         def got(waiting: Waiting) -> None:
             if waiting != view.waiting:
                 view.waiting = waiting
-                self._changed()
+                self.changed()
 
-        self._tasks.ask("app.waiting", _waiting, got, lambda _: None, delay=COUNTING_DELAY)
+        self.tasks.ask("app.waiting", _waiting, got, lambda _: None, delay=COUNTING_DELAY)
 
     # --- the index ---
 
@@ -131,14 +116,14 @@ class ProjectLifecycle:
             return
 
         def got(plan: IndexPlan) -> None:
-            self._view.plan = plan
+            self.view.plan = plan
             self.start_index()
 
         def failed(error: CmError) -> None:
-            self._view.index_error = error
-            self._changed()
+            self.view.index_error = error
+            self.changed()
 
-        self._tasks.ask("app.plan", lambda engine: engine.plan(), got, failed)
+        self.tasks.ask("app.plan", lambda engine: engine.plan(), got, failed)
 
     def start_index(self) -> None:
         """Bring the index up to the working tree."""
@@ -150,44 +135,42 @@ class ProjectLifecycle:
 
     def start_rebuild(self) -> None:
         """Delete and rebuild the index, after stopping a run that reads history."""
-        if self._tasks.reading_history:
+        if self.tasks.reading_history:
             self._after_history = self.start_rebuild
-            self._tasks.cancel_history()
+            self.tasks.stop_run("history")
             return
         self._start(lambda engine, cancel: engine.rebuild(cancel=cancel), "Rebuilding the index.")
 
-    def _start(self, steps: Callable[[Engine, Cancel], Iterator[Progress]], words: str) -> None:
-        if self._tasks.index(steps):
-            self._log.add(words)
-            self._view.index_error, self._view.cancelled = None, False
-        self._changed()
+    def _start(self, steps: Steps, words: str) -> None:
+        if self.start_run("index", steps, words):
+            self.view.index_error, self.view.cancelled = None, False
+        self.changed()
 
     def stop_index(self) -> None:
         """Stop the index run."""
-        self._tasks.cancel_index()
+        self.tasks.stop_run("index")
 
     def stepped(self, progress: Progress) -> None:
         """Show how far the run is; the first searchable step brings new counts."""
-        before, self._view.progress = self._view.progress, progress
+        before, self.view.progress = self.view.progress, progress
         if progress.searchable and not (before and before.searchable):
             self.refresh_status()
-        self._changed()
+        self.changed()
 
     def ended(self, message: RunEnded) -> None:
         """Show what came of the run."""
-        view = self._view
+        view = self.view
         view.progress, view.cancelled = None, message.cancelled
         view.summary = message.summary or view.summary
         view.index_news += 1
         view.index_error = None if message.cancelled else message.error
         if message.summary:
-            self._log.add_summary(message.summary)
-        if message.error:
-            self._log.add(message.error.message, "warning" if message.cancelled else "error")
-        else:
+            self.log.add_summary(message.summary)
+        self.log_end(message)
+        if message.error is None:
             self._read_on()
         self.refresh_status()
-        self._changed()
+        self.changed()
 
     # --- the history ---
 
@@ -195,61 +178,60 @@ class ProjectLifecycle:
         """Read the past in the background, as far as the configuration wants it; a daemon does that by itself."""
 
         def got(required: bool) -> None:
-            if required and self._tasks.read_history(lambda engine, cancel: engine.catch_up(cancel=cancel)):
-                self._log.add("Reading history in the background.")
+            if required:
+                words = "Reading history in the background."
+                self.start_run("history", lambda engine, cancel: engine.catch_up(cancel=cancel), words)
 
-        if self._tasks.reading_history:
+        if self.tasks.reading_history:
             # What that run knows of the line may be older than the index.
             self._after_history = self._after_history or self._read_on
         elif self._may_read_on:
-            self._tasks.ask("app.wants-history", lambda engine: engine.wants_history(), got, self._history_failed)
+            self.tasks.ask("app.wants-history", lambda engine: engine.wants_history(), got, self._history_failed)
 
     def refresh_history(self) -> None:
         """Ask how much of the past is known."""
 
         def got(history: HistoryStatus) -> None:
-            self._view.history, self._view.history_error = history, None
-            self._changed()
+            self.view.history, self.view.history_error = history, None
+            self.changed()
 
-        self._tasks.ask("app.history", lambda engine: engine.history(), got, self._history_failed)
+        self.tasks.ask("app.history", lambda engine: engine.history(), got, self._history_failed)
 
     def _history_failed(self, error: CmError) -> None:
-        self._view.history_error = error
-        self._changed()
+        self.view.history_error = error
+        self.changed()
 
     def read_history(self) -> None:
         """Read the past, newest first; what is known answers meanwhile."""
         self._may_read_on = True
-        if self._tasks.read_history(lambda engine, cancel: engine.backfill(cancel=cancel)):
-            self._log.add("Reading history.")
-            self._view.reading_error = None
-        self._changed()
+        if self.start_run("history", lambda engine, cancel: engine.backfill(cancel=cancel), "Reading history."):
+            self.view.reading_error = None
+        self.changed()
 
     def stop_history(self) -> None:
         """Stop reading the past, until it is asked for again."""
         self._may_read_on = False
-        self._tasks.cancel_history()
+        self.tasks.stop_run("history")
 
     def history_dropped(self) -> None:
         """Reload the views after history was dropped from the index."""
-        self._view.index_news += 1
-        self._changed()
+        self.view.index_news += 1
+        self.changed()
         self.refresh_history()
 
     def history_stepped(self, progress: Progress) -> None:
         """Show how far the past is read."""
-        self._view.reading = progress
-        self._changed()
+        self.view.reading = progress
+        self.changed()
 
     def history_ended(self, message: RunEnded) -> None:
         """Show what came of it."""
-        self._view.reading = None
-        self._view.reading_error = None if message.cancelled else message.error
-        if message.error is not None:
-            self._log.add(message.error.message, "warning" if message.cancelled else "error")
-        else:
-            self._log.add("History is read.", "ok")
-        self._changed()
+        self.view.reading = None
+        self.view.reading_error = None if message.cancelled else message.error
+        self.log_end(message)
+        if message.error is None:
+            self.log.add("History is read.", "ok")
+        self.changed()
         self.refresh_history()
         waiting, self._after_history = self._after_history, None
         if waiting is not None:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.context.assembly.assemble import assemble
-from cm_tui.engine.context.assembly.candidate import Candidate
 from cm_tui.engine.context.assembly.mentions import Names
 from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
+from cm_tui.engine.context.assembly.rule_table import Candidate
 from cm_tui.engine.context.assembly.rules import RuleSet
 from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
 from cm_tui.engine.context.definitions.library import Library

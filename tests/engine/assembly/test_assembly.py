@@ -13,10 +13,10 @@ import pytest
 
 from cm_tui.config.sections import ContextConfig
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.context.assembly import steps
+from cm_tui.engine.context.assembly.run_state import StepCache
 from cm_tui.engine.context.assembly.snapshots import FOLDER, Snapshots
-from cm_tui.engine.context.assembly.step_cache import StepCache
-from cm_tui.engine.context.assembly.steps import list as steps
-from cm_tui.engine.context.assembly.steps.derive_query import keywords
+from cm_tui.engine.context.assembly.steps import keywords
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.journal.location import folder_of

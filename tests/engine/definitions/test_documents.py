@@ -69,7 +69,7 @@ def test_mistakes_in_yaml(text: str, place: tuple[int, int], message: str) -> No
         ('{"a": 1} x', (1, 10), "data after the end"),
         ('{"a": 1\n "b": 2}', (2, 2), "`,` or a `}`"),
         ('"abc', (1, 1), "unterminated"),
-        ("[" * 50, (1, 42), "nested"),
+        ("[" * 50 + "]" * 50, (1, 41), "nested"),
         ('{"a": 1e999}', (1, 7), "too large"),
         ('{"\\ud800": 1}', (1, 2), "half of a surrogate"),
         ("01", (1, 2), "data after the end"),
@@ -98,6 +98,9 @@ def test_bytes_that_are_no_text() -> None:
 @given(PLAIN)
 def test_json_is_read_as_json(value: object) -> None:
     assert parse(json.dumps(value).encode(), is_json=True).value == value
+    found = parse(json.dumps([value, 1], ensure_ascii=False, indent="\t").encode("utf-8", "replace"), is_json=True)
+    assert found.value[1] == 1
+    assert found.place((1,)).column == 2
 
 
 @given(

@@ -62,7 +62,7 @@ def test_a_moved_entry_that_changed_since_is_a_conflict(root: Path):
     move(entries, one, "user", PERSON)
     event = last_change(root)
     entries.change(entries.named(one.id), EntryEdit(content="Tests need valkey."), PERSON)
-    assert take_back(entries, event, PERSON).conflict is not None
+    assert take_back(entries, event, PERSON).conflicts
     take_back(entries, event, PERSON, theirs_too=True)
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
 

@@ -158,11 +158,10 @@ def test_a_later_change_is_not_lost_by_taking_an_earlier_one_back(root: Path):
     assert second is not None
     entries.change(second, EntryEdit(content="three"), AGENT)
     event = changes(root)[1]
-    told = take_back(entries, event, PERSON)
-    assert told.conflict is not None
-    assert [one.content for one in told.conflict[1:] if one] == ["two", "three", "one"]
+    (conflict,) = take_back(entries, event, PERSON).conflicts
+    assert (conflict.yours, conflict.now, conflict.before) == ("two", "three", "one")
     assert texts(root) == ["three"]
-    assert take_back(entries, event, PERSON, dry_run=True, theirs_too=True).event == ""
+    assert take_back(entries, event, PERSON, dry_run=True, theirs_too=True).conflicts == ()
     assert texts(root) == ["three"]
     take_back(entries, event, PERSON, theirs_too=True)
     assert texts(root) == ["one"]

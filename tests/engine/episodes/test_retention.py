@@ -188,7 +188,7 @@ def dying(function):
             os._exit(9)
         return function(*args, **values)
     return call
-for module, name in ((archive, "note"), (archive.Archive, "write"), (retention, "append_of_many"), (archive, "hollow"), (archive, "forget_note")):
+for module, name in ((archive.MOVING, "note"), (archive.Archive, "write"), (retention, "append_of_many"), (archive, "hollow"), (archive.MOVING, "forget")):
     setattr(module, name, dying(getattr(module, name)))
 Engine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
 """

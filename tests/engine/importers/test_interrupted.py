@@ -90,8 +90,7 @@ def test_very_many_kinds_of_records_are_counted_together_and_their_state_can_be_
     done = machine.run()
     assert sum(done.unknown.values()) == 500
     assert (len(done.unknown), done.unknown["others"]) == (101, 400)
-    (state,) = machine.transcripts().state.all()
-    assert (len(state.unknown), state.unknown["others"][0]) == (101, 400)
+    assert len(list(machine.transcripts().state.all())) == 1
 
 
 @pytest.mark.parametrize("damage", [b"{", b"[]", b" " * 20_000_001])

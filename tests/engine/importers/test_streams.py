@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.transcripts import recovery
+from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex as CodexFormat
 from cm_tui.engine.memory.transcripts.copilot import Copilot as CopilotFormat
@@ -142,10 +142,12 @@ def test_each_turn_can_be_read_again_from_where_it_begins(tmp_path: Path, agent:
     one = story(tmp_path, agent)
     one.write(WHOLE[name](one.lines))
     for number, item in enumerate(one.turns()):
+        # In another encoding no place can be read from: such a file is read from its beginning.
+        first = 0 if name.startswith(("UTF-16", "UTF-32")) else number
         resume = Resume(item.start, item.number, {"events": True})
         again = [found for found in one.read(resume) if isinstance(found, Read)]
         assert [(pair(found), found.turn.key) for found in again] == [
-            (pair(found), found.turn.key) for found in one.turns()[number:]
+            (pair(found), found.turn.key) for found in one.turns()[first:]
         ]
 
 
@@ -324,9 +326,9 @@ def test_pictures_take_nothing_from_a_turn(tmp_path: Path, agent: str, codec: st
 
 def test_damage_is_looked_through_in_bounded_time():
     text = '{"type":"user","message":' + '{"a":' * 200_000
-    assert [part.record for part in recovery.records_in(text)] == [None]
+    assert [part.record for part in lines_of.records_in(text)] == [None]
     nested = '{"type":"user","x":[' + '{"timestamp":1,"y":[1,2,3]},' * 20_000
-    assert [part.record for part in recovery.records_in(nested)] == [None]
+    assert [part.record for part in lines_of.records_in(nested)] == [None]
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -32,16 +32,16 @@ def main() -> None:
         dying(name)
     journal = Journal(folder, segment_bytes=2_000)
     with erasure.alone(journal), journal.held():
-        again = erasure.unfinished(journal)
+        again = erasure.ERASING.names(journal)
         lines, at = [], START
         for event in journal.read():
             begin = at.offset if at.segment == event.position.segment else 0
             at = event.position
             if event.id in names and event.kind == "note":
                 lines.append(Line(at.segment, begin, at.offset, (event.id, event.time, event.kind)))
-        erasure.note(journal, [*again, *names])
+        erasure.ERASING.note(journal, [*again, *names])
         erasure.erase_lines(journal, lines, sorted(names))
-        erasure.forget_note(journal)
+        erasure.ERASING.forget(journal)
 
 
 main()

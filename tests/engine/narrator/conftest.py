@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from tests.engine.narrator.decided import taught
-from tests.engine.narrator.passes import Sayings, new_project, passed, use
+from tests.engine.narrator.passes import new_project, passed, sayings, use
 from tests.templates import Template
 
 
@@ -22,13 +22,13 @@ def prepared_proposals(tmp_path_factory: pytest.TempPathFactory) -> Template:
         passed(engine)
 
     with pytest.MonkeyPatch.context() as patch:
-        use(patch, Sayings())
+        use(patch, sayings)
         return Template(tmp_path_factory.mktemp("proposals"), new_project, fill)
 
 
 @pytest.fixture
 def with_proposals(prepared_proposals: Template, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """The engine of that project, as it was."""
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     with Engine.open(prepared_proposals.put_back(cm_home)) as engine:
         yield engine

@@ -25,7 +25,7 @@ from cm_tui.model import (
     Step,
     Verdict,
 )
-from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
+from tests.engine.narrator.passes import new_project, passed, put, said, sayings, use
 from tests.waiting import until
 
 NOTE = ".cm/notes/project.md"
@@ -99,7 +99,7 @@ def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with pytest.MonkeyPatch.context() as patch, _waited_for(Path(root)) as engine:
-        use(patch, Sayings())
+        use(patch, sayings)
         for where, what in ((Journal, "_write"), (note_file, "write_if_unchanged"), (entry_file, "write_if_unchanged")):
             patch.setattr(where, what, _counted(getattr(where, what), die))
         engine.decide_narrated([name], NarratedDecision("approve", as_rule=bool(as_rule)))

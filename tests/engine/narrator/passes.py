@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator import pass_run, processes
-from cm_tui.engine.memory.narrator.turn import Observation, Turn
+from cm_tui.engine.memory.narrator import mining, pass_run
+from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.event import line_of
 from cm_tui.engine.platform.journal.journal import Journal
@@ -25,47 +23,37 @@ from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.model import NarratedProposal, NarratorReport
 
 DAY = 86_400.0
-LIST = "cm_tui.engine.memory.narrator.miners.list"
 START = 1_760_000_000.0
 
 
-class Sayings:
-    """Finds `always …` in prompts, commands that were run, and files after an answer of the turn before."""
-
-    name = "sayings"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what a turn says."""
-        for prompt in turn.record.prompts:
-            if prompt.startswith("break"):
-                raise ValueError(prompt)
-            if prompt.startswith("die"):
-                os._exit(1)
-            if prompt.startswith("always "):
-                terms = tuple(prompt.split()[1:])
-                yield Observation("statement", "", prompt, prompt, f"“{prompt}”", 0.999, terms=terms)
-        for step in turn.record.steps:
-            yield Observation("command", "", step.text, f"Run `{step.text}`", step.text, 0.8, opposes=step.failed)
-        if turn.before is not None and turn.before.record.answer:
-            claim = f"{turn.before.record.answer} {' '.join(turn.record.files)}"
-            yield Observation("cochange", "", claim, claim, claim, 0.8)
+def sayings(turn: Turn) -> Iterable[Observation]:
+    """Find `always …` in prompts, commands that were run, and files after an answer of the turn before."""
+    for prompt in turn.record.prompts:
+        if prompt.startswith("break"):
+            raise ValueError(prompt)
+        if prompt.startswith("die"):
+            os._exit(1)
+        if prompt.startswith("always "):
+            terms = tuple(prompt.split()[1:])
+            yield Observation("statement", "", prompt, prompt, f"“{prompt}”", 0.999, terms=terms)
+    for step in turn.record.steps:
+        yield Observation("command", "", step.text, f"Run `{step.text}`", step.text, 0.8, opposes=step.failed)
+    if turn.before is not None and turn.before.record.answer:
+        claim = f"{turn.before.record.answer} {' '.join(turn.record.files)}"
+        yield Observation("cochange", "", claim, claim, claim, 0.8)
 
 
-def use(patch: pytest.MonkeyPatch, *miners: Any, version: int = 1) -> None:
+def use(patch: pytest.MonkeyPatch, *chosen: Miner, version: int = 1) -> None:
     """Have these miners look instead of those that there are."""
-    module = ModuleType(LIST)
-    module.MINERS, module.VERSION = miners, version  # type: ignore[attr-defined]
-    patch.setitem(sys.modules, LIST, module)
+    patch.setattr(mining, "MINERS", chosen)
+    patch.setattr(mining, "VERSION", version)
 
 
 def serve() -> None:
     """Look at episodes as a worker process does, with the miner of tests."""
-    from cm_tui.engine.memory.narrator import worker
-
-    module = ModuleType(LIST)
-    module.MINERS, module.VERSION = (Sayings(),), 1  # type: ignore[attr-defined]
-    sys.modules[LIST] = module
-    worker.main()
+    with pytest.MonkeyPatch.context() as patch:
+        use(patch, sayings)
+        mining.main()
 
 
 def narrate_and_die(root: str, statements: str) -> None:
@@ -81,10 +69,10 @@ def narrate_and_die(root: str, statements: str) -> None:
         return execute(cursor, sql, parameters)
 
     with pytest.MonkeyPatch.context() as patch, Engine.open(Path(root)) as engine:
-        use(patch, Sayings())
+        use(patch, sayings)
         patch.setattr(pass_run, "_BATCH", 20)
-        patch.setattr(processes, "_START", WORKER)
-        patch.setattr(processes, "_TASK_ITEMS", 10)
+        patch.setattr(mining, "_START", WORKER)
+        patch.setattr(mining, "_TASK_ITEMS", 10)
         patch.setattr(Cursor, "execute", counted)
         passed(engine)
 

@@ -13,7 +13,7 @@ from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.backup import back_up, restore_backup
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator import agent_proposals, agent_words
+from cm_tui.engine.memory.narrator import agent_proposals
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, Wish, candidate_of
 from cm_tui.engine.memory.narrator.policy import KINDS, approves
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE
@@ -21,7 +21,7 @@ from cm_tui.engine.memory.projection.narrated import PROPOSED
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import NarratedDecision
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 from tests.planted import GITHUB
 
 BLUE = "Deploys go through the blue cluster."
@@ -29,7 +29,7 @@ BLUE = "Deploys go through the blue cluster."
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     yield from opened(new_project(tmp_path / "project"))
 
 
@@ -110,7 +110,7 @@ def test_what_is_no_line_is_refused_in_words(engine: Engine, text: str):
     ],
 )  # fmt: skip
 def test_a_line_is_taken_as_it_is(text: str, line: str):
-    assert agent_words.line(text) == agent_words.line(line) == line
+    assert agent_proposals.line(text) == agent_proposals.line(line) == line
 
 
 def test_secrets_and_control_characters_are_taken_out(engine: Engine):
@@ -193,7 +193,7 @@ def test_it_is_read_once_for_each_state_of_the_journal(engine: Engine, monkeypat
     part.propose(Wish(BLUE))
     before = part.waiting()
     with monkeypatch.context() as patch:
-        patch.setattr(agent_words, "sound", lambda _: pytest.fail("it is read again"))
+        patch.setattr(agent_proposals, "sound", lambda _: pytest.fail("it is read again"))
         assert part.waiting() == before
     Journal.of(engine.root).append(PROPOSED, {"text": "Another.", "scope": "project", "actor": "agent"})
     assert [one.text for one in part.waiting()] == [BLUE, "Another."], "whichever process wrote it"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator import alike
 from cm_tui.engine.memory.narrator.alike import Group, Wording, grouped, says_otherwise
-from cm_tui.engine.memory.narrator.wording import normal
-from cm_tui.engine.memory.narrator.words import code_of
+from cm_tui.engine.memory.narrator.wording import code_of, normal
 from tests.tiers import examples
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.command_lines import simple_commands
 from cm_tui.engine.memory.narrator.runs import commands_of
+from cm_tui.engine.memory.narrator.shell import simple_commands
 from tests.engine.narrator.miners.turns import ROOT
 from tests.tiers import examples
 

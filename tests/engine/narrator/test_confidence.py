@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator import confidence
-from cm_tui.engine.memory.narrator.candidate import Tally
-from cm_tui.engine.memory.narrator.seen_rows import WORDED
+from cm_tui.engine.memory.narrator.confidence import Tally
+from cm_tui.engine.memory.narrator.tables import WORDED
 from cm_tui.model import FactKind
 
 DAY = 86_400.0

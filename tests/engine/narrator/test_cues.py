@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator import cues, sound
+from cm_tui.engine.memory.narrator import cues
 from cm_tui.engine.memory.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
 from cm_tui.engine.memory.narrator.own_words import sentences_in
 from cm_tui.errors import ModelError
@@ -200,8 +200,8 @@ def test_what_sounds_lasting_or_is_not_known_is_never_faint() -> None:
 def test_a_vector_gives_its_product_with_the_learned_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.array(cues.lasting().sound, np.float32)
     rows = np.array([weights / np.linalg.norm(weights), np.zeros(len(weights))], np.float32)
-    monkeypatch.setattr(sound, "vectors_of", lambda _: rows)
-    most, none = sound.sounds_of(("a", "b"))
+    monkeypatch.setattr(cues, "vectors_of", lambda _: rows)
+    most, none = cues.sounds_of(("a", "b"))
     assert most == pytest.approx(float(np.linalg.norm(weights)), rel=1e-4)
     assert none == 0.0
 
@@ -210,12 +210,12 @@ def test_without_the_model_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(_: object) -> None:
         raise ModelError("a file of the model is damaged")
 
-    monkeypatch.setattr(sound, "vectors_of", broken)
-    assert sound.sounds_of(("a", "b")) == [None, None]
+    monkeypatch.setattr(cues, "vectors_of", broken)
+    assert cues.sounds_of(("a", "b")) == [None, None]
 
 
 def test_a_rule_sounds_more_lasting_than_an_order_by_the_bundled_model() -> None:
-    rule, order = sound.sounds_of(("all timestamps are stored in UTC", "rename the button on the login page"))
+    rule, order = cues.sounds_of(("all timestamps are stored in UTC", "rename the button on the login page"))
     assert rule is not None
     assert order is not None
     assert rule > 0 > order

@@ -313,5 +313,5 @@ def test_a_mark_that_was_copied_is_told_apart_by_what_it_says(engine: Engine):
     write(engine, text)
     written = Written("nabcdef", NOTE, digest_of(said))
     back = take_back(Notes(engine.root), written)
-    assert back.now is None
+    assert back.conflicts == ()
     assert note_of(engine) == text.replace(f"- {LINE}\n", "")

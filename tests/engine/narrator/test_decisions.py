@@ -122,7 +122,7 @@ def test_a_fact_with_another_name_is_known_by_its_claims(engine: Engine, monkeyp
     first, second = one_of(engine, "quokka"), one_of(engine, "sign")
     decided(engine, first.id, "reject")
     approved(engine, second.id)
-    monkeypatch.setattr(facts, "_id_of", lambda group, taken: f"nother{len(taken)}")
+    monkeypatch.setattr(facts, "id_of", lambda group, taken: f"nother{len(taken)}")
     engine.close()
     with Engine.open(engine.root) as again:
         assert states(again) == {"always boil the quokka": "rejected", "always sign tags": "approved"}

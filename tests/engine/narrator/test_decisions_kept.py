@@ -36,7 +36,7 @@ from tests.engine.narrator.decided import (
     states,
     taught,
 )
-from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
+from tests.engine.narrator.passes import new_project, passed, put, said, sayings, use
 from tests.gitrepo import Repo
 
 DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; decide_and_die(*sys.argv[1:])"
@@ -109,7 +109,7 @@ def test_restored_where_it_was_made_nothing_is_there_twice(engine: Engine, tmp_p
 
 
 def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     root = Repo(tmp_path / "project").root
     Repo(root).commit("begin")
     for engine in opened_project(root, "boil the quokka"):

@@ -14,7 +14,7 @@ from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, NarratedDecision, NarratedFilter, NarratedProposal
 from tests.engine.mentions.conftest import CONFIG, JUSTFILE
 from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states
-from tests.engine.narrator.passes import Sayings, passed, put, said, use
+from tests.engine.narrator.passes import passed, put, said, sayings, use
 from tests.engine.narrator.test_stale_facts import take_out
 from tests.gitrepo import Repo
 
@@ -24,7 +24,7 @@ LINES = "# Project\n\n## Rules\n\n- Call `parse_config()` once. <!-- cm:narrator
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
 
 
@@ -32,7 +32,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
 def outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A project with notes that name what is gone."""
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     repo = Repo(tmp_path / "shop")
     repo.write("src/config.py", CONFIG)
     repo.write("src/main.py", "def main():\n    return parse_config('x')\n")

@@ -13,27 +13,22 @@ from cm_tui.engine.memory.narrator import policy
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.model import NarratedFilter
 from tests.engine.narrator.decided import approved, decided, note_of, one_of, states, taught
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 
 ALL = '[narrator]\npolicy = "custom"\napprove = { statement = 0.1, command = 0.1, correction = 0.1 }\n'
 
 
-class Wishes(Sayings):
-    """Finds besides what a person prefers wherever they work."""
-
-    name = "wishes"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return what a turn says."""
-        for prompt in turn.record.prompts:
-            if prompt.startswith("prefer "):
-                yield Observation("statement", "", prompt, prompt, prompt, 0.9, scope="user")
-        yield from super().look(turn)
+def wishes(turn: Turn) -> Iterable[Observation]:
+    """Find besides what a person prefers wherever they work."""
+    for prompt in turn.record.prompts:
+        if prompt.startswith("prefer "):
+            yield Observation("statement", "", prompt, prompt, prompt, 0.9, scope="user")
+    yield from sayings(turn)
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Wishes())
+    use(monkeypatch, wishes)
     root = new_project(tmp_path / "project")
     taught(root, "boil the quokka", "sign tags")
     put(root, [(n + 500, said("prefer small answers", f"w{n}")) for n in range(3)])
@@ -98,7 +93,7 @@ def test_a_policy_that_approves_everything_approves_nothing_of_a_persons(
     note.write_text("# Project\n\n## Rules\n\n- Never boil the quokka.\n")
     engine.propose_fact("Wash the quokka.", agent="codex")
     chosen(ALL)
-    monkeypatch.setattr(policy, "approves", lambda one, _: "any")
+    monkeypatch.setattr(policy, "_is_chosen", lambda one, _: True)
     before = note.read_text()
     passed(engine)
     now = states(engine)

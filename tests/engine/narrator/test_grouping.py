@@ -28,16 +28,12 @@ SAYINGS = (
 )  # fmt: skip
 
 
-class Sentences:
-    """Takes each prompt for something that was said plainly, questions aside."""
-
-    name = "sentences"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        for prompt in (one for one in turn.record.prompts if not one.endswith("?")):
-            terms = normal(prompt)
-            claim = " ".join(terms if polarity(prompt) > 0 else ("not", *terms))
-            yield Observation("statement", "", claim, prompt, prompt, 0.95, terms=terms)
+def sentences(turn: Turn) -> Iterable[Observation]:
+    """Take each prompt for something that was said plainly, questions aside."""
+    for prompt in (one for one in turn.record.prompts if not one.endswith("?")):
+        terms = normal(prompt)
+        claim = " ".join(terms if polarity(prompt) > 0 else ("not", *terms))
+        yield Observation("statement", "", claim, prompt, prompt, 0.95, terms=terms)
 
 
 def vectors(texts: Sequence[str]) -> Any:
@@ -58,7 +54,7 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.extend(texts)
         return vectors(texts)
 
-    use(monkeypatch, Sentences())
+    use(monkeypatch, sentences)
     monkeypatch.setattr(Engine, "_embed", embed)
     return seen
 

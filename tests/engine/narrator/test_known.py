@@ -9,18 +9,17 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator.known import compare
-from cm_tui.engine.memory.narrator.known_lines import KnownLines
-from cm_tui.engine.memory.narrator.tables import NarratorTables
+from cm_tui.engine.memory.narrator import known
+from cm_tui.engine.memory.narrator.known import compare, sentences
 from cm_tui.model import NarratedProposal
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 
 FACT = "always run the linter before a commit"
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     for engine in opened(new_project(tmp_path / "project")):
         put(engine.root, [(n, said(FACT, f"s{n}")) for n in range(3)])
         passed(engine)
@@ -73,16 +72,14 @@ def test_a_note_that_another_thread_reads_meanwhile_is_compared_as_it_was(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     write(engine, "AGENTS.md", "Always run the linter before a commit.\n")
-    before = NarratorTables.rows
+    before = known._near
 
-    def rows(tables: NarratorTables, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        found = before(tables, sql, *parameters)
-        if "wanted_terms" in sql:
-            write(engine, "AGENTS.md", "Something else, and nothing of that.\n")
-            KnownLines(engine.root, tables).follow()
-        return found
+    def near(*arguments: Any) -> list[known.Line]:
+        write(engine, "AGENTS.md", "Something else, and nothing of that.\n")
+        engine._narrator.proposals._known.follow()
+        return before(*arguments)
 
-    monkeypatch.setattr(NarratorTables, "rows", rows)
+    monkeypatch.setattr(known, "_near", near)
     assert one(engine).relation == "redundant"
     assert one(engine).relation == "new"
 
@@ -91,16 +88,12 @@ def test_only_what_changed_is_read_again(engine: Engine, monkeypatch: pytest.Mon
     for number in range(5):
         write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
     assert one(engine).relation == "new"
-    from cm_tui.engine.memory.narrator import known_lines
-
     read: list[str] = []
-    before = known_lines.read_note
-    monkeypatch.setattr(known_lines, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
+    before = known.read_note
+    monkeypatch.setattr(known, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
     write(engine, ".cm/notes/n3.md", "Another line, which is longer.\n")
     assert one(engine).relation == "new"
     assert read == [".cm/notes/n3.md"]
-    rows = NarratorTables(engine._episodes.tables).rows("SELECT note, text FROM narrator_line WHERE note LIKE '%n3.md'")
-    assert rows == [(".cm/notes/n3.md", "Another line, which is longer.")]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +116,8 @@ def test_a_command_that_stands_in_a_block_of_code_is_known():
     assert compare("command", "The tests run with `pytest -q`.", "`pytest -qx`")[0] == "new"
 
 
-def test_lines_are_read_as_sentences(engine: Engine):
-    text = "---\ntags: [a]\n---\n# Title\n\n> quoted\n\n1. One thing. Two things.\n\n```sh\n$ make all\n```\n\n- [x] Done. <!-- cm:narrator nabcdef -->\n"
-    write(engine, ".cm/notes/topics/t.md", text)
-    tables = NarratorTables(engine._episodes.tables)
-    KnownLines(engine.root, tables).follow()
-    assert tables.rows("SELECT line, text FROM narrator_line ORDER BY number") == [
+def test_lines_are_read_as_sentences():
+    text = "# Title\n\n> quoted\n\n1. One thing. Two things.\n\n```sh\n$ make all\n```\n\n- [x] Done. <!-- cm:narrator nabcdef -->\n"
+    assert list(sentences(text.split("\n"), 3)) == [
         (8, "One thing."), (8, "Two things."), (11, "`make all`"), (14, "Done."),
     ]  # fmt: skip

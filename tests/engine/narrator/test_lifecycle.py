@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.narrator.lifecycle import MOST, id_of, proposals
-from cm_tui.engine.memory.narrator.themes import Fact, themes
+from cm_tui.engine.memory.narrator.lifecycle import MOST, Fact, claim_of, proposals, themes
 from cm_tui.engine.memory.narrator.topic_changes import apply, preview
 from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
@@ -65,7 +64,7 @@ def test_ids_are_the_same_each_time_and_claims_name_what_was_rejected(project: P
     assert all(len(each.claims) == 1 for each in one)
     project.topic("a", "---\ntags: [x]\n---\n# T\n\nMore.\n")
     assert found(project, "merge")[0].id == one[0].id
-    assert id_of("a", "b") != id_of("ab")
+    assert claim_of("a", "b") != claim_of("ab")
 
 
 def test_a_topic_is_in_one_merge_at_once_and_not_retired_beside(project: Project):
@@ -90,7 +89,6 @@ def test_unused_topics_are_retired_after_180_days(project: Project):
     assert "+++ .cm/archive/topics/old.md" in look.diff
     log = RecallLog.of(project.root)
     log.note([path_of(id_)], "person")
-    log.flush()
     assert found(project) == []
     (again,) = [each for each in found(project, now=time.time() + 185 * DAY_S) if each.target == id_]
     assert "recalled last on" in again.why

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.memory.narrator.candidate import Candidate, Tally
+from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
 from cm_tui.engine.memory.narrator.overlaps import without_overlaps
 
 
 def fact(kind: str, claim: str, support: int, subject: str = "") -> Candidate:
     text = ", ".join(f"`{part}`" for part in claim.split("\n"))
     return Candidate(
-        kind, subject, claim, (), text, (), "project", Tally(support, support, 0, 1.0, float(support), 0.0, 1.0), (), ()
+        kind, subject, claim, (), text, (), "project", Tally(support, support, 0, 1.0, float(support), 0.0, 1.0), ()
     )  # type: ignore[arg-type]
 
 

@@ -15,19 +15,19 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.episodes import retention
 from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
-from cm_tui.engine.memory.narrator import pass_run, processes, reading
+from cm_tui.engine.memory.narrator import mining, pass_run, reading
 from cm_tui.engine.memory.narrator.tables import TABLES, NarratorTables
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Step
-from tests.engine.narrator.passes import DAY, WORKER, Sayings, new_project, opened, passed, proposed, put, said, use
+from tests.engine.narrator.passes import DAY, WORKER, new_project, opened, passed, proposed, put, said, sayings, use
 from tests.tiers import is_full_size
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     yield from opened(new_project(tmp_path / "project"))
 
 
@@ -95,7 +95,7 @@ def test_old_ones_that_nobody_consolidated_are_looked_at_first(engine: Engine):
     ids = put(engine.root, [(n, said("why?", f"s{n}", days)) for n, days in enumerate((1, 50, 2, 40, 60))])
     Journal.of(engine.root).append(CONSOLIDATED, {"ids": [ids[1]], "actor": "narrator"})
     engine._episodes.index.follow()
-    items = list(reading.due(tables(engine), time.time()).items())
+    items = reading.due(tables(engine), time.time())
     assert [item.at.id for item in items] == [ids[4], ids[3], ids[1], ids[2], ids[0]]
 
 
@@ -189,8 +189,8 @@ def test_other_miners_look_at_everything_anew(engine: Engine, monkeypatch: pytes
 @pytest.fixture
 def processes_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Episodes are looked at in small tasks, by other processes."""
-    monkeypatch.setattr(processes, "_START", WORKER)
-    monkeypatch.setattr(processes, "_TASK_ITEMS", 10)
+    monkeypatch.setattr(mining, "_START", WORKER)
+    monkeypatch.setattr(mining, "_TASK_ITEMS", 10)
     monkeypatch.setattr(pass_run, "_BATCH", 20)
 
 

@@ -13,7 +13,7 @@ from cm_tui.engine.api import recording
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import NarratedDecision, NarratedFilter
 from tests.engine.narrator.model.chat_server import ChatServer, serving, tidy
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 
 FACT = "always run the quick tests"
 BETTER = "Always run the quick tests."
@@ -28,7 +28,7 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     for engine in opened(new_project(tmp_path / "project")):
         put(engine.root, [(n, said(FACT, f"s{n}", 3 - n)) for n in range(3)])
         yield engine

@@ -18,7 +18,7 @@ from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, Items, serving, tidy
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 from tests.templates import Template
 
 FACTS = ("always run the quick tests", "always sort the imports", "always name the ticket")
@@ -34,13 +34,13 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
     with pytest.MonkeyPatch.context() as patch:
-        use(patch, Sayings())
+        use(patch, sayings)
         return Template(tmp_path_factory.mktemp("phrasing"), new_project, lambda engine: teach(engine, *FACTS))
 
 
 @pytest.fixture
 def engine(prepared: Template, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     yield from opened(prepared.put_back(cm_home))
 
 
@@ -63,6 +63,10 @@ def phrasing(engine: Engine, server: ChatServer, **fields: Any) -> Phrasing:
     return Phrasing(tables(engine), lambda: config, lambda one: engine.narrated_proposal(one.id).evidence)
 
 
+def applied(part: Phrasing, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
+    return [one for one, _ in part.applied(proposals)]
+
+
 def tables(engine: Engine) -> NarratorTables:
     return NarratorTables(engine._episodes.tables)
 
@@ -82,13 +86,13 @@ def asked(server: ChatServer) -> list[list[str]]:
 
 def test_what_was_answered_is_laid_on_what_the_miners_found(engine: Engine, server: ChatServer):
     part, before = phrasing(engine, server), found(engine)
-    assert part.applied(before) == before
+    assert applied(part, before) == before
     stamp, estimated = part.stamp(), part.estimate(before)
     assert (server.heard, estimated.used, estimated.calls) == ([], 0, 0)
     cost = part.run(before, Cancel())
     assert (cost.model, cost.calls, cost.used, cost.ceiling) == ("tiny", 2, 200, 50_000)
     assert cost.estimated == estimated.estimated > 0
-    after = part.applied(before)
+    after = applied(part, before)
     assert texts(after) == {f"{fact.capitalize()}." for fact in FACTS}
     assert [one.id for one in after] == [one.id for one in before]
     assert {one.phrased_by for one in after} == {"tiny"}
@@ -109,7 +113,7 @@ def test_nothing_is_paid_for_twice(engine: Engine, server: ChatServer):
     assert part.estimate(found(engine)).estimated == 0
     cost = part.run(found(engine), Cancel())
     assert (server.heard, cost.calls, cost.used, cost.model) == ([], 0, 0, "tiny")
-    assert len(texts(part.applied(found(engine)))) == len(FACTS)
+    assert len(texts(applied(part, found(engine)))) == len(FACTS)
     # Of what is new, that alone is phrased; and what was decided meanwhile changes nothing.
     teach(engine, "always close the file", session="t", first=100)
     part.run(found(engine)[1:], Cancel())
@@ -125,15 +129,15 @@ def test_of_many_the_surest_are_phrased_first(engine: Engine, server: ChatServer
     monkeypatch.setattr("cm_tui.engine.memory.narrator.phrasing._MOST_READ", 2)
     part, proposals = phrasing(engine, server), found(engine)
     part.run(proposals, Cancel())
-    assert [bool(one.phrased_by) for one in part.applied(proposals)] == [True, True, False]
+    assert [bool(one.phrased_by) for one in applied(part, proposals)] == [True, True, False]
     part.run(proposals, Cancel())
-    assert all(one.phrased_by for one in part.applied(proposals))
+    assert all(one.phrased_by for one in applied(part, proposals))
 
 
 def test_another_model_is_asked_again(engine: Engine, server: ChatServer):
     phrasing(engine, server).run(found(engine), Cancel())
     other = phrasing(engine, server, name="other")
-    assert texts(other.applied(found(engine))) == set(FACTS)
+    assert texts(applied(other, found(engine))) == set(FACTS)
     assert other.estimate(found(engine)).estimated > 0
 
 
@@ -142,12 +146,12 @@ def test_a_trial_says_what_it_would_take_and_sends_nothing(engine: Engine, serve
     with NarratorTables.trial(engine._episodes.tables) as trial:
         part = Phrasing(trial, lambda: config, lambda one: engine.narrated_proposal(one.id).evidence)
         assert part.estimate(found(engine)).estimated > 0
-        assert part.applied(found(engine)) == found(engine)
+        assert applied(part, found(engine)) == found(engine)
     assert server.heard == []
     phrasing(engine, server).run(found(engine), Cancel())
     with NarratorTables.trial(engine._episodes.tables) as trial:
         part = Phrasing(trial, lambda: config, lambda one: engine.narrated_proposal(one.id).evidence)
-        assert texts(part.applied(found(engine))).isdisjoint(FACTS), "what was answered is there in a trial"
+        assert texts(applied(part, found(engine))).isdisjoint(FACTS), "what was answered is there in a trial"
 
 
 def test_nothing_is_done_where_it_is_switched_off(engine: Engine, server: ChatServer):
@@ -156,7 +160,7 @@ def test_nothing_is_done_where_it_is_switched_off(engine: Engine, server: ChatSe
     part = phrasing(engine, server, enabled=False)
     assert part.run(found(engine), Cancel()) == part.estimate(found(engine))
     assert (part.run(found(engine), Cancel()).model, part.stamp()) == ("", "")
-    assert part.applied(found(engine)) == found(engine)
+    assert applied(part, found(engine)) == found(engine)
     assert server.heard == []
 
 
@@ -169,7 +173,7 @@ def test_in_a_pause_nothing_is_sent_and_that_is_said(engine: Engine, server: Cha
     cost = part.run(found(engine), Cancel())
     assert (server.heard, cost.used) == ([], 0)
     assert cost.notes == ("recording is paused: nothing is sent to tiny",)
-    assert part.applied(found(engine)) == found(engine)
+    assert applied(part, found(engine)) == found(engine)
 
 
 def test_a_pause_or_other_settings_meanwhile_end_it(engine: Engine, server: ChatServer):
@@ -187,7 +191,7 @@ def test_a_pause_or_other_settings_meanwhile_end_it(engine: Engine, server: Chat
     cost = part.run(found(engine), Cancel())
     assert (cost.calls, len(server.heard)) == (1, 1)
     assert cost.notes[-1].startswith("recording is paused")
-    assert texts(part.applied(found(engine))).isdisjoint(FACTS), "what was answered by then is kept"
+    assert texts(applied(part, found(engine))).isdisjoint(FACTS), "what was answered by then is kept"
 
 
 @pytest.mark.few(3)
@@ -205,11 +209,11 @@ def test_what_fails_is_told_and_loses_nothing(
     part = phrasing(engine, server, **fields)
     cost = part.run(found(engine), Cancel())
     assert (len(cost.notes), cost.model) == (1, "tiny")
-    assert part.applied(found(engine)) == found(engine)
+    assert applied(part, found(engine)) == found(engine)
     server.raw, server.status, server.slow = None, 200, False
     again = phrasing(engine, server)
     assert again.run(found(engine), Cancel()).notes == ()
-    assert texts(again.applied(found(engine))).isdisjoint(FACTS)
+    assert texts(applied(again, found(engine))).isdisjoint(FACTS)
 
 
 @pytest.mark.few(2)
@@ -222,7 +226,7 @@ def test_words_of_somebody_else_are_left_out_and_not_asked_for_again(engine: Eng
     part = phrasing(engine, server)
     cost = part.run(found(engine), Cancel())
     assert any("rejected" in note for note in cost.notes)
-    assert part.applied(found(engine)) == found(engine)
+    assert applied(part, found(engine)) == found(engine)
     assert part.run(found(engine), Cancel()).calls == 0
 
 
@@ -234,7 +238,7 @@ def test_what_says_the_same_is_one(engine: Engine, server: ChatServer):
     server.merge = lambda _: {"same": [[few.id, many.id]]}
     part = phrasing(engine, server)
     part.run(proposals, Cancel())
-    after = {one.id: one for one in part.applied(proposals)}
+    after = {one.id: one for one in applied(part, proposals)}
     assert after.keys() == {one.id for one in proposals} - {few.id}, "the surest stays"
     one = after[many.id]
     assert set(one.claims) == {*many.claims, *few.claims}, "to reject one is to reject all"
@@ -242,10 +246,10 @@ def test_what_says_the_same_is_one(engine: Engine, server: ChatServer):
     assert (one.support, one.sessions) == (9, max(many.sessions, few.sessions))
     assert (one.confidence, one.target, one.id) == (many.confidence, many.target, many.id)
     assert f"in other words in {few.support} more episodes" in one.why
-    assert part.taken_in(proposals) == {many.id: (few.id,)}
-    assert [each.id for each in part.applied([few])] == [few.id], "alone it stays"
+    assert {one.id: ids for one, ids in part.applied(proposals) if ids} == {many.id: (few.id,)}
+    assert [each.id for each in applied(part, [few])] == [few.id], "alone it stays"
     states = [replace(each, state="rejected") if each.id == few.id else each for each in proposals]
-    assert len(part.applied(states)) == len(proposals), "what was decided is no part of what waits"
+    assert len(applied(part, states)) == len(proposals), "what was decided is no part of what waits"
 
 
 @pytest.mark.few(2)
@@ -264,17 +268,17 @@ def test_a_model_takes_back_no_contradiction(
     server.contradict = lambda items: {"items": [{"id": one["id"], "relation": said_by_model} for one in items]}
     part = phrasing(engine, server)
     part.run([beside, *rest], Cancel())
-    assert part.applied([beside, *rest])[0].relation == after
-    assert part.applied([first, *rest])[0].relation == first.relation, "nothing is known beside it"
+    assert applied(part, [beside, *rest])[0].relation == after
+    assert applied(part, [first, *rest])[0].relation == first.relation, "nothing is known beside it"
 
 
 def test_words_of_a_forgotten_episode_go(engine: Engine, server: ChatServer):
     ids = teach(engine, "always water the plants", session="t", first=50)
     part = phrasing(engine, server)
     part.run(found(engine), Cancel())
-    assert "Always water the plants." in texts(part.applied(found(engine)))
+    assert "Always water the plants." in texts(applied(part, found(engine)))
     engine.forget(ids[2])
-    left = part.applied(found(engine))
+    left = applied(part, found(engine))
     assert "Always water the plants." not in texts(left)
     assert "Always sort the imports." in texts(left)
     part.run(found(engine), Cancel())
@@ -302,7 +306,7 @@ def test_who_ends_it_keeps_what_was_answered(engine: Engine, server: ChatServer)
     part = phrasing(engine, server)
     with pytest.raises(CancelledError):
         part.run(found(engine), cancel)
-    assert texts(part.applied(found(engine))).isdisjoint(FACTS)
+    assert texts(applied(part, found(engine))).isdisjoint(FACTS)
 
 
 def test_damaged_answers_are_asked_for_again(engine: Engine, server: ChatServer):
@@ -310,7 +314,7 @@ def test_damaged_answers_are_asked_for_again(engine: Engine, server: ChatServer)
     part.run(found(engine), Cancel())
     for damage in ("", "3", "{", '{"text": 3, "episodes": 4, "same": {}, "relation": []}'):
         tables(engine).cursor.execute("UPDATE narrator_phrasing SET answer = ?", [damage])
-        assert texts(part.applied(found(engine))) == set(FACTS)
+        assert texts(applied(part, found(engine))) == set(FACTS)
 
 
 def test_of_many_facts_each_is_compared_with_those_of_its_words(engine: Engine, server: ChatServer):

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.memory.narrator import confidence
-from cm_tui.engine.memory.narrator.candidate import Tally
+from cm_tui.engine.memory.narrator.confidence import Tally
 from cm_tui.engine.memory.narrator.policy import CAREFUL, KINDS, OPPOSITION, SESSIONS, approves
 from cm_tui.model import ConfidencePart, NarratedProposal
 

@@ -16,12 +16,12 @@ from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.store import database
 from cm_tui.model import Step
-from tests.engine.narrator.passes import Sayings, new_project, opened, passed, proposed, put, said, use
+from tests.engine.narrator.passes import new_project, opened, passed, proposed, put, said, sayings, use
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Sayings())
+    use(monkeypatch, sayings)
     yield from opened(new_project(tmp_path / "project"))
 
 

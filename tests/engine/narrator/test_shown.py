@@ -9,11 +9,11 @@ import pytest
 
 from cm_tui.daemon import open_engine
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator.miners.cochange import Cochange
-from cm_tui.engine.memory.narrator.miners.commands import Commands
-from cm_tui.engine.memory.narrator.miners.conventions import Conventions
-from cm_tui.engine.memory.narrator.miners.fixes import Fixes
-from cm_tui.engine.memory.narrator.miners.workflows import Workflows
+from cm_tui.engine.memory.narrator.miners.cochange import mine_cochange
+from cm_tui.engine.memory.narrator.miners.commands import mine_commands
+from cm_tui.engine.memory.narrator.miners.conventions import mine_conventions
+from cm_tui.engine.memory.narrator.miners.fixes import mine_fixes
+from cm_tui.engine.memory.narrator.miners.workflows import mine_workflows
 from cm_tui.model import Step
 from tests.engine.narrator.miners.turns import bash
 from tests.engine.narrator.passes import new_project, opened, passed, proposed, put, said, use
@@ -23,7 +23,7 @@ ERROR = "OSError: Address already in use"
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, Commands(), Workflows(), Fixes(), Cochange(), Conventions())
+    use(monkeypatch, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions)
     yield from opened(new_project(tmp_path / "project"))
 
 

@@ -105,7 +105,6 @@ def test_what_is_recalled_is_not_unused(project: Project):
     assert one(project, id_).advice == ("retire: unused for 190 days",)
     log = RecallLog.of(project.root)
     log.note([path_of(id_)], "person")
-    log.flush()
     topic = one(project, id_)
     assert topic.used == pytest.approx(time.time(), abs=60)
     assert topic.advice == ()
@@ -119,7 +118,6 @@ def test_a_topic_of_the_user_is_used_wherever_it_was_recalled(project: Project):
     id_ = project.note("user:topics/style.md", "---\ntags: [x]\n---\n", days=300)
     log = RecallLog.named("another-project")
     log.note([path_of(id_)], "codex")
-    log.flush()
     assert one(project, id_).advice == ()
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.topic_head import new_head, with_head
+from cm_tui.engine.memory.narrator.note_blocks import new_head, with_head
 from cm_tui.engine.memory.notes.front_matter import front_matter
 
 LINE = st.sampled_from(

@@ -12,9 +12,8 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.engine.context.packs.work_brief import TOKENS, work_brief
-from cm_tui.engine.memory.narrator.session_turns import RECENT_S, last_turns
 from cm_tui.engine.memory.narrator.turn import Turn
-from cm_tui.engine.memory.narrator.work_state import work_state
+from cm_tui.engine.memory.narrator.work_state import RECENT_S, last_turns, work_state
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError

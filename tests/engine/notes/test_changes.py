@@ -128,10 +128,10 @@ def test_a_change_is_taken_back_below_later_lines_and_never_over_them(root: Path
     event = last(root)
     file = root / ".cm/notes/topics/router.md"
     file.write_text(f"New first line.\n{file.read_text()}Behind.\n")
-    assert take_back(Notes(root), event, dry_run=True).now is None
+    assert take_back(Notes(root), event, dry_run=True).conflicts == ()
     file.write_text(file.read_text().replace("Two.", "2."))
     left = take_back(Notes(root), event)
-    assert left.now is not None
+    assert left.conflicts
     assert "2." in file.read_text()
 
 
@@ -251,11 +251,13 @@ def test_a_change_that_was_told_and_never_written_stands_in_nobodys_way(root: Pa
     file.write_text("one\n")
     done = take_back(changes._notes, last(root))
     assert "not in it any more" in done.words
-    assert done.now is None
+    assert done.conflicts == ()
     assert file.read_text() == "one\n"
     changes.write(".cm/notes/topics/a.md", "uno\n", "one\n", "")
     file.write_text("eins\n")
-    assert take_back(changes._notes, last(root)).now == "eins\n", "another change of the same line is shown"
+    assert take_back(changes._notes, last(root)).conflicts[0].now == "eins\n", (
+        "another change of the same line is shown"
+    )
 
 
 def test_most_lines_say_how_lines_end(root: Path, changes: NoteChanges):

@@ -18,10 +18,11 @@ from cm_tui.engine.memory.notes.note_file import forget_kept, kept_file, writing
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_events import CHANGED, REVERTED
 from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
-from cm_tui.engine.memory.notes.topic_undo import FilesBack, merged_back, take_back
+from cm_tui.engine.memory.notes.topic_undo import merged_back, take_back
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Undone
 from tests.engine.notes.conftest import write
 from tests.planted import GITHUB
 
@@ -54,7 +55,7 @@ def held(root: Path, id_: str) -> bytes | None:
     return file.read_bytes() if file.exists() else None
 
 
-def back(root: Path, event: Event, *, dry_run: bool = False) -> FilesBack:
+def back(root: Path, event: Event, *, dry_run: bool = False) -> Undone:
     return take_back(Notes(root), event, dry_run=dry_run)
 
 
@@ -68,7 +69,7 @@ def test_one_event_has_all_texts_and_everything_comes_back_to_the_byte(root: Pat
     assert (held(root, A), held(root, B), held(root, C)) == (b"# A\n\none\nmixed\ntwo\n", None, b"# C\n")
     assert back(root, event, dry_run=True).conflicts == ()
     assert held(root, B) is None
-    assert back(root, event) == FilesBack((A, B, C), "merged b into a")
+    assert back(root, event) == Undone("", (A, B, C), "merged b into a")
     assert {A: held(root, A), B: held(root, B)} == before
     assert held(root, C) is None
     assert not list(paths.data_dir().joinpath("note-changes").glob(f"{event.id}*"))
@@ -91,7 +92,7 @@ def test_lines_that_were_changed_since_are_shown_and_nothing_is_written(root: Pa
     event = change(root, {A: "one\ntwo\n", B: None})
     write(root, A, "one\n2\n")
     (conflict,) = back(root, event).conflicts
-    assert (conflict.id, conflict.now, conflict.then, conflict.back) == (A, "one\n2\n", "one\ntwo\n", "one\n")
+    assert (conflict.id, conflict.now, conflict.yours, conflict.before) == (A, "one\n2\n", "one\ntwo\n", "one\n")
     assert (held(root, A), held(root, B)) == (b"one\n2\n", None)
     write(root, A, "one\ntwo\n")
     write(root, B, "another\n")

@@ -104,13 +104,6 @@ def test_bm25_equals_match_bm25(shop: Project, query: str) -> None:
     np.testing.assert_allclose(ours, expected, rtol=1e-5)
 
 
-def test_reindex_gives_the_same_index(shop: Project) -> None:
-    before = contents(shop.db, "fts_main_passage")
-    with shop.db.transaction():
-        passages.reindex(shop.db)
-    assert contents(shop.db, "fts_main_passage") == before
-
-
 def test_nothing_changes_nothing(shop: Project) -> None:
     generation = passages.generation(shop.db)
     assert shop.put(SHOP) == passages.PassageDelta(0, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
-from cm_tui.engine.search.ranking.known_names import known_names
+from cm_tui.engine.search.ranking.spelling import known_names
 from tests.shop import Project
 
 FILES: dict[str, str | None] = {

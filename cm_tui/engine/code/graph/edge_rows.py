@@ -15,8 +15,12 @@ from typing import Any, NamedTuple
 from cm_tui.engine.code.graph.schema_view import SchemaView, script
 from cm_tui.model import Edge, SymbolKey
 
+Rows = Sequence[tuple[Any, ...]]
+
 
 class _Definition(NamedTuple):
+    """What a site may mean."""
+
     id: int
     qualname: str
     path: str
@@ -32,7 +36,6 @@ class _Definition(NamedTuple):
 
 class _Site(NamedTuple):
     id: int
-    node: int | None
     path: str
     line: int
     reference: str
@@ -50,14 +53,13 @@ class _Site(NamedTuple):
         return "ambiguous" if self.choices > 1 else self.tier
 
 
-def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
-    """Return an edge for each site in `near_site`, by path and line, with the id of the caller (negative: a module).
+def callers(rows: Rows, targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, by path and line, with the id of the caller (negative: a module).
 
-    `db`: the store; `near_site` and `near_edge` hold the sites of the targets. `targets`: the queried symbols. `hop`:
-    the step at which they were reached.
+    `rows`: of `near_sites.sql`. `targets`: the queried symbols. `hop`: the step at which they were reached.
     """
     found = []
-    for site, meant in _sites(db):
+    for site, meant in _sites(rows):
         target = next(one for one in meant if one.id in targets)
         edge = Edge(
             site.path, site.holder, site.holder_kind, site.line, site.path, site.reference, site.resolution, hop,
@@ -68,14 +70,13 @@ def callers(db: SchemaView, targets: Collection[int], hop: int) -> list[tuple[Ed
     return found
 
 
-def callees(db: SchemaView, hop: int) -> list[tuple[Edge, int]]:
-    """Return an edge for each site in `near_site`, by line, with the id of the callee (0: none is claimed).
+def callees(rows: Rows, hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, by line, with the id of the callee (0: none is claimed).
 
-    `db`: the store; `near_site` and `near_edge` hold the sites within the queried symbols. `hop`: the step at which
-    they were reached.
+    `rows`: of `near_sites.sql`. `hop`: the step at which they were reached.
     """
     found = []
-    for site, meant in _sites(db):
+    for site, meant in _sites(rows):
         target = meant[0] if meant and site.choices == 1 else None
         called = f"{site.receiver}.{site.name}" if site.receiver else site.name
         edge = Edge(
@@ -120,10 +121,9 @@ def unresolved(db: SchemaView, sites: Sequence[tuple[Any, ...]], hop: int, few: 
     return found
 
 
-def _sites(db: SchemaView) -> Iterator[tuple[_Site, list[_Definition]]]:
+def _sites(rows: Rows) -> Iterator[tuple[_Site, list[_Definition]]]:
     """Each site with the definitions that it may mean, in order of their ids."""
-    known = {row[0]: _Definition(*row) for row in db.rows(script("near_definitions"))}
-    rows = (_Site(*row) for row in db.rows(script("near_sites")))
-    for _, same in groupby(rows, key=lambda site: site.id):
-        sites = list(same)
-        yield sites[0], [known[site.node] for site in sites if site.node in known]
+    size = len(_Site._fields)
+    for _, same in groupby(rows, key=itemgetter(0)):
+        of_site = list(same)
+        yield _Site(*of_site[0][:size]), [_Definition(*row[size:]) for row in of_site if row[size] is not None]

@@ -177,8 +177,8 @@ class Graph:
         follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
         kinds: Sequence[str],
     ) -> list[Edge]:
-        here = resolver.ids_of(name) if isinstance(name, SymbolKey) else set()
-        # By a name, or to report an unknown key.
+        here = resolver.ids_of(name) if isinstance(name, SymbolKey) else resolver.ids_named(name)
+        # By the end of a path and a name, or to report an unknown one.
         here = here or resolver.ids(lookup.find_definitions(self._db, self._snapshot, name))
         seen: set[int] = set()
         edges: list[Edge] = []

@@ -12,6 +12,7 @@ import duckdb
 from cm_tui.engine.code.graph import edge_rows
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
 from cm_tui.engine.code.graph.schema_view import SchemaView, script
+from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.model import Edge, Symbol, SymbolKey
 
@@ -52,18 +53,18 @@ class Resolver:
 
     def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges to the targets, each with the id of the caller (negative: a module)."""
-        self._choose(targets)
+        if not targets:
+            return []
         # An instantiation calls the class, and so the constructor with its name.
-        self._db.execute(script("constructed"))
+        targets = targets | {row[0] for row in self._of("constructed", targets)}
         whole = self._sees_whole()
         if not whole:
-            names = [row[0] for row in self._db.rows(script("names"))]
+            names = [row[0] for row in self._of("names", targets)]
             if not names:
                 return []
             self._resolve(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        self._choose_sites("callers", kinds, whole=whole)
-        wanted = {row[0] for row in self._db.rows("SELECT id FROM wanted")}
-        return edge_rows.callers(self._db, wanted, hop)
+        near = script("callers").replace("{ids}", _listed(targets))
+        return edge_rows.callers(self._sites(near, kinds, whole=whole), targets, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
         """Sites with the names of unresolved targets; call it after `callers` of the same targets.
@@ -80,26 +81,27 @@ class Resolver:
         """
         if not targets:
             return []
-        self._choose(targets)
-        sites, edges = _tables(whole=self._sees_whole())
-        sql = script("unresolved").replace("{sites}", sites).replace("{edges}", edges)
-        rows = self._db.rows(sql.replace("{kinds}", _quoted(kinds)), [sorted(seen)])
-        found = edge_rows.unresolved(self._db, rows, hop, FEW)
-        seen |= {
-            row[0] for row in self._db.rows("SELECT DISTINCT name FROM wanted w JOIN graph.def d ON d.canon = w.id")
-        }
-        return found
+        sql = f"SELECT DISTINCT name, family FROM graph.def WHERE canon IN ({_listed(targets)})"  # noqa: S608 - numbers
+        names = [row for row in self._db.rows(sql) if row[0] not in seen]
+        if not names:
+            return []
+        seen |= {name for name, _ in names}
+        sql = _on_tables(script("unresolved"), whole=self._sees_whole()).replace("{kinds}", _quoted(kinds))
+        return edge_rows.unresolved(
+            self._db, self._db.rows(sql, [list(one) for one in zip(*names, strict=True)]), hop, FEW
+        )
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
-        self._choose(sources)
-        self._db.execute(script("enclosed"))
+        inside = self._of("enclosed", sources) if sources else []
+        if not inside:
+            return []
         whole = self._sees_whole()
         if not whole:
-            inside = "(f.id, r.symbol) IN (SELECT file, idx FROM inside)"
-            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND {inside}")
-        self._choose_sites("callees", kinds, whole=whole)
-        return edge_rows.callees(self._db, hop)
+            places = ", ".join(f"({file}, {idx})" for _, file, idx in inside)
+            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
+        near = script("callees").replace("{inside}", _listed(row[0] for row in inside))
+        return edge_rows.callees(self._sites(near, kinds, whole=whole), hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
@@ -122,6 +124,15 @@ class Resolver:
                 self._ids.clear()
             kept = self._ids[key] = frozenset(self.ids([key]))
         return set(kept)
+
+    def ids_named(self, name: str) -> set[int]:
+        """Ids of the groups of overloads of code that a name or the end of a qualified one means."""
+        wanted = QualifiedName(name)
+        if not wanted.ends:
+            return set()
+        sql = "SELECT canon, qualname, kind FROM graph.def WHERE name IN (?, ?) OR qualname = ?"
+        rows = self._db.rows(sql, [wanted.ends[0], wanted.ends[-1], wanted.text])
+        return {id_ for id_, qualname, kind in rows if wanted.fits(qualname, kind)}
 
     def ids(self, symbols: Iterable[Symbol | SymbolKey]) -> set[int]:
         """Ids of the groups of overloads that symbols belong to."""
@@ -147,9 +158,7 @@ class Resolver:
         """Lines of passages, by id."""
         if not ids:
             return {}
-        # Numbers in the query text let DuckDB skip blocks.
-        wanted = ", ".join(str(int(id_)) for id_ in ids)
-        rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({wanted})")  # noqa: S608 - numbers
+        rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({_listed(ids)})")  # noqa: S608 - numbers
         return {id_: text.split("\n") for id_, text in rows}
 
     def _read_lines(self, sites: Sequence[tuple[str, int]], read: Read) -> dict[tuple[str, int], str]:
@@ -167,8 +176,9 @@ class Resolver:
             }
         return found
 
-    def _choose(self, ids: set[int]) -> None:
-        self._db.execute("CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::BIGINT[]) AS id", [sorted(ids)])
+    def _of(self, name: str, ids: Iterable[int]) -> list[tuple[Any, ...]]:
+        """Rows of a script about some symbols."""
+        return self._db.rows(script(name).replace("{ids}", _listed(ids)))
 
     def _resolve(self, wanted: str) -> None:
         sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
@@ -186,15 +196,21 @@ class Resolver:
             return False
         return True
 
-    def _choose_sites(self, direction: str, kinds: Sequence[str], *, whole: bool) -> None:
-        sites, edges = _tables(whole=whole)
-        sql = script(direction).replace("{sites}", sites).replace("{edges}", edges)
-        self._db.run(sql.replace("{kinds}", _quoted(kinds)))
+    def _sites(self, near: str, kinds: Sequence[str], *, whole: bool) -> list[tuple[Any, ...]]:
+        """Rows of sites with what they may mean; `near` selects the sites."""
+        sql = script("near_sites").replace("{near}", near).replace("{kinds}", _quoted(kinds))
+        return self._db.rows(_on_tables(sql, whole=whole))
 
 
-def _tables(*, whole: bool) -> tuple[str, str]:
-    """Names of the tables of sites and edges."""
-    return ("graph.all_sites", "graph.all_edges") if whole else ("site", "edge")
+def _on_tables(sql: str, *, whole: bool) -> str:
+    """A script over the tables of all sites and edges, or over those of this request."""
+    sites, edges = ("graph.all_sites", "graph.all_edges") if whole else ("site", "edge")
+    return sql.replace("{sites}", sites).replace("{edges}", edges)
+
+
+def _listed(ids: Iterable[int]) -> str:
+    """Numbers as SQL: in the text of a query they let DuckDB skip blocks."""
+    return ", ".join(str(int(one)) for one in sorted(ids))
 
 
 def _quoted(values: Iterable[str]) -> str:

@@ -9,88 +9,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.context.assembly.candidate import Candidate
-from cm_tui.engine.context.assembly.fitting import fit
+from cm_tui.engine.context.assembly.fitting import LONGEST, Source, fit
 from cm_tui.engine.context.assembly.mentions import Names, found_in
 from cm_tui.engine.context.assembly.outcome import Outcome, Reader, Task, Wanted
-from cm_tui.engine.context.assembly.rules import RuleSet, Ruling, Verdict, canonical
+from cm_tui.engine.context.assembly.rule_table import Candidate
+from cm_tui.engine.context.assembly.rules import RuleSet, Ruling, canonical
 from cm_tui.engine.context.assembly.sections import digest, within, without_known
 from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import CodePack, RetrievalDefinition
+from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 from cm_tui.engine.platform import tokenizer
-from cm_tui.model import SECTIONS, Assembly, AssemblySource, Section
+from cm_tui.model import SECTIONS, Assembly, Section
 
 WARNINGS = "assembly://warnings"
 """Id of the source that warns an agent of missing context."""
 _WARNINGS_TOKENS = 400
 _HEADING_TOKENS, _LEAST_ROOM = 12, 100
 """Approximate size of a heading, and the least size of a pack."""
-_LONGEST = 400_000
-"""Letters of one source that are looked at."""
-_MENTIONED = 100
-"""Priority of mentioned sources."""
 _SECTIONS: Mapping[str, Section] = {
     "kv": "state", "json": "state", "log": "history", "episodic": "history", "episode": "history",
     "working": "working_memory",
 }  # fmt: skip
 """Default section of a scheme's references; all others are knowledge."""
-
-
-@dataclass(slots=True)
-class _Source:
-    """A source in progress."""
-
-    id: str
-    kind: str
-    section: Section
-    order: int
-    definition: Loaded[RetrievalDefinition] | None = None
-    verdict: Verdict = field(default_factory=Verdict)
-    outcome: Outcome | None = None
-    text: str = ""
-    cut: str = ""
-    why_cut: str = ""
-    most: int | None = None
-    """Tokens at most, where neither a rule nor a definition sets a cap."""
-
-    @property
-    def priority(self) -> int:
-        if self.verdict.priority is not None:
-            return self.verdict.priority
-        own = self.definition.value.priority if self.definition is not None else 0
-        return _MENTIONED if self.kind == "mention" else own
-
-    @property
-    def cap(self) -> int | None:
-        if self.verdict.cap is not None:
-            return self.verdict.cap
-        return self.definition.value.max_contribution if self.definition is not None else self.most
-
-    @property
-    def title(self) -> str:
-        if self.outcome is not None and self.outcome.title:
-            return self.outcome.title
-        return self.definition.value.name if self.definition is not None else self.id
-
-    def leave_out(self, cut: str, why: str) -> None:
-        """Hand nothing of it over."""
-        self.text, self.cut, self.why_cut = "", cut, why
-
-    def record(self) -> AssemblySource:
-        """Return the source's part of the trace."""
-        outcome = self.outcome or Outcome()
-        named: Any = {"kind": self.kind, "cut": self.cut}
-        return AssemblySource(
-            id=self.id, title=self.title, section=self.section, text=self.text, tokens=tokenizer.count(self.text),
-            found_tokens=tokenizer.count(outcome.text[:_LONGEST]), priority=self.priority, cap=self.cap,
-            why_cut=self.why_cut, rules=(self.verdict.rule,) if self.verdict.rule else (),
-            file=_file(self.definition), paths=outcome.paths, digest=digest(outcome.text) if outcome.text else "",
-            ms=outcome.ms, **named,
-        )  # fmt: skip
 
 
 def assemble(
@@ -144,35 +86,35 @@ def assemble(
     )  # fmt: skip
 
 
-def _of_definition(library: Library, name: str) -> _Source:
+def _of_definition(library: Library, name: str) -> Source:
     found = library.definition(name)
     assert found is not None  # the caller has checked
-    return _Source(f"definition://{name}", "definition", found.value.section, 0, found)
+    return Source(f"definition://{name}", "definition", found.value.section, 0, found)
 
 
-def _of_warnings(warnings: Sequence[str], order: int) -> _Source:
+def _of_warnings(warnings: Sequence[str], order: int) -> Source:
     """Return the source that warns an agent of missing context."""
     lines = "\n".join(f"- {' '.join(one.split())}" for one in dict.fromkeys(warnings))
     text = within(lines, _WARNINGS_TOKENS)
-    return _Source(WARNINGS, "reference", "warnings", order, outcome=Outcome(text, "What is missing here"), text=text)
+    return Source(WARNINGS, "reference", "warnings", order, outcome=Outcome(text, "What is missing here"), text=text)
 
 
 def _chosen(
     task: Task, library: Library, rules: RuleSet, names: Names, without: frozenset[str]
-) -> tuple[list[_Source], Ruling, list[str]]:
+) -> tuple[list[Source], Ruling, list[str]]:
     """Return every possible source, with the decisions of rules."""
     mentioned, warnings = found_in(task.text, names)
-    sources: dict[str, _Source] = {}
+    sources: dict[str, Source] = {}
     files = {one.reference for one in mentioned if one.reference.startswith("file://") and "#" not in one.reference}
     for one in mentioned:
         # Whole files get half of the budget: the lines that answer are rarely the first ones.
         most = task.budget // (2 * len(files)) if one.reference in files else None
-        source = _Source(one.reference, "mention", section_of(one.reference), len(sources), most=most)
+        source = Source(one.reference, "mention", section_of(one.reference), len(sources), most=most)
         sources.setdefault(one.reference, source)
     definitions = {f"definition://{one.value.name}": one for one in library.retrieval}
     for id_, loaded in definitions.items():
         if loaded.value.enabled:
-            sources[id_] = _Source(id_, "definition", loaded.value.section, len(sources), loaded)
+            sources[id_] = Source(id_, "definition", loaded.value.section, len(sources), loaded)
 
     def made(reference: str) -> Candidate:
         found = definitions.get(reference)
@@ -185,7 +127,7 @@ def _chosen(
     for reference in ruling.included:
         loaded_one = definitions.get(reference)
         kind = "definition" if loaded_one is not None else "reference"
-        sources[reference] = _Source(reference, kind, made(reference).section, len(sources), loaded_one)
+        sources[reference] = Source(reference, kind, made(reference).section, len(sources), loaded_one)
     chosen = []
     for source in sources.values():
         verdict = ruling.verdicts.get(source.id)
@@ -200,7 +142,7 @@ def _chosen(
     return chosen, ruling, warnings
 
 
-def _switch(source: _Source, without: frozenset[str]) -> None:
+def _switch(source: Source, without: frozenset[str]) -> None:
     if source.id in without:
         source.leave_out("off", "It is switched off for this assembly.")
     elif source.verdict.included is False:
@@ -224,7 +166,7 @@ def _fields(task: Task, mentions: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _read_all(task: Task, sources: Sequence[_Source], reader: Reader) -> None:
+def _read_all(task: Task, sources: Sequence[Source], reader: Reader) -> None:
     """Read active sources: a pack last, as it fills the remaining room."""
     waves = [[one for one in sources if not one.cut and _fills(one) == last] for last in (False, True)]
     _read(task, waves[0], task.budget, reader, 0.0)
@@ -235,13 +177,13 @@ def _read_all(task: Task, sources: Sequence[_Source], reader: Reader) -> None:
     _read(task, waves[1], max(room, _LEAST_ROOM), reader, begun)
 
 
-def _fills(source: _Source) -> bool:
+def _fills(source: Source) -> bool:
     """Return whether a source takes as much as there is."""
     definition = source.definition
     return definition is not None and any(isinstance(step, CodePack) for step in definition.value.steps)
 
 
-def _read(task: Task, sources: Sequence[_Source], room: int, reader: Reader, begun: float) -> None:
+def _read(task: Task, sources: Sequence[Source], room: int, reader: Reader, begun: float) -> None:
     if not sources:
         return
     outcomes = reader.read(task, [Wanted(one.id, one.definition, _room(one, room)) for one in sources])
@@ -251,11 +193,11 @@ def _read(task: Task, sources: Sequence[_Source], room: int, reader: Reader, beg
         _take(one, replace(outcome, steps=steps))
 
 
-def _room(source: _Source, budget: int) -> int:
+def _room(source: Source, budget: int) -> int:
     return budget if source.cap is None else min(budget, source.cap)
 
 
-def _take(source: _Source, outcome: Outcome) -> None:
+def _take(source: Source, outcome: Outcome) -> None:
     source.outcome = outcome
     if outcome.error:
         source.leave_out("failed", outcome.error)
@@ -263,12 +205,12 @@ def _take(source: _Source, outcome: Outcome) -> None:
         source.leave_out("empty", "Nothing was found.")
     else:
         source.text = outcome.text.strip("\n")
-        if len(source.text) > _LONGEST:
-            source.text = source.text[: source.text.rfind("\n", 0, _LONGEST)]
-            source.cut, source.why_cut = "budget", f"It has {len(outcome.text):,} letters; {_LONGEST:,} were looked at."
+        if len(source.text) > LONGEST:
+            source.text = source.text[: source.text.rfind("\n", 0, LONGEST)]
+            source.cut, source.why_cut = "budget", f"It has {len(outcome.text):,} letters; {LONGEST:,} were looked at."
 
 
-def _dedupe(ordered: Sequence[_Source]) -> None:
+def _dedupe(ordered: Sequence[Source]) -> None:
     """Drop duplicates of several sources, except in the first one."""
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -288,7 +230,7 @@ def _dedupe(ordered: Sequence[_Source]) -> None:
             one.text = text if text.strip() else ""
 
 
-def _cap(ordered: Sequence[_Source]) -> None:
+def _cap(ordered: Sequence[Source]) -> None:
     for one in ordered:
         if one.text and one.cap is not None and tokenizer.count(one.text) > one.cap:
             why = f"It may have {one.cap:,} tokens" + (
@@ -299,7 +241,3 @@ def _cap(ordered: Sequence[_Source]) -> None:
                 one.text, one.cut, one.why_cut = kept, "cap", why
             else:
                 one.leave_out("cap", why)
-
-
-def _file(definition: Loaded[RetrievalDefinition] | None) -> str:
-    return "" if definition is None or definition.file.startswith(SHIPPED) else definition.file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
-from cm_tui.engine.context.assembly.run_state import Means, RunState
-from cm_tui.engine.context.assembly.step_cache import StepCache
-from cm_tui.engine.context.assembly.steps.list import run_step
+from cm_tui.engine.context.assembly.run_state import Means, RunState, StepCache
+from cm_tui.engine.context.assembly.steps import RUN
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
 from cm_tui.engine.context.layers.item import paths_of
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts
-from cm_tui.errors import CmError, NotFoundError, RefusedError
+from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import AssemblyStep
 
 WORKERS = 2
@@ -112,7 +110,7 @@ class MemoryReader:
             begun = time.perf_counter()
             state.outcome, state.detail = "ok", ""
             try:
-                run_step(step, state)
+                RUN[step.type](step, state)
             except CmError as error:
                 run.note(
                     want.id, AssemblyStep(want.id, step.type, run.since(begun), _ms(begun), 0, "failed", error.message)
@@ -145,11 +143,8 @@ class MemoryReader:
         return self._reading()
 
     def definition(self, name: str) -> Loaded[RetrievalDefinition]:
-        """Return a definition by its name; raises NotFoundError."""
-        found = self._library().definition(name)
-        if found is None:
-            raise NotFoundError(f"There is no definition {name!r}.", hint="`cm context definitions` lists them.")
-        return found
+        """Return a definition by its name; raises as `Library.runnable`."""
+        return self._library().runnable("retrieval", name)
 
 
 def _asks_model(want: Wanted) -> bool:
@@ -187,22 +182,20 @@ class _Run:
         self._steps: dict[str, list[AssemblyStep]] = {}
         self._pending = {want.id: _Pending(want) for want in wanted}
         self._wanted = [want.id for want in wanted]
-        self._waiting: queue.SimpleQueue[_Pending] = queue.SimpleQueue()
+        self._waiting: list[_Pending] = []
         self._left_behind = 0
         self.means = reader.means(self)
 
     def outcomes(self) -> dict[str, Outcome]:
         """Read all of them, and wait for each as long as it may take."""
-        slow = [self._pending[id_] for id_ in self._wanted if _asks_model(self._pending[id_].want)]
-        for one in slow:
-            # A source that waits for another one does not block other reads.
-            alone: queue.SimpleQueue[_Pending] = queue.SimpleQueue()
-            alone.put(one)
-            self._start(alone)
         for id_ in self._wanted:
-            if self._pending[id_] not in slow:
-                self._waiting.put(self._pending[id_])
-        for _ in range(min(WORKERS, self._waiting.qsize())):
+            one = self._pending[id_]
+            if _asks_model(one.want):
+                # A source that waits for another one does not block other reads.
+                self._start([one])
+            else:
+                self._waiting.append(one)
+        for _ in self._waiting[:WORKERS]:
             self._start(self._waiting)
         found = {id_: self._awaited(self._pending[id_]) for id_ in self._wanted}
         self.ended.set()
@@ -213,11 +206,11 @@ class _Run:
                 found[id_] = self._again(one.want)
         return found
 
-    def _start(self, waiting: queue.SimpleQueue[_Pending]) -> None:
+    def _start(self, waiting: Sequence[_Pending]) -> None:
         # Not a pool: a hanging thread is abandoned, and ends with the process.
         threading.Thread(target=self._work, args=(waiting,), name="cm-assembly", daemon=True).start()
 
-    def _work(self, waiting: queue.SimpleQueue[_Pending]) -> None:
+    def _work(self, waiting: Sequence[_Pending]) -> None:
         if self.ended.is_set():
             return
         try:
@@ -230,16 +223,9 @@ class _Run:
                 one.outcome = Outcome(error=_in_full(error))
                 one.done.set()
 
-    def _next(self, waiting: queue.SimpleQueue[_Pending]) -> _Pending | None:
+    def _next(self, waiting: Sequence[_Pending]) -> _Pending | None:
         """Claim and return the next unread source; None if no source is left or the run has ended."""
-        while not self.ended.is_set():
-            try:
-                one = waiting.get_nowait()
-            except queue.Empty:
-                return None
-            if self._claim(one):
-                return one
-        return None
+        return next((one for one in waiting if not self.ended.is_set() and self._claim(one)), None)
 
     def _claim(self, one: _Pending) -> bool:
         with self._lock:
@@ -277,7 +263,8 @@ class _Run:
 
     def _too_late(self, one: _Pending, allowed: float) -> Outcome:
         started = one.started if one.started is not None else time.perf_counter()
-        if one.started is not None and self._left_behind < _LEFT_BEHIND and not self._waiting.empty():
+        is_one_left = any(other.started is None for other in self._waiting)
+        if one.started is not None and self._left_behind < _LEFT_BEHIND and is_one_left:
             self._left_behind += 1
             self._start(self._waiting)
         steps = self.steps_of(one.want.id)

@@ -1,18 +1,17 @@
 """Rules over memory references: the first rule that applies to a reference decides over it.
 
-Conditions on the task are tested once for each rule; those on the reference are tested on all undecided references at
-once (`rule_table.py`, `rule_tests.py`).
+Conditions on the task are tested once for each rule; those on the reference a column at a time (`rule_table.py`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import translate
 from typing import Any
 
-from cm_tui.engine.context.assembly.candidate import Candidate
-from cm_tui.engine.context.assembly.rule_table import Table
-from cm_tui.engine.context.assembly.rule_tests import Glob, ReferenceTest
+from cm_tui.engine.context.assembly.rule_table import Candidate, ReferenceTest, Table
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.operators import Check, prepared
 from cm_tui.engine.context.definitions.shapes.rules import Action, Rule
@@ -50,7 +49,8 @@ class _Target:
     """What one action is about."""
 
     exact: tuple[str, ...]
-    patterns: tuple[Glob, ...]
+    patterns: tuple[Callable[[str], Any], ...]
+    """Each tests a reference."""
     everything: bool
     action: Action
     excludes: bool
@@ -102,16 +102,17 @@ class _Prepared:
         self.name, self.file, self.id = rule.name, loaded.file, f"rule://{rule.name}"
         self.holds: Check = prepared(one for one in rule.conditions if not one.field.startswith(_REFERENCE))
         of_reference = [ReferenceTest(one) for one in rule.conditions if one.field.startswith(_REFERENCE)]
-        self._of_reference = sorted(of_reference, key=lambda one: one.rank)
+        self._of_reference = sorted(of_reference, key=lambda one: one.pattern is not None)
         self._targets = [target for action in rule.actions for target in _targets(action)]
         self.includes = tuple(dict.fromkeys(id_ for target in self._targets if target.includes for id_ in target.exact))
 
     def decide(self, table: Table, ruling: Ruling) -> None:
         """Decide over the undecided references that this rule applies to."""
         decided: dict[int, Verdict] = {}
+        undecided = set(table.open)
         for target in self._targets:
             for number in self._numbers(target, table):
-                id_, is_open = table.ids[number], not table.closed[number]
+                id_, is_open = table.ids[number], number in undecided
                 if len(ruling.applied) < MOST_TOLD:
                     ruling.applied.append(AppliedRule(self.name, self.file, id_, target.told, is_open))
                 if is_open:
@@ -125,21 +126,14 @@ class _Prepared:
     def _numbers(self, target: _Target, table: Table) -> list[int]:
         """Return the references that a target is about and for which the conditions hold."""
         if target.everything:
-            return self._of_open(None, table)
-        found = [table.number[id_] for id_ in target.exact if id_ in table.number]
+            found = table.open
+        else:
+            found = [table.number[id_] for id_ in target.exact if id_ in table.number]
+            found += [number for fits in target.patterns for number in table.open if fits(table.ids[number])]
+            found = list(dict.fromkeys(found))
         for test in self._of_reference:
-            found = test.of_each(found, table) if found else found
-        for pattern in target.patterns:
-            more = pattern.of_open(table)
-            found += self._of_open(more, table) if more else more
-        return list(dict.fromkeys(found)) if target.patterns else found
-
-    def _of_open(self, numbers: list[int] | None, table: Table) -> list[int]:
-        for test in self._of_reference:
-            if numbers is not None and not numbers:
-                break
-            numbers = test.of_open(numbers, table)
-        return table.open if numbers is None else numbers
+            found = table.passing(test, found) if found else found
+        return found
 
 
 def _targets(action: Action) -> list[_Target]:
@@ -160,8 +154,9 @@ def _target(
 ) -> _Target:
     names = (references,) if isinstance(references, str) else references or ()
     names = tuple(dict.fromkeys(canonical(one) for one in names))
-    patterns = () if includes else tuple(Glob(one) for one in names if "*" in one or "?" in one)
-    exact = tuple(one for one in names if includes or not ("*" in one or "?" in one))
+    exact = tuple(one for one in names if includes or not set(one) & set("*?"))
+    # Such a pattern hangs on no text, however many stars it has.
+    patterns = tuple(re.compile(translate(one.replace("[", "[[]"))).match for one in names if one not in exact)
     told = _told(action, includes=includes, excludes=excludes)
     return _Target(exact, patterns, references is None, action, excludes, includes, told)
 

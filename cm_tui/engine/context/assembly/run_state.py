@@ -1,21 +1,73 @@
-"""State and interface of the steps of one definition."""
+"""State and interface of the steps of one definition, and a short-lived cache of their results."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from cm_tui.engine.context.assembly.outcome import Task
-from cm_tui.engine.context.assembly.step_cache import StepCache
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.lru import LRU
 from cm_tui.model import StepOutcome
+
+_MOST_RESULTS = 256
+"""Most cached results."""
+
+
+class StepCache:
+    """Results by request; thread-safe.
+
+    Args:
+        seconds: lifetime of a result; 0: only shared by concurrent requests.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._kept: LRU[Hashable, tuple[float, Any]] = LRU(_MOST_RESULTS)
+        self._pending: dict[Hashable, Future[Any]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, StepOutcome]:
+        """Return a result, and whether it is new, cached, or shared with another request.
+
+        Raises:
+            Exception: what `make` raises; it is not cached.
+        """
+        now = time.monotonic()
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None and found[0] > now:
+                return found[1], "cached"
+            pending = self._pending.get(key)
+            if pending is None:
+                mine: Future[Any] = Future()
+                self._pending[key] = mine
+        if pending is not None:
+            return pending.result(), "shared"
+        try:
+            value = make()
+        except BaseException as error:
+            with self._lock:
+                del self._pending[key]
+            mine.set_exception(error)
+            # There may be no waiter, and an unread exception must not be logged.
+            mine.exception()
+            raise
+        with self._lock:
+            del self._pending[key]
+            if self._seconds > 0:
+                self._kept.put(key, (time.monotonic() + self._seconds, value))
+        mine.set_result(value)
+        return value, "ok"
 
 
 @dataclass(frozen=True, slots=True)

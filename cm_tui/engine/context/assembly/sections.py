@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from cm_tui.engine.platform import tokenizer
@@ -69,31 +70,25 @@ def within(text: str, most: int) -> str:
     if tokenizer.count(text) <= most:
         return text
     parts = blocks(text)
-    kept = _longest([joined([*parts[:number], MARK]) for number in range(1, len(parts))], most)
+    kept = longest(lambda number: joined([*parts[:number], MARK]), len(parts) - 1, most)
     return kept or _lines_of(parts[0] if parts else "", most)
 
 
 def _lines_of(part: str, most: int) -> str:
     lines = part.split("\n")
-    cuts = []
+    cuts: list[list[str]] = []
     fence = ""
     for number, line in enumerate(lines[:-1], 1):
         before, fence = fence, _fence_after(fence, line)
         if not fence or before:  # An empty fence is useless.
-            cuts.append("\n".join([*lines[:number], MARK, *([fence] if fence else [])]))
-    return _longest(cuts, most)
+            cuts.append([*lines[:number], MARK, *([fence] if fence else [])])
+    return longest(lambda number: "\n".join(cuts[number - 1]), len(cuts), most)
 
 
-def _longest(cuts: Sequence[str], most: int) -> str:
-    """Return the longest text within a number of tokens; each text is longer than the one before."""
-    low, high = 0, len(cuts)
-    while low < high:
-        middle = (low + high) // 2
-        if tokenizer.count(cuts[middle]) <= most:
-            low = middle + 1
-        else:
-            high = middle
-    return cuts[low - 1] if low else ""
+def longest(cut: Callable[[int], str], texts: int, most: int) -> str:
+    """Return the longest of some texts, numbered from 1 by their length, within a number of tokens; empty: none."""
+    fitting = bisect_right(range(1, texts + 1), most, key=lambda number: tokenizer.count(cut(number)))
+    return cut(fitting) if fitting else ""
 
 
 def digest(text: str) -> str:

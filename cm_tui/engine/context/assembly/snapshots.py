@@ -21,6 +21,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from cm_tui import paths
+from cm_tui.engine.context.definitions.lookup import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
@@ -178,14 +179,7 @@ class Snapshots:
             return ids[back]
         if not _ID.fullmatch(name):
             raise UsageError(f"{name[:40]!r} is no name of a snapshot.", hint="Use its id, or last, last~1 and so on.")
-        near = [id_ for id_ in ids if id_.startswith(name)]
-        if not near:
-            raise NotFoundError(
-                f"There is no snapshot {name}.", hint="`cm context list` lists them; the oldest go first."
-            )
-        if len(near) > 1:
-            raise UsageError(f"{name} is ambiguous: {len(near)} snapshots begin with it.", hint="Give more of it.")
-        return near[0]
+        return by_prefix(name, ids, "snapshot", "`cm context list` lists them; the oldest go first.")
 
     def _ids(self) -> list[str]:
         """Return all ids, the newest first."""

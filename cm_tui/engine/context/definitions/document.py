@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,15 +21,6 @@ class Place(NamedTuple):
 
     line: int
     column: int
-
-
-def is_text(text: str) -> bool:
-    """Return whether a text can be encoded: an escape may name half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class DocumentError(Exception):
@@ -54,13 +46,17 @@ class Document:
     value: Any = None
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
+    unread: Callable[[], Document] | None = None
+    """Reads the places on demand; None: they are known."""
 
     def place(self, path: Sequence[str | int]) -> Place:
         """Return the place of the value at a path, or the nearest one around it."""
+        self._read_places()
         return self._nearest(self.values, tuple(path))
 
     def key_place(self, path: Sequence[str | int]) -> Place:
         """Return the place of the key at the end of a path, else of the value."""
+        self._read_places()
         found = self.keys.get(tuple(path))
         return found if found is not None else self.place(path)
 
@@ -76,12 +72,20 @@ class Document:
 
     def inner(self, path: Path, value: Any) -> Document:
         """Return the part of a document at a path as a document."""
+        self._read_places()
         size = len(path)
         cut = {
             name: {place[size:]: where for place, where in table.items() if place[:size] == path}
             for name, table in (("values", self.values), ("keys", self.keys))
         }
         return Document(value, cut["values"], cut["keys"])
+
+    def _read_places(self) -> None:
+        if self.unread is not None:
+            read, self.unread = self.unread, None
+            with suppress(DocumentError):  # Of its places, not of its content: they are then the beginning.
+                found = read()
+                self.values, self.keys = found.values, found.keys
 
     @staticmethod
     def _nearest(places: Mapping[Path, Place], path: Path) -> Place:

@@ -24,9 +24,6 @@ VIEWS: Mapping[str, Mapping[str, bool]] = {
 }
 """Views by name: their parameters, and whether each is needed."""
 
-SOURCES = ("code", "episodes", "entries", "notes")
-"""Indexes that are always there; pipelines write others."""
-
 TASK_FIELDS = ("text", "session", "agent", "files", "branch", "mentions", "budget")
 REFERENCE_FIELDS = ("id", "scheme", "name", "kind", "section", "enabled")
 

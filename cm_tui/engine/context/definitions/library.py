@@ -5,19 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Literal
 
 from cm_tui.config import trusted_files
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions import lint
-from cm_tui.engine.context.definitions.folder import MOST_FILES, DefinitionFile, Stamp, listed
+from cm_tui.engine.context.definitions.folder import FOLDERS, MOST_FILES, DefinitionFile, Stamp, listed
 from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T
 from cm_tui.engine.context.definitions.one_file import FileContent, read_content, read_file
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
 from cm_tui.model import DefinitionKind, DefinitionProblem
@@ -47,6 +50,30 @@ class Library:
     def pipeline(self, name: str) -> Loaded[Pipeline] | None:
         """Return the pipeline of a name."""
         return next((one for one in self.pipelines if one.value.name == name), None)
+
+    def runnable(self, kind: Literal["retrieval", "ingestion"], name: str) -> Loaded[Any]:
+        """Return a definition or pipeline that may be run by hand.
+
+        Raises:
+            NotFoundError: nothing has that name.
+            UsageError: its file has an error.
+            RefusedError: it is not trusted yet.
+        """
+        known: Sequence[Loaded[Any]] = self.retrieval if kind == "retrieval" else self.pipelines
+        found = next((one for one in known if one.value.name == name), None)
+        if found is None:
+            here = f"/{FOLDERS[kind]}/{name}."
+            for problem in self.problems:
+                if problem.severity == "error" and here in problem.file:
+                    raise UsageError(problem.text, hint="`cm context lint` lists every mistake.")
+            near = get_close_matches(name, [one.value.name for one in known], 1)
+            what = "definition" if kind == "retrieval" else "pipeline"
+            hint = f"Did you mean {near[0]}?" if near else "`cm context definitions` lists them."
+            raise NotFoundError(f"There is no {what} {name[:60]!r}.", hint=hint)
+        if found.is_held:
+            asks = ", ".join(found.asks)
+            raise RefusedError(f"{found.file} waits for trust: it wants to {asks}.", hint="`cm trust` decides.")
+        return found
 
 
 @dataclass(slots=True)
@@ -92,14 +119,17 @@ def _together(
                 found[-1].path, 1, 1, f"there are more than {count(MOST_FILES, 'file')}", "The rest is not read."
             )
         )
-    shipped = _shipped()
-    retrieval = _unique([_loaded(one, trusted) for content in contents for one in content.retrieval], problems)
-    own = {one.value.name for one in retrieval}
-    retrieval = [*(one for content in shipped for one in content.retrieval if one.value.name not in own), *retrieval]
+    built_in: dict[DefinitionKind, list[Loaded[Any]]] = {one.kind: [*one.items] for one in _shipped()}
+
+    def own(kind: DefinitionKind) -> list[Loaded[Any]]:
+        found = (one for content in contents if content.kind == kind for one in content.items)
+        return _unique([_loaded(one, trusted) for one in found], problems)
+
+    retrieval = own("retrieval")
+    names = {one.value.name for one in retrieval}
+    retrieval = [*(one for one in built_in["retrieval"] if one.value.name not in names), *retrieval]
     retrieval = _without_cycles(retrieval, problems)
-    rules = _unique([_loaded(one, trusted) for content in contents for one in content.rules], problems)
-    rules += [one for content in shipped for one in content.rules]
-    pipelines = _unique([_loaded(one, trusted) for content in contents for one in content.pipelines], problems)
+    rules, pipelines = own("rule") + built_in["rule"], own("ingestion")
     return Library(tuple(retrieval), tuple(rules), tuple(pipelines), tuple(problems), len(found))
 
 

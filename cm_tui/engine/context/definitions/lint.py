@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from cm_tui.engine.context.definitions import expression, known, operators
 from cm_tui.engine.context.definitions.document import Document, Path
@@ -155,26 +154,18 @@ def cycles(definitions: Mapping[str, RetrievalDefinition]) -> dict[str, tuple[st
         name: [asked for step in one.steps if isinstance(step, DeriveQuery) and (asked := reference_of(step.from_))]
         for name, one in definitions.items()
     }
-    found: dict[str, tuple[str, ...]] = {}
-    for name in asks:
-        way = _way_back(name, asks)
-        if way:
-            found[name] = way
-    return found
+    return {name: way for name in asks if (way := _way_back(name, asks))}
 
 
 def _way_back(name: str, asks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    before: dict[str, Any] = {}
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        for asked in asks.get(one, ()):
+    """Return the shortest way from a definition to itself; empty: none."""
+    seen = set[str]()
+    ways: list[tuple[str, ...]] = [(name,)]
+    for way in ways:
+        for asked in asks.get(way[-1], ()):
             if asked == name:
-                way = [name, one]
-                while way[-1] != name:
-                    way.append(before[way[-1]])
-                return tuple(reversed(way)) if one != name else (name, name)
-            if asked not in before:
-                before[asked] = one
-                waiting.append(asked)
+                return (*way, name)
+            if asked not in seen:
+                seen.add(asked)
+                ways.append((*way, asked))
     return ()

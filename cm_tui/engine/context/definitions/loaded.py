@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
+from cm_tui.engine.context.definitions.shapes.ingestion import Custom, LlmExtract, Pipeline, VectorEmbed
+from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
 from cm_tui.engine.context.definitions.shapes.rules import Rule
 
 T = TypeVar("T", RetrievalDefinition, Rule, Pipeline)
@@ -29,3 +30,26 @@ class Loaded(Generic[T]):
     """Permissions that need the user's trust: endings of a sentence that begins with `It wants to`."""
     is_held: bool = False
     """It requests permissions, and exactly this file is not trusted."""
+
+
+def asked_by(one: RetrievalDefinition | Pipeline) -> tuple[str, ...]:
+    """Return the permissions that need the user's trust: to send data, run code, or write outside `.cm`."""
+    return tuple(dict.fromkeys(_of_pipeline(one) if isinstance(one, Pipeline) else _of_retrieval(one)))
+
+
+def _of_retrieval(one: RetrievalDefinition) -> Iterator[str]:
+    if any(isinstance(step, DeriveQuery) and step.method == "llm_rephrase" for step in one.steps):
+        yield "send prompts to the language model of your settings"
+
+
+def _of_pipeline(pipeline: Pipeline) -> Iterator[str]:
+    for processor in pipeline.processors:
+        if isinstance(processor, LlmExtract):
+            yield "send what it ingests to the language model of your settings"
+        elif isinstance(processor, Custom):
+            yield f"run the processor {processor.entry_point}"
+        elif isinstance(processor, VectorEmbed):
+            yield f"write into the memory of this project: vector://{processor.index}"
+    for route in pipeline.routes:
+        if not route.write_to.startswith("kv://"):
+            yield f"write into the memory of this project: {route.write_to[:80]}"

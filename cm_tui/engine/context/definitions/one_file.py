@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
-from cm_tui.engine.context.definitions import lint, requests
+from cm_tui.engine.context.definitions import lint
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.document import Path as DocumentPath
 from cm_tui.engine.context.definitions.folder import DefinitionFile
-from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.loaded import Loaded, asked_by
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
@@ -20,14 +21,16 @@ from cm_tui.engine.context.definitions.shapes.rules import Rule, SingleRule
 from cm_tui.engine.context.definitions.validation import problem, validated
 from cm_tui.model import DefinitionKind, DefinitionProblem
 
+S = TypeVar("S", RetrievalDefinition, Pipeline)
+_Content = tuple[list[Loaded[Any]], list[DefinitionProblem]]
+
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
     """Valid content of a file, and its problems."""
 
-    retrieval: tuple[Loaded[RetrievalDefinition], ...] = ()
-    rules: tuple[Loaded[Rule], ...] = ()
-    pipelines: tuple[Loaded[Pipeline], ...] = ()
+    kind: DefinitionKind
+    items: tuple[Loaded[Any], ...] = ()
     problems: tuple[DefinitionProblem, ...] = ()
 
 
@@ -40,7 +43,7 @@ def read_file(root: Path, file: DefinitionFile) -> FileContent:
             why, hint = f"the file has more than {MAX_BYTES:,} bytes", "Part it into several files."
         else:
             why, hint = f"it cannot be read: {error.strerror or error}", ""
-        return FileContent(problems=(DefinitionProblem(file.path, 1, 1, why, hint),))
+        return FileContent(file.kind, problems=(DefinitionProblem(file.path, 1, 1, why, hint),))
     return read_content(content, file.kind, file.path)
 
 
@@ -56,34 +59,31 @@ def read_content(content: bytes, kind: DefinitionKind, file: str) -> FileContent
         document = parse(content, is_json=file.endswith(".json"))
     except DocumentError as error:
         where = error.place
-        return FileContent(problems=(DefinitionProblem(file, where.line, where.column, error.message, error.hint),))
+        message = DefinitionProblem(file, where.line, where.column, error.message, error.hint)
+        return FileContent(kind, problems=(message,))
     digest = sha256(content).hexdigest()
-    if kind == "retrieval":
-        return _retrieval(document, file, digest)
-    return _rules(document, file, digest) if kind == "rule" else _pipeline(document, file, digest)
+    if kind == "rule":
+        items, problems = _rules(document, file, digest)
+    elif kind == "retrieval":
+        items, problems = _single(RetrievalDefinition, lint.of_retrieval, document, file, digest)
+    else:
+        items, problems = _single(Pipeline, lint.of_pipeline, document, file, digest)
+    return FileContent(kind, tuple(items), tuple(problems))
 
 
-def _retrieval(document: Document, file: str, digest: str) -> FileContent:
-    found, problems = validated(RetrievalDefinition, document, file)
+def _single(
+    shape: type[S], lint_of: Callable[[S, Document], Iterable[lint.Finding]], document: Document, file: str, digest: str
+) -> _Content:
+    found, problems = validated(shape, document, file)
     if found is None:
-        return FileContent(problems=tuple(problems))
-    problems, is_broken = _linted(lint.of_retrieval(found, document), document, file)
-    loaded = Loaded(found, file, document.place(("name",)).line, digest, requests.of_retrieval(found))
-    return FileContent(retrieval=() if is_broken else (loaded,), problems=tuple(problems))
+        return [], problems
+    problems, is_broken = _linted(lint_of(found, document), document, file)
+    return [] if is_broken else [Loaded(found, file, document.place(("name",)).line, digest, asked_by(found))], problems
 
 
-def _pipeline(document: Document, file: str, digest: str) -> FileContent:
-    found, problems = validated(Pipeline, document, file)
-    if found is None:
-        return FileContent(problems=tuple(problems))
-    problems, is_broken = _linted(lint.of_pipeline(found, document), document, file)
-    loaded = Loaded(found, file, document.place(("name",)).line, digest, requests.of_pipeline(found))
-    return FileContent(pipelines=() if is_broken else (loaded,), problems=tuple(problems))
-
-
-def _rules(document: Document, file: str, digest: str) -> FileContent:
+def _rules(document: Document, file: str, digest: str) -> _Content:
     """Read each rule separately: an invalid one does not affect the others."""
-    rules: list[Loaded[Rule]] = []
+    rules: list[Loaded[Any]] = []
     problems: list[DefinitionProblem] = []
     parts = _rule_paths(document, file, problems)
     for path in parts:
@@ -95,7 +95,7 @@ def _rules(document: Document, file: str, digest: str) -> FileContent:
                 named = found if found.name else found.model_copy(update={"name": _name_of(file, path)})
                 rules.append(Loaded(named, file, part.place(("name",)).line, digest))
         problems += wrong
-    return FileContent(rules=tuple(rules), problems=tuple(problems))
+    return rules, problems
 
 
 def _name_of(file: str, path: DocumentPath) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from cm_tui.engine.context.definitions.lookup import MISSING, lookup
@@ -56,14 +57,21 @@ def _test(op: str, value: Any) -> Check:
     if op == "equals":
         return lambda field: field is not MISSING and _same(field, value)
     if op == "in":
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            raise ValueError(f"{op} needs a list of values")
-        return lambda field: field is not MISSING and any(_same(one, each) for one in _each(field) for each in value)
+        return _among(value)
     if op in _ORDER:
         return _compared(op, value)
     if not isinstance(value, str):
         raise ValueError(f"{op} needs a text")  # noqa: TRY004 - of a condition, which callers ask about
     return _of_text(op, value)
+
+
+def _among(value: Any) -> Check:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise ValueError("in needs a list of values")  # noqa: TRY004 - of a condition, which callers ask about
+    if all(isinstance(one, str) for one in value):
+        texts = frozenset(value)
+        return lambda field: field in texts if isinstance(field, str) else not texts.isdisjoint(_texts(field))
+    return lambda field: field is not MISSING and any(_same(one, each) for one in _each(field) for each in value)
 
 
 def _compared(op: str, value: Any) -> Check:
@@ -86,9 +94,10 @@ def _of_text(op: str, value: str) -> Check:
     if op == "contains":
         # For a list: one of its items; for a text: a part of it.
         return lambda field: value in field if isinstance(field, str) else any(value == one for one in _texts(field))
-    if op == "startsWith":
-        return lambda field: any(text.startswith(value) for text in _texts(field))
-    return lambda field: any(text.endswith(value) for text in _texts(field))
+    test = str.startswith if op == "startsWith" else str.endswith
+    return lambda field: (
+        test(field, value) if isinstance(field, str) else any(test(one, value) for one in _texts(field))
+    )
 
 
 def pattern(text: str) -> Callable[[str], bool]:
@@ -97,31 +106,42 @@ def pattern(text: str) -> Callable[[str], bool]:
     Raises:
         ValueError: it is not valid for RE2, or too long.
     """
+    if len(text) > LONGEST_PATTERN:
+        raise ValueError(f"a pattern has at most {LONGEST_PATTERN:,} characters")
+    search = compiled(text).search
+    # As bytes: half of a surrogate pair, as it comes from a terminal, is no text that could be searched.
+    return lambda field: search(field[:_MATCHED_CHARACTERS].encode("utf-8", "replace")) is not None
+
+
+def compiled(text: str) -> Any:
+    """Return a regular expression of RE2, with bounded memory; raises ValueError as `pattern`."""
     # Late import: only users of patterns pay for the engine.
     import re2
 
-    if len(text) > LONGEST_PATTERN:
-        raise ValueError(f"a pattern has at most {LONGEST_PATTERN:,} characters")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = 8 << 20
     try:
-        compiled = re2.compile(text, options=options)
+        return re2.compile(text, options=options)
     except re2.error as error:
         said = error.args[0] if error.args else error
         why = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         raise ValueError(f"not a regular expression that RE2 understands: {why}") from error
-    # As bytes: half of a surrogate pair, as it comes from a terminal, is no text that could be searched.
-    return lambda field: compiled.search(field[:_MATCHED_CHARACTERS].encode("utf-8", "replace")) is not None
 
 
 def number(value: Any) -> float | None:
     """Return a value as a number; None: not a number."""
-    if isinstance(value, bool):
+    try:
+        return None if isinstance(value, bool) else _number_of(value)
+    except TypeError:
         return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _number_of(value: Any) -> float | None:
     try:
         found = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
 

@@ -19,7 +19,6 @@ from cm_tui.engine.context.definitions.document import (
     DocumentError,
     Path,
     Place,
-    is_text,
 )
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -62,8 +61,11 @@ def _events(text: str) -> Iterator[yaml.Event]:
             raise _error(event, f"there are more than {MAX_NODES:,} values")
         if isinstance(event, yaml.AliasEvent) or (isinstance(event, yaml.NodeEvent) and event.anchor):
             raise _error(event, "anchors and aliases are not read", "Write the value out.")
-        if isinstance(event, yaml.ScalarEvent) and not is_text(str(event.value)):
-            raise _error(event, HALF, "Write the letter itself.")
+        if isinstance(event, yaml.ScalarEvent):
+            try:  # Two escapes may name the halves of one character.
+                event.value = str(event.value).encode("utf-16", "surrogatepass").decode("utf-16")
+            except UnicodeDecodeError as error:
+                raise _error(event, HALF, "Write the letter itself.") from error
         tag = getattr(event, "tag", None)
         if tag and tag != "!":
             raise _error(event, f"the tag {tag[:40]!r} is not read", "Write the value without it.")

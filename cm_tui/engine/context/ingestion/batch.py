@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from cm_tui.model import Trigger
 
 Item = dict[str, Any]
-COLLECTIONS = ("items", "chunks", "records", "entities", "relations", "input")
 MOST_ITEMS = 10_000
 LONGEST_TEXT = 2_000_000
 
@@ -53,12 +52,7 @@ class Batch:
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as JSON types."""
-        return {
-            "input": self.input,
-            "items": self.items,
-            "made": self.made,
-            "writes": [list(one) for one in self.writes],
-        }
+        return asdict(self)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Batch:

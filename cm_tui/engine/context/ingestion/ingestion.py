@@ -26,7 +26,7 @@ from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Episode, IngestRun
 
 MOST_RUNS = 200
@@ -67,7 +67,7 @@ class Ingestion:
             RefusedError: it waits for trust, or recording is paused.
             StoreError: the ledger cannot be written.
         """
-        pipeline = checked(library, name)
+        pipeline = library.runnable("ingestion", name)
         if why := self._why_not(""):
             raise RefusedError(f"Nothing is ingested now: {why}")
         if len(text) > LONGEST_TEXT:
@@ -103,7 +103,7 @@ class Ingestion:
                 raise RefusedError(
                     f"The run {entry.run.id} did not fail.", hint="`cm ingest list --failed` lists failed runs."
                 )
-            pipeline = checked(library, entry.run.pipeline)
+            pipeline = library.runnable("ingestion", entry.run.pipeline)
             if why := self._why_not(""):
                 raise RefusedError(f"Nothing is ingested now: {why}")
             progress = Progress.from_plain(self.ledger.kept_input(entry.run.id))
@@ -212,30 +212,6 @@ class Ingestion:
         for event in self._journal.read(Position.parse(entry.began_at)):
             if event.kind in KINDS and isinstance(item := event.data.get("item"), str):
                 yield item
-
-
-def checked(library: Library, name: str) -> Loaded[Pipeline]:
-    """Return a pipeline that may be run.
-
-    Raises:
-        NotFoundError: no pipeline has that name.
-        UsageError: its file has an error.
-        RefusedError: it waits for the user's trust.
-    """
-    found = library.pipeline(name)
-    if found is None:
-        wrong = next(
-            (one for one in library.problems if one.severity == "error" and f"ingestion/{name}." in one.file), None
-        )
-        if wrong is not None:
-            raise UsageError(wrong.text, hint="`cm context lint` lists every mistake.")
-        known = ", ".join(one.value.name for one in library.pipelines) or "none"
-        raise NotFoundError(f"There is no pipeline {name[:60]!r}.", hint=f"There are: {known}.")
-    if found.is_held:
-        raise RefusedError(
-            f"{found.file} waits for trust: it wants to {', '.join(found.asks)}.", hint="`cm trust` decides."
-        )
-    return found
 
 
 def _trigger(pipeline: Pipeline, name: str) -> TriggerWhen | None:

@@ -15,21 +15,21 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from cm_tui import paths
+from cm_tui.engine.context.definitions.lookup import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
-from cm_tui.errors import NotFoundError, StoreError, UsageError
-from cm_tui.files import PRIVATE, read_bounded, write_atomically
+from cm_tui.errors import NotFoundError, StoreError
+from cm_tui.files import PRIVATE, write_atomically
 from cm_tui.model import IngestRun
-from cm_tui.state_file import holding, reported
+from cm_tui.state_file import holding, read_object, reported, write_json
 
 MOST_RUNS = 20_000
 """Most runs to remember; the oldest are dropped first, and their input could then be ingested again."""
 _LONG_BYTES = 8_000_000
 _MOST_BYTES = 64_000_000
 _MOST_INPUT = 8_000_000
-_RUN: TypeAdapter[IngestRun] = TypeAdapter(IngestRun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,9 @@ class Entry:
     """All events that it came from."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Digests of the values that it wrote, by their keys."""
+
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
 class Ledger:
@@ -88,12 +91,8 @@ class Ledger:
             NotFoundError: no run has that name.
             UsageError: the name is ambiguous.
         """
-        found = [one for one in self.all() if name and one.run.id.startswith(name)]
-        if not found:
-            raise NotFoundError(f"There is no run {name[:40]!r}.", hint="`cm ingest list` lists them.")
-        if len(found) > 1:
-            raise UsageError(f"{name} is ambiguous: {len(found)} runs begin with it.", hint="Give more of it.")
-        return found[0]
+        found = {one.run.id: one for one in self.all()}
+        return found[by_prefix(name, found, "run", "`cm ingest list` lists them.")]
 
     def write(self, entry: Entry) -> None:
         """Record a run; replaces its earlier record.
@@ -101,9 +100,8 @@ class Ledger:
         Raises:
             StoreError: it cannot be written.
         """
-        line = json.dumps(_plain(entry), ensure_ascii=True) + "\n"
         with self._lock:
-            self._append(line.encode())
+            self._append(_line(entry).encode())
             self._follow()
             if self._read_to > _LONG_BYTES or len(self._entries) > MOST_RUNS:
                 self._write_anew()
@@ -117,9 +115,7 @@ class Ledger:
         text = json.dumps(plain, ensure_ascii=True, default=str)
         if len(text) > _MOST_INPUT:
             raise StoreError(f"The input of the run {run} is too long to be kept.")
-        with reported(self._input(run)):
-            paths.private_dir(self.folder / "inputs")
-            write_atomically(self._input(run), text, durable=True)
+        write_json(self._input(run), json.loads(text))
 
     def kept_input(self, run: str) -> dict[str, Any]:
         """Return the progress of a failed run.
@@ -127,12 +123,9 @@ class Ledger:
         Raises:
             NotFoundError: it was not saved.
         """
-        try:
-            found: dict[str, Any] = json.loads(read_bounded(self._input(run), _MOST_INPUT))
-        except (OSError, ValueError) as error:
-            raise NotFoundError(
-                f"The input of the run {run} was not saved.", hint="Ingest it again by hand."
-            ) from error
+        found = read_object(self._input(run), _MOST_INPUT)
+        if not found:
+            raise NotFoundError(f"The input of the run {run} was not saved.", hint="Ingest it again by hand.")
         return found
 
     def drop_input(self, run: str) -> None:
@@ -203,26 +196,20 @@ class Ledger:
 
     def _take(self, line: bytes) -> None:
         try:
-            plain = json.loads(line)
-            run = _RUN.validate_python(plain["run"], strict=False)
-            entry = Entry(
-                run, str(plain["key"]), str(plain.get("began_at", "")), bool(plain.get("is_open")),
-                tuple(map(str, plain.get("events", ()))), dict(plain.get("values", {})),
-            )  # fmt: skip
-        except (ValueError, KeyError, TypeError, ValidationError):
+            entry = _ENTRY.validate_python(json.loads(line))
+        except ValueError:
             return  # A torn line: the run that it was about is begun again.
-        self._entries[run.id] = entry
-        self._by_key[entry.key] = run.id
+        self._entries[entry.run.id] = entry
+        self._by_key[entry.key] = entry.run.id
 
     def _write_anew(self) -> None:
         kept = list(self._entries.values())[-MOST_RUNS:]
-        text = "".join(json.dumps(_plain(one), ensure_ascii=True) + "\n" for one in kept)
+        text = "".join(_line(one) for one in kept)
         with reported(self._file):
             write_atomically(self._file, text, durable=True)
         self._inode = 0
         self._follow()
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
-    return {"run": asdict(entry.run), "key": entry.key, "began_at": entry.began_at, "is_open": entry.is_open,
-            "events": list(entry.events), "values": dict(entry.values)}  # fmt: skip
+def _line(entry: Entry) -> str:
+    return json.dumps(asdict(entry), ensure_ascii=True) + "\n"

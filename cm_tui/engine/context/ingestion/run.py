@@ -13,7 +13,7 @@ from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, Route
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.ingestion.batch import Batch, Item, Means
 from cm_tui.engine.context.ingestion.destinations import Destinations
-from cm_tui.engine.context.ingestion.processors.list import run_processor
+from cm_tui.engine.context.ingestion.processors import RUN
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import IngestedInto
 
@@ -68,7 +68,7 @@ def run(pipeline: Pipeline, progress: Progress, means: Means, to: Destinations) 
         for number in range(progress.processor, len(pipeline.processors)):
             processor = pipeline.processors[number]
             step = f"processors[{number}] {processor.type}"
-            run_processor(processor, progress.batch, means)
+            RUN[processor.type](processor, progress.batch, means)
             progress.processor = number + 1
         for destination, item in progress.batch.writes:
             step = f"processors {destination}"

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.context.definitions.lookup import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_bounded, write_atomically
@@ -62,9 +63,5 @@ class Blobs:
     def _named(self, name: str) -> Path:
         if not _DIGEST.fullmatch(name):
             raise UsageError(f"{name[:80]!r} is no digest.", hint="It has 8 to 64 of the digits 0 to 9 and a to f.")
-        found = list((self._folder / name[:2]).glob(f"{name}*"))
-        if not found:
-            raise NotFoundError(f"There is no blob {name}.")
-        if len(found) > 1:
-            raise UsageError(f"{name} is ambiguous: {len(found)} blobs begin with it.", hint="Give more of it.")
-        return found[0]
+        folder = self._folder / name[:2]
+        return folder / by_prefix(name, [file.name for file in folder.glob(f"{name}*")], "blob")

@@ -1,7 +1,6 @@
 """Cypher over the project's graph, by the optional package `ladybug`: read only, in memory, bounded.
 
 The graph has `File {path}`, `Symbol {id, name, kind, path, line}` and `Entity {name, type}`; `DEFINES` from a file to its
-The graph has `File {path}`, `Symbol {id, name, kind, path, line}` and `Entity {name, type}`; `DEFINES` from a file to its
 symbols, `IMPORTS` between files, `CALLS` between symbols, `RELATES {type}` between entities. Files and imports are
 those of the project. Calls are resolved on demand, so the graph has those up to three steps around each symbol that the
 query names in quotes, in both directions, as far as they are resolved within 0.8 s.

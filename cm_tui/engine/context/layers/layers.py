@@ -252,14 +252,14 @@ class Layers:
 
 
 def _of_values(found: list[KvValue]) -> Reading:
-    items: list[Item] = [
-        {"key": one.key, "value": one.value, "text": f"{one.key}: {plain(one.value)}", "path": f"kv/{one.key}"}
-        for one in found
-    ]
     only = found[0] if len(found) == 1 else None
-    return Reading(
-        tuple(items), only.key if only else "Values", only.value if only else None, only.expires if only else None
-    )
+    items, title = tuple(map(value_item, found)), only.key if only else "Values"
+    return Reading(items, title, only.value if only else None, only.expires if only else None)
+
+
+def value_item(one: KvValue) -> Item:
+    """Return a value as an item."""
+    return {"key": one.key, "value": one.value, "text": f"{one.key}: {plain(one.value)}", "path": f"kv/{one.key}"}
 
 
 def _episode_item(one: Episode) -> Item:

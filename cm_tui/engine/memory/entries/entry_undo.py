@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED, State, states_of
@@ -15,48 +14,14 @@ from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Entry
+from cm_tui.model import Conflict, Entry, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 
-class Conflict(NamedTuple):
-    """An entry with a later change, which undoing the earlier one would lose.
-
-    Attributes:
-        id: of the entry.
-        then: as the change to undo left it; None: forgotten.
-        now: the current one.
-        back: the one to restore.
-    """
-
-    id: str
-    then: Entry | None
-    now: Entry | None
-    back: Entry | None
-
-
-class TakenBack(NamedTuple):
-    """Result of undoing a change, or of a dry run.
-
-    Attributes:
-        id: of the entry.
-        words: the change, for the user.
-        event: id of the event that records it; empty: nothing was written.
-        conflict: what the user has to decide first.
-        notes: messages for the user.
-    """
-
-    id: str
-    words: str
-    event: str = ""
-    conflict: Conflict | None = None
-    notes: tuple[str, ...] = ()
-
-
 def take_back(
     entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
-) -> TakenBack:
+) -> Undone:
     """Restore an entry's state before a change.
 
     `event`: one of kind `entry.changed`; `author`: who undoes it; `dry_run`: only report what would be undone;
@@ -74,12 +39,20 @@ def take_back(
             continue
         if not says_the_same(now, after) and not theirs_too:
             told = State(before, after).told.id
-            return TakenBack(told, words, conflict=Conflict(told, after, now, before))
+            return Undone("", (told,), words, (_conflict(told, before, now, after),))
         left.append(State(now, before))
     if dry_run or not left:
-        return TakenBack(id_, words)
+        return Undone("", (id_,), words)
     change = entries.put(left, author, kind=REVERTED, undoes=event.id)
-    return TakenBack(id_, words, change.event, notes=change.notes)
+    return Undone("", (id_,), words, notes=change.notes)
+
+
+def _conflict(id_: str, back: Entry | None, now: Entry | None, then: Entry | None) -> Conflict:
+    """Return an entry with a later change, which undoing the earlier one would lose."""
+    title = next(entry.title for entry in (now, back, then) if entry is not None)
+    before, current, yours = (entry.content if entry else "" for entry in (back, now, then))
+    by = f"{now.changed_by} {now.changed_agent}".strip() if now is not None else ""
+    return Conflict(id_, title, before, current, yours, by)
 
 
 def _now(entries: Entries, state: State) -> Entry | None:

@@ -25,7 +25,7 @@ _TABLES = (
     "episode_edit", "change", "narrator_event", "episode_position",
     # Derived from these: a full reading recreates them too.
     "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
-    "narrator_vector", "narrator_near", "narrator_phrasing", "narrator_note", "narrator_line", "narrator_line_term",
+    "narrator_vector", "narrator_near", "narrator_phrasing",
 )  # fmt: skip
 _EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
 _CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")

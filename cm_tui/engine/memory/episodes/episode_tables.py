@@ -19,7 +19,7 @@ from cm_tui.engine.platform.store.connection import SETTINGS
 from cm_tui.engine.platform.store.cursor import Cursor
 from cm_tui.engine.platform.store.database import Database
 
-_MIGRATIONS = (5, 7, 10, 11, 12)
+_MIGRATIONS = (5, 7, 10, 11, 12, 13)
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
 
 

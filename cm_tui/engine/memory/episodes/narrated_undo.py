@@ -14,7 +14,6 @@ from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.note_undo import TakenBack
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
@@ -23,7 +22,7 @@ from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import UsageError
-from cm_tui.model import Conflict
+from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
 _TOPIC_ACTIONS = frozenset({"merge", "split", "retire", "create", "compress"})
@@ -148,10 +147,8 @@ def _after(lines: Sequence[hunks.Hunk], name: str) -> str:
     return marked_lines.without_marks(marked_lines.without_prefix(found))
 
 
-def _told(done: str, back: TakenBack) -> DecisionBack:
-    if back.now is None:
-        return DecisionBack(f"{done}, which {back.words}")
-    return DecisionBack(done, (Conflict(back.id, back.id, back.back, back.now, back.then, ""),))
+def _told(done: str, back: Undone) -> DecisionBack:
+    return DecisionBack(done if back.conflicts else f"{done}, which {back.words}", back.conflicts)
 
 
 def _of_topics(root: Path, events: Sequence[Event], done: str, *, dry_run: bool) -> DecisionBack:
@@ -159,8 +156,7 @@ def _of_topics(root: Path, events: Sequence[Event], done: str, *, dry_run: bool)
     if event is None:
         return DecisionBack(f"{done}; changes of topics, made elsewhere or long ago, stay: `cm topics` changes them")
     back = take_topics_back(Notes(root), event, dry_run=dry_run)
-    conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in back.conflicts)
-    return DecisionBack(f"{done}, which {back.words}", conflicts)
+    return DecisionBack(f"{done}, which {back.words}", back.conflicts)
 
 
 def _of_entry(

@@ -167,17 +167,17 @@ def _move(episodes: Episodes, ids: Sequence[str]) -> None:
     An interrupted move is completed. The caller blocks other erasures.
     """
     journal, beside = episodes.journal, Archive(episodes.journal)
-    wanted = {*ids, *archive.unfinished(journal)}
+    wanted = {*ids, *archive.MOVING.names(journal)}
     if not wanted:
         return
     with journal.held():
         lines = list(_lines(journal, beside, wanted))
-        archive.note(journal, [episode.id for episode, _ in lines])
+        archive.MOVING.note(journal, [episode.id for episode, _ in lines])
         if lines:
             number = beside.write(lines)
             append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
             archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
-        archive.forget_note(journal)
+        archive.MOVING.forget(journal)
     episodes.index.follow()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Conflict, EpisodeEdit, Undone
+from cm_tui.model import EpisodeEdit, Undone
 from cm_tui.model.author import Author
 
 UNDONE_PREFIX = "undone: "
@@ -48,27 +49,12 @@ class Asked(NamedTuple):
     """Undo even what was changed since."""
 
 
-class Taken(NamedTuple):
-    """Result of an undo."""
-
-    ids: tuple[str, ...]
-    """Ids of the changed items."""
-    words: str
-    """The change, for people."""
-    conflicts: tuple[Conflict, ...] = ()
-    """Later changes, which stay unless they were to be undone, too."""
-    left: bool = False
-    """Nothing could be undone: the change stays."""
-    notes: tuple[str, ...] = ()
-    """Messages for the user."""
-
-
-Undoer = Callable[[Asked], Taken]
-"""Undoes a change of its kind. The episodes' own events are excluded once they are undone; an undoer that keeps
+Undoer = Callable[[Asked], Undone]
+"""Undoes a change of its kind; `undo` adds the id of the change. With conflicts, the change stays. The episodes' own events are excluded once they are undone; an undoer that keeps
 something else, such as a file, restores it. After a crash it is called again."""
 
 
-def _of_episodes(asked: Asked) -> Taken:
+def _of_episodes(asked: Asked) -> Undone:
     ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
     said = []
     for event in {event.kind: event for event in asked.events}.values():
@@ -76,7 +62,7 @@ def _of_episodes(asked: Asked) -> Taken:
             said.append(words_of(_edit(event.data)))
         else:
             said.append(words_of(EpisodeEdit(forgotten=event.kind == FORGOTTEN)))
-    return Taken(ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
+    return Undone("", ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
 
 
 def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
@@ -90,39 +76,25 @@ def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
     )
 
 
-def _of_recording(asked: Asked) -> Taken:
-    return Taken(tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
+def _of_recording(asked: Asked) -> Undone:
+    return Undone("", tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
 
 
-def _of_entry(asked: Asked) -> Taken:
-    done = take_back(Entries(asked.root), asked.events[0], Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
-    found = done.conflict
-    if found is None:
-        return Taken((done.id,), done.words, notes=done.notes)
-    one = next(entry for entry in (found.now, found.back, found.then) if entry is not None)
-    back, now, yours = (entry.content if entry else "" for entry in (found.back, found.now, found.then))
-    by = f"{found.now.changed_by} {found.now.changed_agent}".strip() if found.now is not None else ""
-    conflict = Conflict(found.id, one.title, back, now, yours, by)
-    return Taken((found.id,), done.words, (conflict,), left=True)
+def _of_entry(asked: Asked) -> Undone:
+    entries, event = Entries(asked.root), asked.events[0]
+    return take_back(entries, event, Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
 
 
-def _of_note(asked: Asked) -> Taken:
-    event = asked.events[0]
-    done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
-    if done.now is None:
-        return Taken((done.id,), done.words)
+def _of_note(asked: Asked) -> Undone:
     # Lines that were changed since cannot be restored by force: their place is unknown.
-    conflict = Conflict(done.id, done.id, done.back, done.now, done.then, "")
-    return Taken((done.id,), done.words, (conflict,), left=True)
+    return take_note_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
 
 
-def _of_topics(asked: Asked) -> Taken:
-    done = take_topics_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
-    conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in done.conflicts)
-    return Taken(done.ids, done.words, conflicts, left=bool(conflicts))
+def _of_topics(asked: Asked) -> Undone:
+    return take_topics_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
 
 
-def _of_narrated(asked: Asked) -> Taken:
+def _of_narrated(asked: Asked) -> Undone:
     said = narrated_undo.data_of(asked.events)
     change, tables = change_of(asked.events[0]), asked.episodes.tables
     undone = partial(narrated_undo.undone_writes, tables, asked.episodes.journal, change)
@@ -130,18 +102,18 @@ def _of_narrated(asked: Asked) -> Taken:
         asked.root, said, asked.events, undone=undone, dry_run=asked.dry_run, theirs_too=asked.theirs_too
     )
     ids = tuple(one for one in (said.get("proposal"),) if isinstance(one, str))
-    return Taken(ids, done.words, done.conflicts, left=bool(done.conflicts))
+    return Undone("", ids, done.words, done.conflicts)
 
 
-def _of_approval(asked: Asked) -> Taken:
+def _of_approval(asked: Asked) -> Undone:
     id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
-    return Taken((id_,), f"approved the Rule {id_}")
+    return Undone("", (id_,), f"approved the Rule {id_}")
 
 
-def _of_confirmation(asked: Asked) -> Taken:
+def _of_confirmation(asked: Asked) -> Undone:
     path = asked.events[0].data.get("path")
     name = path if isinstance(path, str) else ""
-    return Taken((name,), f"still true: {name}")
+    return Undone("", (name,), f"still true: {name}")
 
 
 UNDOERS: Mapping[str, Undoer] = {
@@ -174,18 +146,19 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
         try:
-            taken = UNDOERS[kind](Asked(root, episodes, events, dry_run, theirs_too))
+            done = UNDOERS[kind](Asked(root, episodes, events, dry_run, theirs_too))
             break
         except UsageError as error:
             if only:
                 raise
             skipped[change] = f"{_LEFT_OUT}: {error}"
-    if not dry_run and not taken.left:
+    if not dry_run and not done.conflicts:
         with episodes.journal.held():
-            append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
+            append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, done.ids)
         episodes.index.follow()
-    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"{UNDONE_PREFIX}{taken.words}"
-    return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
+    words = f"changed since, and left as it is: {done.words}" if done.conflicts else f"{UNDONE_PREFIX}{done.words}"
+    notes = (*skipped.values(), *done.notes)
+    return replace(done, change=change, words=words, dry_run=dry_run, notes=notes)
 
 
 def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str, str, list[Event]]:

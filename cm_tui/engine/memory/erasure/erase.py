@@ -122,7 +122,7 @@ def preview(journal: Journal, asked: Asked) -> ErasureReport:
     Raises NotFoundError if a name is not in the journal; UsageError if a name is too short or ambiguous; StoreError if
     the journal cannot be read.
     """
-    again = erasure.unfinished(journal)
+    again = erasure.ERASING.names(journal)
     selection, others = asked.select(journal, again)
     report = _report(selection, asked, others, interrupted=bool(again))
     return replace(report, dry_run=True, events=tuple(map(_recognisable, report.events)))
@@ -158,7 +158,7 @@ def erase_events(
         StoreError: the journal or a file cannot be written, or another erasure is running.
     """
     with erasure.alone(journal):
-        again = erasure.unfinished(journal)
+        again = erasure.ERASING.names(journal)
         selection, others = asked.select(journal, again)
         # Looking for secrets takes long, so writing is not blocked meanwhile. Which events an interrupted erasure took
         # them from is unknown.
@@ -180,7 +180,7 @@ def erase_events(
                 forget_words(said, None if everything else secrets)
             ids = [line.left[0] for line in lines if line.left is not None]
             places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
-            erasure.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
+            erasure.ERASING.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
             erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
         cleaned = redact_files(store, None if everything else secrets)
         if entries is not None:
@@ -194,7 +194,7 @@ def erase_events(
             *make_again(),
             *([_COPIES.format(count(removed, "rescued copy", "rescued copies"))] if removed else []),
         ]
-        erasure.forget_note(journal)
+        erasure.ERASING.forget(journal)
     report = _report(selection, asked, others, interrupted=bool(again))
     events = tuple(replace(event, words="") for event in report.events)
     return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))

@@ -15,7 +15,7 @@ from cm_tui.engine.memory.erasure.texts import kinds_in, texts_of_problem
 from cm_tui.engine.memory.importers.project import formats_of
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.platform.journal.archive import Archive
-from cm_tui.engine.platform.journal.erasure import unfinished
+from cm_tui.engine.platform.journal.erasure import ERASING
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.find import find
@@ -45,7 +45,7 @@ def scan(
         for file, texts in entry_erasure.texts(entries):
             findings += [SecretFinding("file", str(file), kind, count) for kind, count in kinds_in(texts).items()]
     of_files, notes = scan_files(store)
-    interrupted = journal is not None and bool(unfinished(journal))
+    interrupted = journal is not None and bool(ERASING.names(journal))
     return SecretsReport((*findings, *of_files), in_source, tuple(notes), interrupted)
 
 

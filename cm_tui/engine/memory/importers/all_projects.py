@@ -10,15 +10,16 @@ from pathlib import Path
 from cm_tui.engine.memory.importers.project import formats_of, has_news
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
-from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.importers.survey import Survey
 from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
-from cm_tui.model import AllImports, ProjectSessions, TranscriptCounts
+from cm_tui.model import AllImports, ProjectSessions
 
 
 @dataclass
@@ -48,39 +49,31 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
     transcripts. Raises UsageError if an agent is unknown; ConfigError if the list of folders that are never recorded
     cannot be read.
     """
-    return _Machine().look(agents, environment)
+    return _Machine(formats_of(agents, environment)).look()
 
 
 class _Machine:
     """All projects of a machine, each known by the folder of its journal."""
 
-    def __init__(self) -> None:
+    def __init__(self, formats: Sequence[Format]) -> None:
+        self._survey = Survey(formats)
         self._by_folder: dict[str, _Sessions | None] = {}
         self._by_journal: dict[Path, _Sessions] = {}
         self._never = folders.patterns()
-        self._left_out = {"gone": 0, "never": 0}
 
-    def look(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> AllImports:
-        silent, total, unread, formats = 0, 0, Unread(), formats_of(agents, environment)
-        for one in formats:
-            for transcript in one.transcripts():
-                total += 1
-                facts = unread.facts(one, transcript)
-                if facts is None:
-                    silent += 1
-                elif (project := self._project_of(facts.folder)) is not None:
-                    project.add(transcript, facts)
+    def look(self) -> AllImports:
+        for one, transcript in self._survey.transcripts():
+            facts = self._survey.facts(one, transcript)
+            if facts is not None and (project := self._project_of(facts.folder)) is not None:
+                project.add(transcript, facts)
         rows = [
             ProjectSessions(str(one.root), tuple(sorted(one.agents)), len(one.sessions), len(one.new), one.bytes)
             for one in self._by_journal.values()
         ]
         rows.sort(key=lambda row: (-row.sessions, row.root))
-        notes, failed = tuple(unread.notes(formats)), len(unread.reasons(formats))
-        total += sum(len(one.unread) for one in formats)
-        gone, never = self._left_out["gone"], self._left_out["never"]
-        here = total - gone - never - len(unread.silent) - failed
-        counts = TranscriptCounts(total, here, gone + never, len(unread.silent), failed)
-        return AllImports(tuple(rows), gone, never, silent, notes, counts)
+        survey = self._survey
+        gone, never, notes = survey.others["gone"], survey.others["never"], tuple(survey.notes())
+        return AllImports(tuple(rows), gone, never, survey.without_session, notes, survey.counts())
 
     def _project_of(self, folder: str) -> _Sessions | None:
         """Return the project of a folder; None, and the reason counted, where there is no project to import into."""
@@ -88,7 +81,7 @@ class _Machine:
             self._by_folder[folder] = self._find(folder)
         found = self._by_folder[folder]
         if found is None:
-            self._left_out["never" if self._is_never(folder) else "gone"] += 1
+            self._survey.others["never" if self._is_never(folder) else "gone"] += 1
         return found
 
     def _find(self, folder: str) -> _Sessions | None:

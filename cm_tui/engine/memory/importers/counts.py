@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.state import kind_among
 from cm_tui.model import ImportSummary, TranscriptCounts
 
 _NOTES = 20
+KINDS = 100
+"""So many kinds of records are counted each by itself."""
+OTHERS = "others"
+"""Collective kind for counting."""
 
 
 @dataclass
@@ -44,25 +48,13 @@ class Counts:
     def skip(self, name: str, *, broken: bool) -> None:
         """Count a record that was not taken."""
         counts = self.broken if broken else self.unknown
-        name = kind_among(counts, name)
+        name = name if name in counts or len(counts) < KINDS else OTHERS
         counts[name] = counts.get(name, 0) + 1
 
     def summary(self, seconds: float) -> ImportSummary:
         """Return all of it as a record. `seconds`: how long it took."""
-        return ImportSummary(
-            self.transcripts,
-            len(self.sessions),
-            self.episodes,
-            self.known,
-            self.waiting,
-            self.withheld,
-            self.redacted,
-            self.bytes,
-            seconds,
-            dict(sorted(self.unknown.items())),
-            dict(sorted(self.broken.items())),
-            (*self.notes, *((f"{count(len(self._more), 'more note')} not shown",) if self._more else ())),
-            self.kept,
-            self.unanswered,
-            self.looked_at,
-        )
+        more = (f"{count(len(self._more), 'more note')} not shown",) if self._more else ()
+        values: dict[str, Any] = {one.name: getattr(self, one.name, None) for one in fields(ImportSummary)}
+        values |= {"sessions": len(self.sessions), "notes": (*self.notes, *more), "seconds": seconds}
+        values |= {name: dict(sorted(values[name].items())) for name in ("unknown", "broken")}
+        return ImportSummary(**values)

@@ -24,6 +24,8 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
 
 _SESSION = re.compile(r"[\w-]{4,100}")
+_DETAILS = ("origin", "title", "parent", "plan", "verdict", "outcome", "steps", "step_count", "tools", "tokens")
+"""Fields of a record that no hook knows."""
 _MOST_BYTES = 20_000_000
 """More of a transcript is not read at the end of a turn."""
 
@@ -80,17 +82,4 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     own = record.session if record.agent in NAMED_IN_SESSION else ""
     origin = origin_of_turn(record.agent, own, found.turn)
     more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=folders.patterns())
-    return replace(
-        record,
-        origin=more.origin,
-        title=more.title,
-        parent=more.parent,
-        plan=more.plan,
-        verdict=more.verdict,
-        outcome=more.outcome,
-        steps=more.steps,
-        step_count=more.step_count,
-        tools=more.tools,
-        tokens=more.tokens,
-        redacted=record.redacted + more.redacted,
-    )
+    return replace(record, redacted=record.redacted + more.redacted, **{name: getattr(more, name) for name in _DETAILS})

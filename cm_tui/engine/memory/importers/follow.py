@@ -60,7 +60,7 @@ class Follower:
     def _news(self) -> list[Found]:
         """Return the transcripts of the project with unread parts."""
         news: list[Found] = []
-        for format_, transcript in self._project.transcripts():
+        for format_, transcript in self._project.survey.transcripts():
             name, now = transcript.name, (transcript.size, transcript.stamp)
             if name in self._others or self._seen.get(name) == now:
                 continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,9 +13,6 @@ from cm_tui.engine.memory.transcripts.lines import Line, as_text, read_lines
 from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.files import opened_below
-
-_AT_ONCE = 32_000_000
-"""Bytes of prompts that are held in memory; the list is read once for each group of sessions of this size."""
 
 
 class LostPrompts:
@@ -44,31 +40,25 @@ class LostPrompts:
     def copy(self) -> Iterator[str]:
         """Yield each session whose prompts were copied."""
         try:
-            sizes = Counter[str]()
+            lost: dict[str, list[Line]] = {}
+            present = set(self._present)
             for session, line in self._lines():
-                sizes[session] += len(line.data)
-            lost = {one: size for one, size in sizes.items() if self._is_lost(one)}
-            for group in _groups(lost):
-                lines: dict[str, list[Line]] = {}
-                for session, line in self._lines():
-                    if session in group:
-                        lines.setdefault(session, []).append(line)
-                for session, found in lines.items():
-                    with copies.changing():
-                        if self._keep(session, found):
-                            yield session
+                if session not in lost and session not in present and not self._is_lost(session):
+                    present.add(session)
+                if session not in present:
+                    lost.setdefault(session, []).append(line)
+            for session, found in lost.items():
+                with copies.changing():
+                    if self._keep(session, found):
+                        yield session
         except FileNotFoundError:
             return
         except OSError as error:
             self.notes.append(f"{self._file} could not be copied: {error.strerror or error}")
 
     def _is_lost(self, session: str) -> bool:
-        if session in self._present or copies.mark_of("erased", self._name(session)).exists():
-            return False
-        return not self._copy_of(session).exists()
-
-    def _name(self, session: str) -> str:
-        return f"{self._file}#{session}"
+        is_erased = copies.mark_of("erased", f"{self._file}#{session}").exists()
+        return not (is_erased or self._copy_of(session).exists())
 
     def _copy_of(self, session: str) -> Path:
         return copies.copy_of(self._agent, self._file / f"{session}.jsonl")
@@ -96,17 +86,3 @@ class LostPrompts:
             return False
         time = parse_time(line.record.get("timestamp"))
         return not self._withheld().why_prompt(session, folder, as_text(line.record.get("display")), time)
-
-
-def _groups(sizes: dict[str, int]) -> Iterator[set[str]]:
-    """Yield sessions in groups whose prompts fit into memory together."""
-    group: set[str] = set()
-    held = 0
-    for session, size in sizes.items():
-        if group and held + size > _AT_ONCE:
-            yield group
-            group, held = set(), 0
-        group.add(session)
-        held += size
-    if group:
-        yield group

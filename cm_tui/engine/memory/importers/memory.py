@@ -1,18 +1,19 @@
-"""State of an import across the transcripts of one project."""
+"""State of an import across the transcripts of one project, and the prompts without an answer among them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cm_tui.engine.memory.importers.heads import Heads
-from cm_tui.engine.memory.importers.known import Known
+from cm_tui.engine.memory.importers.known import Known, origin_of
 from cm_tui.engine.memory.importers.project import Found
 from cm_tui.engine.memory.importers.state import ImportState, TranscriptState
+from cm_tui.engine.memory.projection.visibility import FORGOTTEN, REPLACED_BY
 from cm_tui.engine.memory.recording.gate import PastGate
-from cm_tui.engine.memory.transcripts.turn import SessionFacts
-from cm_tui.engine.platform.journal.event import Position
+from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
+from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 
 NAMED_IN_SESSION = frozenset({"codex"})
@@ -81,3 +82,76 @@ class Memory:
             return facts.session
         named = facts.continues if facts.agent in NAMED_IN_SESSION else facts.session
         return self.stories.get(facts.continues, named)
+
+
+class Unanswered:
+    """The unanswered prompts of one transcript, including those answered after they were recorded.
+
+    `memory`: state of the import.
+    """
+
+    def __init__(self, memory: Memory, agent: str) -> None:
+        self._memory = memory
+        self._agent = agent
+        self._replaced: list[tuple[Sequence[str], str]] = []
+        """Names of turns that were recorded, each with the name of the turn that takes their place."""
+
+    def origins(self, turn: Turn, session: str) -> list[str]:
+        """Return the digests of a turn while it has no answer, after each of its prompts."""
+        return [self._origin(key, session) for key in turn.unanswered_keys]
+
+    def mark(self, turn: Turn, session: str) -> str:
+        """Return the stored digest of an answered turn, if its name depends on the answer."""
+        return self._origin(f"{turn.asked_key or turn.key} answered", session)
+
+    def is_answered(self, turn: Turn, session: str, origin: str) -> bool:
+        """Return whether a turn without an answer has one in another transcript.
+
+        `origin`: names it where the answer is no part of its name.
+        """
+        return any(self._is_taken(one) for one in (origin, self.mark(turn, session)))
+
+    def replace(self, turn: Turn, session: str, asked: Sequence[str], origin: str) -> None:
+        """Replace turns recorded before the answer, without prompts that were erased there.
+
+        `asked`: the names of those, after each prompt.
+        """
+        erased = (number for number, one in enumerate(asked, 1) if self._memory.known.was_erased(one))
+        del turn.prompts[: max(erased, default=0)]
+        queued = (self._origin(key, session) for key in turn.replaces)
+        before = [one for one in (*asked, *queued) if one != origin and self._is_taken(one)]
+        if before:
+            self._replaced.append((before, origin))
+
+    def number_of(self, asked: Sequence[str]) -> int:
+        """Return the place in its session of the turn that is replaced; 0 where none is."""
+        numbers = (self._memory.known.number_of(one) for one in reversed(asked))
+        return next(filter(None, numbers), 0)
+
+    def hide(self, written: Iterable[Event]) -> None:
+        """Hide the episodes whose place others have taken.
+
+        `written`: the episodes that were recorded just now. Raises StoreError if the journal cannot be read or written.
+        """
+        memory, ids = self._memory, dict[object, str]()
+        for event in written:
+            ids[event.data.get("origin")] = event.id
+            if event.data.get("outcome") == "unanswered":
+                memory.known.follow(event)
+        replaced, self._replaced = self._replaced, []
+        for before, origin in replaced:
+            hidden = [id_ for one in before if (id_ := memory.known.unanswered(one))]
+            if hidden:
+                # An import that was killed, or a hook, may have recorded it earlier.
+                by = ids.get(origin) or memory.known.episode_of(origin)
+                reason = f"its prompts are part of episode {by}" if by else "its prompts are part of a later episode"
+                data = {"actor": "import", "ids": hidden, "reason": reason, REPLACED_BY: by}
+                event = memory.journal.append(FORGOTTEN, data)
+                memory.known.follow(event)
+                memory.written = (event.position, event.id)
+
+    def _origin(self, key: str, session: str) -> str:
+        return origin_of(self._agent, naming_session(self._agent, session), key)
+
+    def _is_taken(self, origin: str) -> bool:
+        return self._memory.has_taken(origin) or self._memory.known.session_of(origin) is not None

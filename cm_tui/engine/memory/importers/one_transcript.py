@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.counts import Counts
+from cm_tui.engine.memory.importers.counts import KINDS, OTHERS, Counts
 from cm_tui.engine.memory.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
-from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, naming_session
+from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, Unanswered, naming_session
 from cm_tui.engine.memory.importers.project import Found
-from cm_tui.engine.memory.importers.read_file import ReadFile
 from cm_tui.engine.memory.importers.record import Session, record_of, shortened
-from cm_tui.engine.memory.importers.state import KINDS, OTHERS, VERSION, TranscriptState
-from cm_tui.engine.memory.importers.unanswered import Unanswered
+from cm_tui.engine.memory.importers.state import VERSION, ReadFile, TranscriptState
 from cm_tui.engine.memory.importers.unknown import Unknown
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
@@ -42,9 +40,6 @@ class OneTranscript:
         self._found = found
         self._done = done
         self._state = state = found.state
-        if found.is_other:
-            self._state = state = TranscriptState(found.transcript.name, origins=state.origins)
-            done.note(f"{found.transcript.name} was truncated or replaced: it is read from its beginning")
         self._own = set(state.origins)
         self._resume = Resume(state.offset, state.turns, dict(state.marks), check)
         self._story = state.session or memory.story_of(found)
@@ -54,7 +49,7 @@ class OneTranscript:
         """Turns that are read again the next time."""
         self._waiting = 0
         self._unanswered = Unanswered(memory, found.transcript.agent)
-        self._unknown = Unknown(found.transcript, found.facts, state)
+        self._unknown = Unknown(found.transcript, found.facts)
         self._raw: list[tuple[Mapping[str, Any], str | None]] = []
         self._kinds: dict[str, str] = {}
         self._elsewhere = Counter[str]()
@@ -89,6 +84,7 @@ class OneTranscript:
         state = self._state
         self._state = TranscriptState(state.name, origins=state.origins)
         self._resume = Resume(check=self._resume.check)
+        self._story = self._memory.story_of(self._found)
         self._done.note(f"{state.name} was truncated or replaced: it is read from its beginning")
 
     def _read(self, file: ReadFile | None) -> Iterator[None]:
@@ -120,13 +116,12 @@ class OneTranscript:
         if item.at >= self._state.counted:
             kind = self._kind_of(item)
             self._done.skip(f"{self._found.transcript.agent}: {kind}", broken=item.is_broken)
-            self._state.count(kind, item.at, broken=item.is_broken)
             if item.record and self._unknown.may_be_kept(item, self._memory.gate, self._names()):
                 self._keep_raw(item)
 
     def _keep_raw(self, item: Skipped) -> None:
         """Store an unknown record, unless it is stored already: copies of sessions repeat them."""
-        origin, data = self._unknown.data_of(item)
+        origin, data = self._unknown.data_of(item, self._state)
         if not data:
             self._done.note(
                 f"{self._found.transcript.name} has more records of unknown kinds than are kept; all are counted"

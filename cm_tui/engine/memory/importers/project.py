@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.engine.memory.importers.project_folders import Place, ProjectFolders
 from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState, stands_in
-from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.importers.survey import Survey
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex
 from cm_tui.engine.memory.transcripts.copilot import Copilot
@@ -23,7 +22,7 @@ from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
+from cm_tui.model import Cancel, ImportPlan, ImportSource
 
 FORMATS: tuple[type[Format], ...] = (ClaudeCode, Codex, OpenCode, Gemini, Cursor, Copilot)
 """The supported formats. To add one: a file of its own, and a line here."""
@@ -90,11 +89,7 @@ class ProjectTranscripts:
         self.journal = Journal.of(root)
         self.state = ImportState(self.journal)
         self._folders = ProjectFolders(root, folders)
-        self.others = Counter[str]()
-        """Transcripts that were found to be another project's, by the folder of their session."""
-        self._unread = Unread()
-        self._total = 0
-        """Transcripts that were looked at."""
+        self.survey = Survey(self._formats)
 
     @property
     def unheld(self) -> list[str]:
@@ -104,33 +99,13 @@ class ProjectTranscripts:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return messages on skipped and unreadable data."""
-        folders = dict.fromkeys(folder for one in self._formats for folder in one.left_out)
-        more = (f"{folder} has so many files below it that not all were looked at for sessions" for folder in folders)
         standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.standing)
-        return (*self._unread.notes(self._formats), *more, *standing)
-
-    @property
-    def looked_at(self) -> TranscriptCounts:
-        """Return the number of transcripts that `found` examined, and the results."""
-        unread, silent = len(self._unread.reasons(self._formats)), len(self._unread.silent)
-        total = self._total + sum(len(one.unread) for one in self._formats)
-        others = self.others.total()
-        return TranscriptCounts(total, total - others - silent - unread, others, silent, unread)
-
-    def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
-        """Yield all transcripts on this machine."""
-        for one in self._formats:
-            for transcript in one.transcripts():
-                yield one, transcript
+        return (*self.survey.notes(), *standing)
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:
         """Return those of the project, the first to begin first, so that repetitions come later."""
         found: list[Found] = []
-        self._total = 0
-        self._unread = Unread()
-        self.others.clear()
-        for format_, transcript in self.transcripts():
-            self._total += 1
+        for format_, transcript in self.survey.transcripts():
             if cancel is not None:
                 cancel.check()
             one = self.look_at(format_, transcript)
@@ -147,7 +122,7 @@ class ProjectTranscripts:
 
     def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
         """Return a transcript with its state; None: another project's, or without facts."""
-        facts = self._unread.facts(format_, transcript)
+        facts = self.survey.facts(format_, transcript)
         if facts is None:
             return None
         try:
@@ -155,10 +130,10 @@ class ProjectTranscripts:
         except CmError:
             raise
         except Exception as error:  # noqa: BLE001 - reported with the others
-            self._unread.failed(transcript, error)
+            self.survey.failed(transcript, error)
             return None
         if place is None:
-            self.others[facts.folder] += 1
+            self.survey.others[facts.folder] += 1
             return None
         state = self.state.load(transcript.name)
         is_other = not _is_same(transcript, state)
@@ -218,12 +193,12 @@ def plan(project: ProjectTranscripts) -> ImportPlan:
         by_agent[one.transcript.agent].append(one)
     return ImportPlan(
         tuple(_source(agent, found) for agent, found in by_agent.items() if found),
-        project.others.total(),
+        project.survey.others.total(),
         project.state.has_any(),
         tuple(project.notes),
         tuple(project.unheld),
-        tuple(folder for folder, _ in project.others.most_common(_ELSEWHERE) if folder),
-        project.looked_at,
+        tuple(folder for folder, _ in project.survey.others.most_common(_ELSEWHERE) if folder),
+        project.survey.counts(),
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.lost_prompts import LostPrompts
 from cm_tui.engine.memory.importers.project import ProjectTranscripts, formats_of
-from cm_tui.engine.memory.importers.unread import Unread
+from cm_tui.engine.memory.importers.survey import Survey
 from cm_tui.engine.memory.importers.withheld import ERASED_HERE, Withheld
 from cm_tui.engine.memory.recording import folders
 from cm_tui.engine.memory.recording.gate import NEVER
@@ -145,8 +145,8 @@ class _Work:
 
     def __init__(self, environment: Mapping[str, str], root: Path | None) -> None:
         self.done = _Done()
-        self._unread = Unread()
         self._formats = formats_of((), environment)
+        self._survey = Survey(self._formats)
         self._project = ProjectTranscripts(root, (), (), environment) if root is not None else None
         self._wanted = _of_project(root, environment)
         self._seen = copies.erasures()
@@ -184,7 +184,7 @@ class _Work:
         return self._withheld
 
     def _copy(self, one: Original, withheld: Withheld) -> None:
-        facts = self._unread.facts(one.format, one.transcript)
+        facts = self._survey.facts(one.format, one.transcript)
         if facts is None:
             self.done.withheld[_SILENT] += 1
             return
@@ -223,12 +223,7 @@ class _Work:
 
     def summary(self, seconds: float) -> RescueSummary:
         """Return the results."""
-        bounded = (
-            f"{folder} has so many files below it that not all were looked at"
-            for one in self._formats
-            for folder in one.left_out
-        )
-        done, notes = self.done, [*self.done.notes[:_NOTES], *self._unread.notes(self._formats), *bounded]
+        done, notes = self.done, [*self.done.notes[:_NOTES], *self._survey.notes()]
         if len(done.notes) > _NOTES:
             notes.append(f"{count(len(done.notes) - _NOTES, 'more file')} could not be copied")
         return RescueSummary(

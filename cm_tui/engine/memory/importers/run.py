@@ -60,7 +60,7 @@ class Import:
         self._tell_unreadable(done)
         for note in self._project.notes:
             done.note(note)
-        done.looked_at = self._project.looked_at
+        done.looked_at = self._project.survey.counts()
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
 
     def _wait(self, cancel: Cancel) -> Iterator[Progress]:

@@ -1,16 +1,17 @@
-"""Positions in transcripts, in a small file next to the journal, without any text of a transcript."""
+"""Positions in transcripts, in small files next to the journal, and how a replaced transcript is noticed."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
+from cm_tui.engine.memory.transcripts.lines import opened
 from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
@@ -24,10 +25,6 @@ _LOCK = "lock"
 _WHERE = "where"
 """Not the name of a state."""
 _STATE_BYTES = 20_000_000
-KINDS = 100
-"""So many kinds of records are counted each by itself."""
-OTHERS = "others"
-"""Collective kind for counting."""
 _HEAD = 1_024
 _TAIL = 256
 
@@ -66,22 +63,6 @@ class TranscriptState:
     """A turn behind that place is under way."""
     origins: list[str] = field(default_factory=list)
     """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
-    unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Unknown kinds of records: count, and place of the first one."""
-    broken: dict[str, list[int]] = field(default_factory=dict)
-    """Unreadable lines: count by reason, and place of the first one."""
-
-    def count(self, kind: str, at: int, *, broken: bool) -> None:
-        """Count a record that was not taken, once."""
-        if at < self.counted:
-            return
-        kinds = self.broken if broken else self.unknown
-        kinds.setdefault(kind_among(kinds, kind), [0, at])[0] += 1
-
-
-def kind_among(kinds: Collection[str], kind: str) -> str:
-    """Return the kind to count something as; further kinds beyond a limit are counted together."""
-    return kind if kind in kinds or len(kinds) < KINDS else OTHERS
 
 
 class ImportState:
@@ -218,3 +199,60 @@ def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
 
 def _digest(pieces: Iterable[bytes]) -> str:
     return sha256(b"".join(pieces)).hexdigest()[:16]
+
+
+class ReadFile:
+    """A file opened by name: while it is open, a new file of that name can be distinguished."""
+
+    def __init__(self, file: Path, stream: BinaryIO) -> None:
+        self._file = file
+        self._stream = stream
+        self._before = os.fstat(stream.fileno())
+        self._beginning = self._head()
+        self._was_replaced = False
+
+    @classmethod
+    @contextmanager
+    def held(cls, file: Path) -> Iterator[Self]:
+        """Keep a file open. Raises OSError if it was removed, or cannot be read."""
+        # Unbuffered: a buffer would return bytes from before the file was rewritten.
+        with opened(file, buffering=0) as stream:
+            yield cls(file, stream)
+
+    def goes_on(self, state: TranscriptState) -> bool:
+        """Return whether the part read earlier is unchanged. Raises OSError if it cannot be read."""
+        return stands_in(self._stream, state)
+
+    def is_unchanged(self) -> bool:
+        """Return whether the file was neither replaced nor rewritten; False is final. Appending does not count."""
+        try:
+            self._was_replaced = self._was_replaced or not self._is_same_file() or self._head() != self._beginning
+        except OSError:
+            self._was_replaced = True
+        return not self._was_replaced
+
+    def keep(self, state: TranscriptState) -> bool:
+        """Store the file's fingerprint; False: it was replaced, and nothing counts as read.
+
+        Raises OSError if it cannot be read.
+        """
+        if not self.is_unchanged():
+            state.offset = state.turns = state.counted = state.size = 0
+            state.stamp, state.marks, state.head, state.tail = 0.0, {}, "", ""
+            return False
+        # Later additions are new the next time.
+        state.size, state.stamp = self._before.st_size, self._before.st_mtime
+        state.head, state.tail = digests(self._stream, state.offset)
+        return True
+
+    def _is_same_file(self) -> bool:
+        """Return whether its path still leads to it, and it has not become shorter."""
+        try:
+            now = self._file.stat()
+        except OSError:
+            return False
+        known = self._before
+        return (now.st_dev, now.st_ino) == (known.st_dev, known.st_ino) and now.st_size >= known.st_size
+
+    def _head(self) -> str:
+        return digests(self._stream, self._before.st_size)[0]

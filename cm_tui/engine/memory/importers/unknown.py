@@ -34,15 +34,11 @@ _HIDDEN = "[omitted: it is about a file for credentials]"
 
 
 class Unknown:
-    """Stores those of one transcript.
+    """Stores those of one transcript. `facts`: about the transcript."""
 
-    `facts`: about the transcript; `state`: with the size stored already.
-    """
-
-    def __init__(self, transcript: Transcript, facts: SessionFacts, state: TranscriptState) -> None:
+    def __init__(self, transcript: Transcript, facts: SessionFacts) -> None:
         self._transcript = transcript
         self._facts = facts
-        self._state = state
 
     def may_be_kept(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
         """Return whether it may be recorded, by the rules for turns; by default at the session's time."""
@@ -51,17 +47,17 @@ class Unknown:
         folder = as_text(item.record.get("cwd")) or facts.folder
         return not any(gate.why_not(name, times, folder=folder) for name in names)
 
-    def data_of(self, item: Skipped) -> tuple[str, dict[str, Any]]:
+    def data_of(self, item: Skipped, state: TranscriptState) -> tuple[str, dict[str, Any]]:
         """Return the digest of a record, and its event data, cut to the transcript's limit.
 
-        The data is empty beyond that limit.
+        `state`: with the size stored already. The data is empty beyond that limit.
         """
         whole = _written(item.record)
         origin = origin_of(self._transcript.agent, UNKNOWN, whole)
         size = min(len(whole), RECORD_CHARACTERS) + _EVENT
-        if self._state.kept + size > TRANSCRIPT_CHARACTERS:
+        if state.kept + size > TRANSCRIPT_CHARACTERS:
             return origin, {}
-        self._state.kept += size
+        state.kept += size
         raw = whole
         if _is_of_credentials(item.record):
             raw = _HIDDEN

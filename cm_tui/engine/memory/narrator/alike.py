@@ -19,7 +19,7 @@ Between two people, a denial in only one of them is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -36,9 +36,9 @@ _OF_ONE_THING = -1.5
 """Least z for a contradiction."""
 _BEST_SHARE = 0.4
 """How much the wording that is most alike counts; the mean of all counts the rest."""
-_ALONE_COSINE = (NEAR - _BIAS) / _COSINE
+ALONE_COSINE = (NEAR - _BIAS) / _COSINE
 _LEAST_COSINE = 0.2
-_MOST_POSTINGS = 300
+MOST_POSTINGS = 300
 """A word that more wordings have finds none by itself."""
 _BLOCK = 256
 _DENIED = 0.75
@@ -89,18 +89,19 @@ class Group:
 
 
 def grouped(
-    wordings: Sequence[Wording], vectors: Any, known: Sequence[int] = (), topics: Sequence[int] = ()
-) -> list[Group]:
+    wordings: Sequence[Wording], vectors: Any, known: Sequence[int] = (), topics: Sequence[int] = (),
+    common: Collection[str] = (),
+) -> list[Group]:  # fmt: skip
     """Group wordings, in the order of their first mentions.
 
     `vectors`: of them, a unit row each; None: no model. `known`: earlier groups of the first wordings, which later ones
-    do not change. `topics`: of the known groups.
+    do not change. `topics`: of the known groups. `common`: words that too many other wordings have.
     """
     groups = [Group(topic=topic) for topic in topics]
     of_row = list(known)
     for row, group in enumerate(known):
         groups[group].rows.append(row)
-    for row, near in enumerate(_Finder(wordings, vectors, len(known)).all(), len(known)):
+    for row, near in enumerate(_Finder(wordings, vectors, len(known), common).all(), len(known)):
         by_group: dict[int, list[float]] = {}
         opposed: set[int] = set()
         for other, z in near:
@@ -183,12 +184,12 @@ class _Finder:
     `wordings`: in the order of their first mentions; `start`: the first one to compare.
     """
 
-    def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int) -> None:
+    def __init__(self, wordings: Sequence[Wording], vectors: Any, start: int, common: Collection[str] = ()) -> None:
         self._wordings = wordings
         self._vectors = vectors
         self._start = start
         self._weights = [weight_of(wording.terms) for wording in wordings]
-        self._by_term: dict[str, list[int]] = {}
+        self._by_term: dict[str, list[int]] = {term: [0] * (MOST_POSTINGS + 1) for term in common}
         for row in range(start):
             self._take(row)
 
@@ -209,14 +210,14 @@ class _Finder:
         import numpy as np
 
         rare = [
-            found for term in self._wordings[row].terms if len(found := self._by_term.get(term, ())) <= _MOST_POSTINGS
+            found for term in self._wordings[row].terms if len(found := self._by_term.get(term, ())) <= MOST_POSTINGS
         ]
         others = {other for found in rare for other in found}
         if cosines is None:
             pairs = ((other, self._z(row, other, None)) for other in others)
         else:
             # Without a common rare word, it has to be very near.
-            others.update(np.flatnonzero(cosines >= _ALONE_COSINE).tolist())
+            others.update(np.flatnonzero(cosines >= ALONE_COSINE).tolist())
             chosen = [(other, float(cosines[other])) for other in others if cosines[other] >= _LEAST_COSINE]
             pairs = ((other, self._z(row, other, cosine)) for other, cosine in chosen)
         return sorted(pair for pair in pairs if pair[1] >= NEAR)

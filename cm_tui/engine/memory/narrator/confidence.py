@@ -8,16 +8,18 @@
 | `one voice` | 0.4 where another person says otherwise, 0.9 where several people say so | 1 |
 | `by itself` | 0.45 where it was said in one session and is much like another fact | 1 |
 | `recent` | `0.5^(age / 4 years)`, at least 0.5 | `0.5^(age / 2 years)`, at least 0.4 |
+
+Facts as sums of observations, before they are compared with known ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.narrator.candidate import Tally
-from cm_tui.engine.memory.narrator.seen_rows import WORDED
+from cm_tui.engine.memory.narrator.tables import WORDED
 from cm_tui.model import ConfidencePart, FactKind
 
 _SAID = (0.66, 0.80, 0.90, 0.96)
@@ -91,3 +93,45 @@ def _recent(tally: Tally, now: float, years: float, least: float) -> ConfidenceP
 
 def _by_count(table: tuple[float, ...], times: int) -> float:
     return table[min(max(times, 1), len(table)) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often and by whom something was said or shown."""
+
+    support: int
+    """Episodes."""
+    sessions: int
+    opposed: int
+    """Contradicting episodes: of the same claim, or of another claim on the same subject."""
+    first: float
+    last: float
+    last_opposed: float
+    """Time of the last contradiction; 0: none."""
+    weight: float
+    """The plainest of them, from 0 to 1."""
+    speakers: int = 1
+    """Its authors."""
+    speakers_opposed: int = 0
+    is_alike: bool = False
+    """It was said in one session, and is similar to another fact, of which it may be a wording."""
+    occasions: int = 0
+    """Sessions, counting those with the same long prompt once; 0: count all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that may be proposed."""
+
+    kind: FactKind
+    subject: str
+    claim: str
+    """Of the observation that came first: names the fact, also after more of it was seen."""
+    claims: tuple[str, ...]
+    """Digests of all claims that are counted as this fact."""
+    text: str
+    terms: tuple[str, ...]
+    scope: str
+    tally: Tally
+    episodes: tuple[str, ...]
+    """Ids of all of them, the newest first, at most 200."""

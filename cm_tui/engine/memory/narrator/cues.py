@@ -8,6 +8,8 @@ cues and its vector by the bundled static model (`sound`):
 Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
 are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
 by `python -m tests.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
+
+How lasting sentences sound by their words: the product of their vectors and learned weights (`lasting.json`).
 """
 
 from __future__ import annotations
@@ -19,59 +21,26 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.errors import ModelError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.embed.bundled import BundledProvider
+
 
 _PACKAGE = "cm_tui.engine.memory.narrator"
 
 
-STRONG = frozenset(
-    ("always", "never", "memo", "lasting", "rule named", "i prefer", "i am", "decision", "turned down", "treat as")
-)
-"""Cues that the user wants something to last."""
-WEAK = frozenset(
-    (
-        "whole project",
-        "we do",
-        "prefer",
-        "go with",
-        "superseded",
-        "heads up",
-        "every",
-        "do not",
-        "corrects",
-        "not wanted",
-    )
-)
-"""Cues of lasting statements that also occur in momentary ones."""
-AGAINST = frozenset((
-    "question", "asks", "perhaps", "one-off", "this one thing", "of the product", "order", "names code", "trouble", "sarcasm",
-    "somebody else's", "supposed", "past", "of the moment", "address", "suggests", "long",
-))  # fmt: skip
-"""Cues against a sentence; all others are for it."""
+STRONG = words("strong_cues")
+WEAK = words("weak_cues")
+AGAINST = words("cues_against")
 IMPLICIT, HINTED = 2.0, 1.0
 """Penalty for a sentence without these, or only with weak ones: it may be about the moment."""
 _FAINT = 0.0
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_HINTS = frozenset(
-    """
-    always never every each all any no nothing nobody whenever anytime invariably consistently whatever anything everything new
-    remember reminder note nb keep bear mind forget record important aware beware psa know heads fyi btw careful future good
-    permanently forever design purpose now convention conventions usual everywhere agreed principle general way non reject stone
-    period story exception exceptions unless sacred taboo gos off rule rules policy policies standard standards guideline guidelines
-    agreement agreements style styles habit habits promise house law norm per standardised standardized standardising across
-    throughout within here around we everyone everybody reviewers auditors legal ops security finance team our treat assume expect
-    consider counts considered i i'd i'm i've my personally me prefer favor favour preferred preferably decided settled chose opted
-    picked concluded landed committed went ended switched moved that's it's let's verdict conclusion choice decision decisions outcome
-    consensus vote plan final answer approved resolved nod green signed pulled won wins came voted after pick go stick stay okay ok it
-    we're we'll rejected ruled turned table roadmap dropped question vetoed discarded said threw overkill starter shelved parked dead
-    hard passed backed back rid ripped shot killed won't don't do not evaluated looked tried tested deliberately isn't happening doing
-    again been longer anymore changed scrap old gone gives retired stop avoid refrain hands leave dont ever repo repository repos
-    project codebase system service monorepo org company library schema product app apps api systems services base
-    ever shouldn't shouldnt wont reference information today day forward as must principles working shop person closed insist insists
-    result call word well walked away had trialled weighed out count treated replaced scrapped retire reviewer
-    """.split()  # noqa: SIM905 - a table of words
-)
-"""Each explicit cue contains one of these words."""
+_HINTS = words("hints")
 
 
 class Lasting(NamedTuple):
@@ -147,3 +116,35 @@ def plainness(cues: Sequence[str], sound: float | None) -> float:
     if not STRONG.intersection(cues):
         z -= HINTED if WEAK.intersection(cues) else IMPLICIT
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))
+
+
+@cache
+def _provider() -> BundledProvider:
+    from cm_tui.engine.search.embed.bundled import BundledProvider
+
+    return BundledProvider()
+
+
+@cache
+def _weights() -> Any:
+    import numpy as np
+
+    return np.array(lasting().sound, np.float32)
+
+
+def vectors_of(sentences: Sequence[str]) -> Any:
+    """Return vectors of sentences by the bundled model, a row each.
+
+    Raises ModelError if a file of the model is missing or damaged.
+    """
+    return _provider().embed(sentences)
+
+
+def sounds_of(sentences: Sequence[str]) -> list[float | None]:
+    """Return the vectors' contributions to how lasting sentences sound; None each: no model."""
+    try:
+        found: list[float | None] = (vectors_of(sentences) @ _weights()).tolist()
+    except ModelError:
+        # Cues alone are less reliable, but sufficient.
+        return [None] * len(sentences)
+    return found

@@ -7,35 +7,52 @@ then, the next decision completes it; otherwise the proposal waits again.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from cm_tui import paths
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_events import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.memory.entries.entry_events import ids_told
+from cm_tui.engine.memory.entries.entry_record import digest
+from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
-from cm_tui.engine.memory.episodes.narrated_undo import undone_writes
-from cm_tui.engine.memory.narrator import decision_events, effects, note_lines, policy
-from cm_tui.engine.memory.narrator.decision_checks import checked, conflict_words, may_be, named
-from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open
+from cm_tui.engine.memory.episodes.narrated_undo import DecisionBack, take_back, undone_writes
+from cm_tui.engine.memory.episodes.undo import events_of
+from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
+from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
 from cm_tui.engine.memory.narrator.facts import Made
 from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
-from cm_tui.engine.memory.narrator.parts import Parts
-from cm_tui.engine.memory.narrator.proposals import Proposals
-from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
+from cm_tui.engine.memory.narrator.note_lines import said_by
+from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
+from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE
-from cm_tui.engine.platform.journal.event import Event, Position
-from cm_tui.errors import CmError, RefusedError, UsageError
-from cm_tui.model import Edited, NarratedChange, NarratedDecision, NarratedProposal
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.model import EPISODES, Edited, NarratedChange, NarratedDecision, NarratedProposal, Scope
 from cm_tui.model.author import Author
+from cm_tui.model.text import one_line
 from cm_tui.state_file import holding
 
 PERSON = "person"
 _LOCK_S = 30.0
 _DONE = {"reject": "rejected: it is not proposed again", "defer": "put off: it does not wait any more"}
 _ALREADY = {"approved": "was approved already", "rejected": "was rejected"}
+_WRITES = frozenset({NOTE_CHANGED, ENTRY_CHANGED, TOPIC_CHANGED})
+"""Kinds of events of what an approval writes."""
+_SOURCES = 20
+"""Episodes that a Rule names."""
+_REASON_CHARACTERS = 500
+_SHOWN = 300
+"""Characters of a text to show with another."""
 
 
 class Deciding:
@@ -44,7 +61,6 @@ class Deciding:
     def __init__(self, parts: Parts, proposals: Proposals) -> None:
         self._parts = parts
         self._proposals = proposals
-        self._lines = proposals.lines
         self._journal = parts.episodes.journal
 
     def decide(self, names: Sequence[str], decision: NarratedDecision, by: str = PERSON) -> tuple[NarratedChange, ...]:
@@ -54,11 +70,11 @@ class Deciding:
         do with them. `by`: who decides: `person`, or `policy NAME`. Raises UsageError if no name is given, or the
         options conflict.
         """
-        decision = checked(names, decision)
+        decision = _checked(names, decision)
         # Before reading the proposals: concurrent decisions are read again.
         seen = self._journal.end()
         self.complete()
-        known = {made.proposal.id: made for made in self._proposals.all()}
+        known = self._known()
         changes: list[NarratedChange] = []
         for name in names:
             id_, _, digest = name.strip().lower().partition("@")
@@ -67,16 +83,24 @@ class Deciding:
                 made = named(known, id_)
                 with self._alone():
                     if self._journal.end() != seen:
-                        known = self._known_again(made, known)
-                        made = named(known, made.proposal.id)
+                        self._parts.episodes.index.follow()
+                        # Proposals no longer counted meanwhile were shown anyway.
+                        known = {made.proposal.id: made, **self._known()}
+                        made = known[made.proposal.id]
                     done = self._decide(made.proposal, digest, decision, by)
                     seen = self._journal.end()
                 known[made.proposal.id] = replace(made, proposal=done.proposal or made.proposal)
                 changes.append(done)
             except CmError as error:
-                one = made.proposal if made is not None else None
                 changes.append(
-                    NarratedChange(id_, "", done=False, problem=error.message, hint=error.hint, proposal=one)
+                    NarratedChange(
+                        id_,
+                        "",
+                        done=False,
+                        problem=error.message,
+                        hint=error.hint,
+                        proposal=None if made is None else made.proposal,
+                    )
                 )
         self._settle(any(one.done and decision.verdict == "approve" for one in changes))
         return tuple(changes)
@@ -90,28 +114,22 @@ class Deciding:
         self.complete()
         with self._alone():
             self._parts.episodes.index.follow()
-            made = named(
-                {one.proposal.id: one for one in self._proposals.all()}, name.strip().lower().partition("@")[0]
-            )
-            found = self._proposals.decisions.now().by_proposal.get(made.proposal.id)
-            if found is None or made.proposal.state == "waiting":
-                raise UsageError(
-                    f"Nothing was decided on {made.proposal.id}: it waits.", hint="`cm proposals` lists what waits."
-                )
-            undone = partial(undone_writes, self._parts.episodes.tables, self._journal, found.change)
-            back = effects.take_back(self._parts.root, found, self._events_of(found.change), undone)
+            one = self.named(name).proposal
+            found = self._proposals.decisions.now().by_proposal.get(one.id)
+            if found is None or one.state == "waiting":
+                raise UsageError(f"Nothing was decided on {one.id}: it waits.", hint="`cm proposals` lists what waits.")
+            back = take_back(
+                self._parts.root, found.data, events_of(self._parts.episodes, found.change),
+                words={} if found.shown is None else {"said": found.shown.text, "back": found.shown.old},
+                undone=partial(undone_writes, self._parts.episodes.tables, self._journal, found.change),
+            )  # fmt: skip
             if back.conflicts:
-                return NarratedChange(
-                    found.proposal, "", done=False, problem=conflict_words(back), proposal=made.proposal
-                )
-            said = {"change": found.change, "kind": DECIDED, "actor": PERSON}
-            with self._journal.held():
-                append_of_many(self._journal, UNDONE, said, [found.proposal])
+                return NarratedChange(found.proposal, "", done=False, problem=_conflict_words(back), proposal=one)
+            self._mark_undone(found.change, found.proposal, DECIDED, PERSON)
         self._settle(found.state == "approved")
-        now = next((one.proposal for one in self._proposals.all() if one.proposal.id == found.proposal), None)
-        words = f"undone: {back.words}"
-        words += "; it waits again" if now is not None else "; it is not proposed any more"
-        return NarratedChange(found.proposal, words, found.change, proposal=now)
+        made = self._known().get(found.proposal)
+        words = f"undone: {back.words}; {'it waits again' if made is not None else 'it is not proposed any more'}"
+        return NarratedChange(found.proposal, words, found.change, proposal=None if made is None else made.proposal)
 
     def redo(self, change: str) -> Edited | None:
         """Redo an undone decision, with its reason, text and note; None: the change is another one.
@@ -120,15 +138,16 @@ class Deciding:
         it can no longer be made; StoreError if it cannot be written.
         """
         self._parts.episodes.index.follow()
-        sql = "SELECT data FROM narrator_event WHERE change = ? AND kind = ? AND undone"
-        if not self._parts.episodes.tables.rows(sql, [change, DECIDED]):
+        sql = "SELECT kind, data FROM narrator_event WHERE change = ? AND undone"
+        undone = dict(self._parts.episodes.tables.rows(sql, [change]))
+        if DECIDED not in undone:
             return None
-        worded = self._parts.episodes.tables.rows(sql, [change, WORDED])
-        made = decision_events.read_worded(json.loads(worded[0][0])) if worded else None
+        data = object_in(undone.get(WORDED, ""))
+        made = read_worded(str(data.get("proposal")), data)
         if made is None:
             raise UsageError("The journal no longer has the words of this proposal.", hint="Look for it in Review.")
-        shown, decision = made
-        live = named({one.proposal.id: one for one in self._proposals.all()}, shown.id).proposal
+        shown, decision, _ = made
+        live = self.named(shown.id).proposal
         if decision.verdict == "approve" and shown.action in ("add", "replace"):
             decision = replace(decision, text=shown.text if shown.text != live.text else None)
         if decision.verdict == "approve" and shown.target != live.target and shown.action == "add":
@@ -146,13 +165,12 @@ class Deciding:
         config, decided = self._parts.config().narrator, self._proposals.decisions.now()
         if config.policy == "by-hand":
             return ()
-        chosen: dict[str, list[str]] = {}
-        for one in self._proposals.waiting():
-            name = policy.approves(one, config) if decided.may_be_approved_unasked(one) and may_be(one) else ""
-            if name:
-                chosen.setdefault(name, []).append(f"{one.id}@{one.digest}")
-        decision = NarratedDecision("approve")
-        done = [each for name, ids in chosen.items() for each in self.decide(ids, decision, f"policy {name}")]
+        chosen = [
+            f"{one.id}@{one.digest}"
+            for one in self._proposals.waiting()
+            if policy.approves(one, config) and decided.taken_from_policies.isdisjoint(one.claims)
+        ]
+        done = self.decide(chosen, NarratedDecision("approve"), f"policy {config.policy}") if chosen else ()
         return tuple(each.id for each in done if each.done)
 
     def complete(self) -> None:
@@ -166,7 +184,14 @@ class Deciding:
                 self._complete(one)
         self._settle(is_written=True)
 
+    def named(self, name: str) -> Made:
+        """Return a proposal by its id or a prefix of it; `@` and a digest may follow."""
+        return named(self._known(), name.strip().lower().partition("@")[0])
+
     # --- parts ---
+
+    def _known(self) -> dict[str, Made]:
+        return {made.proposal.id: made for made in self._proposals.all()}
 
     def _decide(self, one: NarratedProposal, digest: str, decision: NarratedDecision, by: str) -> NarratedChange:
         if one.state in _ALREADY:
@@ -176,27 +201,33 @@ class Deciding:
             )
         if digest and digest != self._digest(one):
             raise changed_since(one)
-        writer, change = Author() if by == PERSON else Author("narrator"), new_change()
+        change = new_change()
         if decision.verdict != "approve":
-            data = decision_events.decided(change, one, decision, by, writer, {})
-            self._tell(decision_events.worded(change, one, decision, by), data)
-            return NarratedChange(one.id, _DONE[decision.verdict], proposal=self._after(one, decision, by, change))
+            data = (
+                decisions.worded(change, one, decision, by),
+                decisions.decided(change, one, decision, by, _writer(by), {}),
+            )
+            # One of them alone is worth nothing.
+            with self._journal.held():
+                for kind, said in zip((WORDED, DECIDED), data, strict=True):
+                    self._journal.append_held(kind, said)
+            return NarratedChange(one.id, _DONE[decision.verdict], proposal=_after(one, decision, by, change))
         wanted = self._wanted(one, decision)
-        checked = effects.check(wanted, self._lines, decision)
-        shown = (checked if one.action in ACTIONS else digest) if digest else ""
-        self._journal.append(WORDED, decision_events.worded(change, wanted, decision, by))
+        if digest and one.action in ACTIONS and not decision.as_rule:
+            digest = self._digest(wanted)
+        self._journal.append(WORDED, decisions.worded(change, wanted, decision, by))
         try:
-            done = effects.write(self._parts.root, self._lines, wanted, decision, writer, change, shown=shown)
+            words, done = self._write(wanted, decision, _writer(by), change, shown=digest)
         except BaseException:
             # A decision reported as failed must not be completed later.
             with suppress(CmError):
-                self._give_up(change, wanted.id)
+                self._mark_undone(change, wanted.id)
             raise
-        self._journal.append(DECIDED, decision_events.decided(change, wanted, decision, by, writer, done.data))
-        return NarratedChange(one.id, done.words, change, proposal=self._after(wanted, decision, by, change))
+        self._journal.append(DECIDED, decisions.decided(change, wanted, decision, by, _writer(by), done))
+        return NarratedChange(one.id, words, change, proposal=_after(wanted, decision, by, change))
 
     def _wanted(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
-        """Return a proposal with the user's text and note. Raises CmError if they are invalid."""
+        """Return a proposal with the user's text and note. Raises CmError if it cannot be written."""
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
         if one.action not in ACTIONS and (decision.text is not None or decision.target):
@@ -204,62 +235,61 @@ class Deciding:
         if decision.target and one.action != "add":
             raise UsageError(f"A line of {one.target} is changed by {one.id}: no other note will do.")
         if one.action in ("add", "replace"):
-            one = replace(one, text=note_lines.said_by(one.text if decision.text is None else decision.text))
-        return self._lines.placed(one, decision.target) if decision.target else one
-
-    def _after(self, one: NarratedProposal, decision: NarratedDecision, by: str, change: str) -> NarratedProposal:
-        """Return a proposal in its state after a decision, before it is read back."""
-        data = decision_events.decided(change, one, decision, by, Author(), {})
-        found = Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).laid_on(one)
-        return found or one
+            one = replace(one, text=said_by(one.text if decision.text is None else decision.text))
+        if decision.as_rule and (one.action != "add" or not (one.as_rule or decision.text is not None)):
+            raise UsageError(
+                f"{one.id} is not an instruction, so it cannot be a Rule.",
+                hint="Approve it as a line, or give the Rule: --text TEXT --as-rule.",
+            )
+        one = line_changes.placed(self._parts.root, one, decision.target) if decision.target else one
+        if (
+            one.action in ACTIONS
+            and not decision.as_rule
+            and (problem := line_changes.look(self._parts.root, one).problem)
+        ):
+            raise RefusedError(problem)
+        return one
 
     def _digest(self, one: NarratedProposal) -> str:
-        return (
-            self._lines.looks([one])[one.id].digest
-            if one.action in ACTIONS
-            else effects.topic_digest(self._parts.root, one)
-        )
+        look = line_changes.look if one.action in ACTIONS else topic_changes.preview
+        return look(self._parts.root, one).digest
 
-    def _tell(self, *data: dict[str, object]) -> None:
-        """Write the words and the decision: one of them alone is worth nothing."""
-        with self._journal.held():
-            for kind, said in zip((WORDED, DECIDED), data, strict=True):
-                self._journal.append_held(kind, said)
+    def _write(
+        self, one: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *, shown: str = "",
+        told: Sequence[Event] = (),
+    ) -> tuple[str, Mapping[str, str]]:  # fmt: skip
+        """Write a proposal; return words for the user, and data for the event of the decision.
 
-    def _give_up(self, change: str, name: str) -> None:
+        `shown`: digest of the expected effect; empty: any. `told`: earlier writes of the same change, which are not
+        repeated. Raises UsageError if its target was changed so that it does not apply; RefusedError if it may not be
+        written; StoreError if it cannot be written.
+        """
+        more: dict[str, Any] = {"change": change, "narrated": one.id}
+        if one.evidence_ids:
+            more[STANDS_ON] = list(one.evidence_ids)
+        if decision.as_rule:
+            return _rule(Entries(self._parts.root), one, writer, more, told)
+        if one.action not in ACTIONS:
+            return f"approved: {topic_changes.apply(self._parts.root, one, writer, more, shown).words}", {}
+        is_begun = any(event.kind == NOTE_CHANGED for event in told)
+        wrote = line_changes.write(self._parts.root, one, shown, writer, more, is_begun=is_begun)
+        return f"approved: {wrote.words}", {"line": wrote.line, "made": wrote.made}
+
+    def _mark_undone(self, change: str, name: str, kind: str = WORDED, actor: str = "narrator") -> None:
         with self._journal.held():
-            said = {"change": change, "kind": WORDED, "actor": "narrator"}
-            append_of_many(self._journal, UNDONE, said, [name])
+            append_of_many(self._journal, UNDONE, {"change": change, "kind": kind, "actor": actor}, [name])
 
     def _complete(self, one: Open) -> None:
-        begun = effects.begun(one)
-        events = self._events_of(one.change)
-        if begun is None or not any(event.kind in effects.WRITES for event in events):
-            # Nothing was written of it: the proposal waits.
-            return self._give_up(one.change, one.proposal)
-        proposal, decision, by = begun
-        writer = Author() if by == PERSON else Author("narrator")
-        try:
-            done = effects.write(self._parts.root, self._lines, proposal, decision, writer, one.change, told=events)
-        except CmError:
-            return self._give_up(one.change, one.proposal)
-        data = decision_events.decided(one.change, proposal, decision, by, writer, done.data)
-        self._journal.append(DECIDED, data)
-        return None
-
-    def _events_of(self, change: str) -> list[Event]:
-        rows = self._parts.episodes.tables.rows(
-            "SELECT segment, place FROM change WHERE change = ? AND NOT undone ORDER BY event", [change]
-        )
-        found = (next(self._journal.read(Position(segment, place)), None) for segment, place in rows)
-        return [event for event in found if event is not None]
-
-    def _known_again(self, made: Made, known: dict[str, Made]) -> dict[str, Made]:
-        """Return the proposals, after another process wrote to the journal."""
-        self._parts.episodes.index.follow()
-        now = {one.proposal.id: one for one in self._proposals.all()}
-        # Proposals no longer counted meanwhile were shown anyway.
-        return now if made.proposal.id in now else {**known, **now}
+        begun, events = read_worded(one.proposal, one.data), events_of(self._parts.episodes, one.change)
+        if begun is not None and begun[1].verdict == "approve" and any(event.kind in _WRITES for event in events):
+            proposal, decision, by = begun
+            with suppress(CmError):
+                _, done = self._write(proposal, decision, _writer(by), one.change, told=events)
+                data = decisions.decided(one.change, proposal, decision, by, _writer(by), done)
+                self._journal.append(DECIDED, data)
+                return
+        # Nothing was written of it: the proposal waits.
+        self._mark_undone(one.change, one.proposal)
 
     def _settle(self, is_written: bool) -> None:
         self._parts.episodes.index.follow()
@@ -272,3 +302,88 @@ class Deciding:
         Raises StoreError if another process is deciding for too long.
         """
         return holding(paths.data_dir() / "note-changes" / f"deciding-{self._journal.folder.name}.lock", _LOCK_S)
+
+
+# --- parts ---
+
+
+def _writer(by: str) -> Author:
+    return Author() if by == PERSON else Author("narrator")
+
+
+def _after(one: NarratedProposal, decision: NarratedDecision, by: str, change: str) -> NarratedProposal:
+    """Return a proposal in its state after a decision, before it is read back."""
+    data = {"by": by, "reason": decision.reason}
+    return Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).laid_on(one) or one
+
+
+def named(known: Mapping[str, Made], name: str) -> Made:
+    """Return a proposal by its id or a prefix of it.
+
+    Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
+    """
+    if name in known:
+        return known[name]
+    shown = name[:40].encode("ascii", "backslashreplace").decode()
+    if len(name) == 1:
+        raise UsageError(f"{shown!r} is too short for an id.", hint="`cm proposals list` lists them.")
+    found = [made for id_, made in known.items() if name and id_.startswith(name)]
+    if not found:
+        raise NotFoundError(f"There is no proposal {shown}.", hint="`cm proposals list` lists them.")
+    if len(found) > 1:
+        ids = ", ".join(made.proposal.id for made in found[:5])
+        raise UsageError(f"{shown!r} is more than one proposal: {ids}.", hint="Give more of its id.")
+    return found[0]
+
+
+def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecision:
+    """Return a decision with its reason in one line.
+
+    Raises UsageError if no name is given, or the options conflict.
+    """
+    if not names:
+        raise UsageError("No proposal is named.", hint="`cm proposals` lists them.")
+    if decision.text is not None and len(names) > 1:
+        raise UsageError("A text is for one proposal.", hint="Name one.")
+    given = decision.text is not None or decision.target or decision.as_rule
+    if decision.verdict != "approve" and given:
+        raise UsageError("Only an approval takes a text, a note or a Rule.", hint="Approve it instead.")
+    if decision.as_rule and decision.target:
+        raise UsageError("A Rule is not in a note.", hint="Omit the note, or the Rule.")
+    if decision.text is not None:
+        said_by(decision.text)
+    reason = " ".join(one_line(redact(decision.reason).text).split())
+    return replace(decision, reason=reason[:_REASON_CHARACTERS])
+
+
+def _conflict_words(back: DecisionBack) -> str:
+    """Return the message for a later change of the written text."""
+    one = back.conflicts[0]
+    then = f"“{_short(one.yours)}” was written" if one.yours else "another text was written"
+    return f"{one.id} was changed since: {then}, and “{_short(one.now)}” is there now; nothing was changed"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _rule(
+    entries: Entries, proposal: NarratedProposal, writer: Author, more: Mapping[str, Any], told: Sequence[Event]
+) -> tuple[str, Mapping[str, str]]:
+    """Write a Rule that counts as approved: the narrator found it, and the user let it be written."""
+    scope: Scope = "user" if proposal.scope == "user" else "project"
+    draft = entries.draft(proposal.text, Author("narrator"), category=RULE, keywords=proposal.tags, scope=scope)
+    sources = tuple(f"{EPISODES}/{id_}" for id_ in proposal.evidence_ids[:_SOURCES])
+    made, notes = entries.add_new(
+        changed_by(replace(draft, made_from=sources), writer), writer, approves=True, more=more
+    )
+    if made.again and made.unapproved:
+        raise UsageError(
+            f"The Rule {made.id} exists already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
+        )
+    # A process that was killed later had written it.
+    is_own = not made.again or any(made.id in ids_told(event) for event in told)
+    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} exists already"
+    said = {"entry": made.id, "entry_scope": made.scope, "entry_digest": digest(made)}
+    return "; ".join((f"approved: {words}", *notes)), said if is_own else {}

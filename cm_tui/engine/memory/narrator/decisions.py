@@ -1,4 +1,7 @@
-"""Decisions on proposals, from the events of the journal: the last one that is not undone."""
+"""Decisions on proposals, from the events of the journal: the last one that is not undone.
+
+The text of a proposal and the decision on it are separate events.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple, cast, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.memory.narrator.decision_events import read_shown, without_words
-from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
-from cm_tui.model import NarratedProposal, NarratedState
+from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
+from cm_tui.model import NarratedDecision, NarratedProposal, NarratedState, Verdict
+from cm_tui.model.author import Author
 from cm_tui.model.text import one_line
 
 STATES: Mapping[str, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
@@ -22,6 +28,16 @@ _ROWS = """
 SELECT change, kind, time, data, undone FROM narrator_event WHERE kind IN (?, ?) ORDER BY event, kind DESC
 """
 _STAMP = "SELECT count(*), coalesce(max(event), 0), count(*) FILTER (undone) FROM narrator_event"
+_SHOWN = (
+    "kind", "action", "text", "why", "scope", "target", "heading", "relation", "other", "other_place", "support",
+    "sessions", "first", "last", "confidence", "parts", "as_rule", "old", "topics", "tags", "evidence_ids", "proposed_by",
+    "claims", "phrased_by",
+)  # fmt: skip
+"""Fields of a proposal that an event contains: no state, and no quotes."""
+_EMPTY = {
+    "why": "", "heading": "", "other": "", "other_place": "", "support": 0, "sessions": 0, "first": 0.0, "last": 0.0,
+    "confidence": 0.0, "parts": (),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,11 +60,6 @@ class Decision:
         return one_line(_text(self.data, "by"))[:_LONGEST_BY] or "person"
 
     @property
-    def is_by_policy(self) -> bool:
-        """Return whether no person decided."""
-        return self.by.startswith(_POLICY)
-
-    @property
     def claims(self) -> frozenset[str]:
         """Return the digests of all wordings that it is about."""
         claims = self.data.get("claims")
@@ -59,7 +70,9 @@ class Decision:
 
         `live`: the current proposal; None: it would not be proposed now.
         """
-        base = self.shown or live or without_words(self.proposal, self.data)
+        # Without words in any journal, the decision alone tells what it was about.
+        without_words = {**_EMPTY, **self.data, "relation": "new", "text": "", "evidence_ids": self.data.get("ids", ())}
+        base = self.shown or live or read_shown(self.proposal, without_words)
         if base is None:
             return None
         if live is not None:
@@ -73,8 +86,7 @@ class Decision:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Open:
+class Open(NamedTuple):
     """A decision that was begun: its process was killed, or is still at work."""
 
     change: str
@@ -101,10 +113,6 @@ class Decided:
             return None
         return found
 
-    def may_be_approved_unasked(self, proposal: NarratedProposal) -> bool:
-        """Return whether the user has not undone a policy's approval of the same."""
-        return self.taken_from_policies.isdisjoint(proposal.claims)
-
     def add(self, decision: Decision) -> None:
         """Take in a later decision."""
         self._end_deferral(decision)
@@ -114,7 +122,7 @@ class Decided:
     def undo(self, decision: Decision) -> None:
         """Apply the undoing of a decision: proposals that it deferred wait again, too."""
         self._end_deferral(decision)
-        if decision.is_by_policy:
+        if decision.by.startswith(_POLICY):
             self.taken_from_policies |= decision.claims
 
     def _end_deferral(self, decision: Decision) -> None:
@@ -148,14 +156,11 @@ class Decisions:
             return self._read[1]
 
 
-# --- parts ---
-
-
 def _decided(rows: Iterable[Sequence[Any]]) -> Decided:
     found, words = Decided(), dict[str, Open]()
     told: set[str] = set()
     for change, kind, time, text, undone in rows:
-        data = _data(text)
+        data = object_in(text)
         name = _text(data, "proposal")
         if kind == WORDED:
             words[change] = Open(change, name, data)
@@ -173,12 +178,70 @@ def _decided(rows: Iterable[Sequence[Any]]) -> Decided:
     return found
 
 
-def _data(text: str) -> Mapping[str, Any]:
+# --- events ---
+
+
+def worded(change: str, proposal: NarratedProposal, decision: NarratedDecision, by: str) -> dict[str, Any]:
+    """Return the event data with a proposal's text, and the decision.
+
+    `proposal`: as decided on, with the user's text and note; `by`: `person`, or `policy NAME`.
+    """
+    shown = {name: getattr(proposal, name) for name in _SHOWN}
+    shown["parts"] = [(one.name, one.value, one.words) for one in proposal.parts]
+    return {
+        "change": change, "proposal": proposal.id, "shown": shown, "verdict": decision.verdict,
+        "as_rule": decision.as_rule, "reason": decision.reason, "by": by, STANDS_ON: list(proposal.evidence_ids),
+    }  # fmt: skip
+
+
+def decided(
+    change: str, proposal: NarratedProposal, decision: NarratedDecision, by: str, writer: Author, done: Mapping[str, str]
+) -> dict[str, Any]:  # fmt: skip
+    """Return the event data of a decision, without any text of the proposal.
+
+    `by`: `person`, or `policy NAME`; `writer`: who decided; `done`: what was written: `line`, `made`, or `entry`,
+    `entry_scope`, `entry_digest`.
+    """
+    return {
+        "change": change, "proposal": proposal.id, "verdict": decision.verdict, "by": by, "reason": decision.reason,
+        "actor": writer.actor, "claims": list(proposal.claims), "ids": list(proposal.evidence_ids),
+        "kind": proposal.kind, "action": proposal.action, "scope": proposal.scope, "target": proposal.target, **done,
+    }  # fmt: skip
+
+
+def read_worded(name: str, data: Mapping[str, Any]) -> tuple[NarratedProposal, NarratedDecision, str] | None:
+    """Return the proposal, the decision and who decided, from the event with the text; None: malformed."""
+    shown, verdict = read_shown(name, data.get("shown")), data.get("verdict")
+    if shown is None or verdict not in get_args(Verdict):
+        return None
+    decision = NarratedDecision(cast("Verdict", verdict), _text(data, "reason"), as_rule=data.get("as_rule") is True)
+    return shown, decision, _text(data, "by")
+
+
+def read_shown(id_: str, data: object) -> NarratedProposal | None:
+    """Return the proposal in event data; None: invalid, as a journal may contain anything."""
+    if not isinstance(data, Mapping):
+        return None
+    found = {name: data[name] for name in _SHOWN if name in data}
+    try:
+        parts = [dict(zip(("name", "value", "words"), part, strict=True)) for part in found.get("parts", ())]
+        return _adapter().validate_python({**found, "parts": parts, "id": id_, "state": "waiting", "digest": ""})
+    except (ValidationError, ValueError, TypeError):
+        return None
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is; empty: it is none."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+@cache
+def _adapter() -> TypeAdapter[NarratedProposal]:
+    return TypeAdapter(NarratedProposal)
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:

@@ -1,34 +1,45 @@
 """Grouping wordings into facts, in the order in which they were first said; existing groups stay as they are.
 
-Each wording is embedded once. If the order has changed (an earlier one was found, or one was forgotten), all wordings
-are grouped again.
+Each wording is embedded once. New ones are compared only with the facts that may mean the same. If the order has changed
+(an earlier one was found, or one was forgotten), all wordings are grouped again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cm_tui.engine.memory.narrator.alike import Group, Wording, grouped
+from cm_tui.engine.memory.narrator.alike import ALONE_COSINE, MOST_POSTINGS, Group, Wording, grouped
 from cm_tui.engine.memory.narrator.cues import lasting
-from cm_tui.engine.memory.narrator.seen_rows import WORDED
-from cm_tui.engine.memory.narrator.tables import NarratorTables, number_of
-from cm_tui.engine.memory.narrator.words import code_of
+from cm_tui.engine.memory.narrator.tables import WORDED_SQL, NarratorTables, number_of
+from cm_tui.engine.memory.narrator.wording import code_of
 from cm_tui.model import Cancel
 
 Embed = Callable[[Sequence[str]], Any]
 """Turns texts into unit vectors, one row each; None: no model."""
-_WORDED = ", ".join(f"'{kind}'" for kind in sorted(WORDED))
 _WORDINGS = f"""
 SELECT f.fact, f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, f.topic, f.since, min(t.time),
     coalesce(string_agg(DISTINCT s.speaker, chr(10)) FILTER (s.speaker <> ''), '')
 FROM narrator_fact f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
-WHERE f.kind IN ({_WORDED}) AND NOT s.opposes
+WHERE f.kind IN ({WORDED_SQL}) AND NOT s.opposes AND ({{where}})
 GROUP BY ALL ORDER BY min(t.time), f.fact
 """  # noqa: S608 - our own words
+_LAST = f"""
+SELECT min(since) > 0, max(struct_pack(t := since, f := fact)) FROM narrator_fact
+WHERE kind IN ({WORDED_SQL}) AND grp <> 0
+"""  # noqa: S608 - our own words
+_POSTINGS = f"""
+SELECT term, list(fact) FROM (
+    SELECT fact, unnest(string_split(terms, ' ')) AS term FROM narrator_fact WHERE kind IN ({WORDED_SQL}) AND grp <> 0
+) WHERE term IN (SELECT unnest(?::VARCHAR[])) GROUP BY term
+"""  # noqa: S608 - our own words
+_RELATED = """
+f.fact IN (SELECT fact FROM near_facts) OR f.grp IN (SELECT grp FROM narrator_fact SEMI JOIN near_facts USING (fact))
+OR (f.topic <> 0 AND f.topic IN (SELECT topic FROM narrator_fact SEMI JOIN near_facts USING (fact)))
+"""
 _PIECE = 4_096
 """Texts that get their vectors at once."""
+_UNRATED = "UPDATE narrator_group SET rated = false WHERE rated AND grp IN"
 
 
 class _Row(NamedTuple):
@@ -59,63 +70,77 @@ class Regrouped(NamedTuple):
             sounds.
         near: pairs of groups that may mean the same.
         is_anew: all wordings were grouped again.
+        by_words: there was no model: wordings were compared by their words alone.
     """
 
-    rows: Sequence[tuple[int, int, int, float, float]]
-    near: Sequence[tuple[int, int]]
-    is_anew: bool
+    rows: Sequence[tuple[int, int, int, float, float]] = ()
+    near: Sequence[tuple[int, int]] = ()
+    is_anew: bool = False
     by_words: bool = False
-    """There was no model: wordings were compared by their words alone."""
 
 
 def regrouped(tables: NarratorTables, embed: Embed, cancel: Cancel) -> Regrouped:
     """Group wordings into facts; only vectors are written."""
-    rows = [_Row(*row) for row in tables.rows(_WORDINGS)]
-    known = _known(rows)
-    wordings = [_wording(row.fact, row.text, row.terms, row.time, row.scope, row.speakers) for row in rows]
-    if len(known) == len(rows):
-        return Regrouped((), (), is_anew=False)
-    firsts = list(dict.fromkeys(known))
-    places = {first: place for place, first in enumerate(firsts)}
-    topics = [rows[first].topic for first in firsts]
+    touched = _rows(tables, "f.grp IN (SELECT grp FROM narrator_touched)")
+    new = [row for row in touched if not row.grp]
+    ((are_grouped, last),) = tables.rows(_LAST)
+    is_same = are_grouped is not False and all(row.since == row.time for row in touched if row.grp)
+    if is_same and not new:
+        return Regrouped()
+    is_anew = not is_same or (last is not None and (new[0].time, new[0].fact) <= (last["t"], last["f"]))
+    rows = _rows(tables, "true") if is_anew else new
     vectors = _vectors(tables, rows, embed, cancel)
+    common: frozenset[str] = frozenset()
+    if not is_anew:
+        rows, common = _related(tables, new, vectors)
     cancel.check()
-    groups = grouped(wordings, vectors, [places[first] for first in known], topics)
-    return Regrouped(
-        list(_changed(rows, groups, _senses(vectors, len(rows)))), list(_near(rows, groups)), not known, vectors is None
-    )
+    places: dict[int, int] = {}
+    known = [] if is_anew else [places.setdefault(row.grp, len(places)) for row in rows if row.grp]
+    topics = [rows[known.index(place)].topic for place in places.values()]
+    matrix = None if vectors is None else _matrix(vectors, rows)
+    groups = grouped(list(map(_wording, rows)), matrix, known, topics, common)
+    numbers = [rows[group.rows[0]].number for group in groups]
+    near = [(numbers[place], numbers[other]) for place, group in enumerate(groups) for other in sorted(group.near)]
+    changed = list(_changed(rows, groups, _senses(matrix, len(rows))))
+    return Regrouped(changed, near, is_anew, vectors is None)
 
 
-@lru_cache(maxsize=1 << 14)
-def _wording(fact: int, text: str, terms: str, time: float, scope: str, speakers: str) -> Wording:
-    said_by = frozenset(filter(None, speakers.split("\n")))
-    return Wording(fact, text, frozenset(terms.split()), time, scope == "user", frozenset(code_of(text)), said_by)
+def _rows(tables: NarratorTables, where: str) -> list[_Row]:
+    """Return wordings in the order of their first mentions."""
+    return [_Row(*row) for row in tables.rows(_WORDINGS.format(where=where))]
 
 
-def _known(rows: Sequence[_Row]) -> list[int]:
-    """Return the indexes of the first wordings of unchanged facts, up to the first changed one."""
-    firsts: dict[int, int] = {}
-    found: list[int] = []
-    for place, row in enumerate(rows):
-        if not row.grp or row.since != row.time:
-            break
-        if row.grp not in firsts:
-            if row.number != row.grp:
-                return []
-            firsts[row.grp] = place
-        found.append(firsts[row.grp])
-    # Facts after the first new wording were grouped without it.
-    return found if not any(row.grp for row in rows[len(found) :]) else []
+def _related(
+    tables: NarratorTables, new: Sequence[_Row], vectors: Mapping[int, bytes] | None
+) -> tuple[list[_Row], frozenset[str]]:
+    """Return new wordings behind those of all facts that they may be compared with; and their too common words."""
+    found = tables.rows(_POSTINGS, [list({term for row in new for term in row.terms.split()})])
+    common = frozenset(term for term, facts in found if len(facts) > MOST_POSTINGS)
+    near = {fact for term, facts in found if term not in common for fact in facts} | {row.fact for row in new}
+    if vectors is not None:
+        import numpy as np
+
+        every = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
+        hits = (_matrix(vectors, new) @ every.T >= ALONE_COSINE).any(axis=0)
+        near.update(fact for fact, is_near in zip(vectors, hits.tolist(), strict=True) if is_near)
+    with tables.given("near_facts", "fact int64", [(fact,) for fact in near]):
+        return _rows(tables, _RELATED), common
 
 
-def _senses(vectors: Any, count: int) -> list[float]:
-    """Return the vectors' contributions to how lasting wordings sound; empty: no vectors."""
-    if vectors is None or not count:
+def _wording(row: _Row) -> Wording:
+    said_by = frozenset(filter(None, row.speakers.split("\n")))
+    terms, code = frozenset(row.terms.split()), frozenset(code_of(row.text))
+    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by)
+
+
+def _senses(matrix: Any, count: int) -> list[float]:
+    """Return the vectors' contributions to how lasting wordings sound."""
+    if matrix is None or not count:
         return [0.0] * count
     import numpy as np
 
     learned = lasting()
-    found: list[float] = (vectors @ np.array(learned.sense, np.float32) + learned.sense_bias).tolist()
+    found: list[float] = (matrix @ np.array(learned.sense, np.float32) + learned.sense_bias).tolist()
     return found
 
 
@@ -130,19 +155,11 @@ def _changed(
                 yield row.fact, number, group.topic, row.time, senses[place]
 
 
-def _near(rows: Sequence[_Row], groups: Sequence[Group]) -> Iterator[tuple[int, int]]:
-    numbers = [rows[group.rows[0]].number for group in groups]
-    for place, group in enumerate(groups):
-        for other in sorted(group.near):
-            yield numbers[place], numbers[other]
-
-
-def _vectors(tables: NarratorTables, rows: Sequence[_Row], embed: Embed, cancel: Cancel) -> Any:
-    """Return vectors of wordings, a row each, computing and storing missing ones. None: no model."""
+def _vectors(tables: NarratorTables, rows: Sequence[_Row], embed: Embed, cancel: Cancel) -> dict[int, bytes] | None:
+    """Return the vectors of all wordings, computing and storing missing ones of some. None: no model."""
     import numpy as np
 
-    kept = tables.columns("SELECT fact, vector FROM narrator_vector")
-    vectors = dict(zip(kept["fact"].tolist(), kept["vector"], strict=True))
+    vectors: dict[int, bytes] = dict(tables.rows("SELECT fact, vector FROM narrator_vector"))
     missing = [row for row in rows if row.fact not in vectors]
     for start in range(0, len(missing), _PIECE):
         cancel.check()
@@ -150,46 +167,28 @@ def _vectors(tables: NarratorTables, rows: Sequence[_Row], embed: Embed, cancel:
         made = embed([row.text for row in piece])
         if made is None:
             return None
-        found = np.asarray(made, np.float32)
-        _keep(tables, [row.fact for row in piece], found)
-        vectors |= zip((row.fact for row in piece), found, strict=True)
-    return np.array([np.asarray(vectors[row.fact], np.float32) for row in rows], np.float32)
+        new = [(row.fact, np.asarray(one, np.float32).tobytes()) for row, one in zip(piece, made, strict=True)]
+        with tables.writing():
+            tables.insert("narrator_vector", "fact int64, vector binary", new)
+        vectors.update(new)
+    return vectors
 
 
-def _keep(tables: NarratorTables, facts: Sequence[int], vectors: Any) -> None:
+def _matrix(vectors: Mapping[int, bytes], rows: Sequence[_Row]) -> Any:
+    """Return the vectors of wordings, a row each."""
     import numpy as np
 
-    width = vectors.shape[1]
-    columns = {
-        "fact": np.repeat(np.array(facts, np.int64), width),
-        "place": np.tile(np.arange(width, dtype=np.int32), len(facts)),
-        "value": vectors.ravel(),
-    }
-    with tables.writing(), tables.given("new_vectors", columns):
-        tables.cursor.execute(
-            "INSERT INTO narrator_vector SELECT fact, list(value ORDER BY place) FROM new_vectors GROUP BY fact"
-        )
+    return np.frombuffer(b"".join(vectors[row.fact] for row in rows), np.float32).reshape(len(rows), -1)
 
 
 def put_groups(tables: NarratorTables, found: Regrouped) -> None:
     """Assign wordings to facts, and mark changed facts for weighing; the caller writes."""
-    import numpy as np
-
-    if not found.rows:
-        return
-    facts, groups, topics, since, senses = zip(*found.rows, strict=True)
-    columns = {
-        "fact": np.array(facts, np.int64), "grp": np.array(groups, np.int64),
-        "topic": np.array(topics, np.int64), "since": np.array(since, np.float64),
-        "sense": np.array(senses, np.float64),
-    }  # fmt: skip
     if found.is_anew:
         # A fact that was near another may be separate now.
-        tables.cursor.execute(
-            "UPDATE narrator_group SET rated = false WHERE rated AND grp IN (SELECT one FROM narrator_near)"
-        )
+        tables.cursor.execute(f"{_UNRATED} (SELECT one FROM narrator_near)")  # noqa: S608 - our own words
         tables.cursor.execute("DELETE FROM narrator_near")
-    with tables.given("regrouped", columns):
+    columns = "fact int64, grp int64, topic int64, since float64, sense float64"
+    with tables.given("regrouped", columns, found.rows):
         tables.cursor.execute(
             "INSERT INTO narrator_touched SELECT DISTINCT f.grp FROM narrator_fact f SEMI JOIN regrouped USING (fact) "
             "UNION SELECT grp FROM regrouped"
@@ -198,15 +197,9 @@ def put_groups(tables: NarratorTables, found: Regrouped) -> None:
             "UPDATE narrator_fact SET grp = r.grp, topic = r.topic, since = r.since, sense = r.sense FROM regrouped r "
             "WHERE narrator_fact.fact = r.fact"
         )
-    if found.near:
-        one, other = zip(*found.near, strict=True)
-        pairs = {"one": np.array(one, np.int64), "other": np.array(other, np.int64)}
-        with tables.given("near_groups", pairs):
-            tables.cursor.execute(
-                "INSERT INTO narrator_near SELECT one, other FROM near_groups UNION SELECT other, one FROM near_groups"
-            )
-            # Which of two near ones is separate depends on both.
-            tables.cursor.execute(
-                "UPDATE narrator_group SET rated = false WHERE grp IN "
-                "(SELECT one FROM near_groups UNION SELECT other FROM near_groups)"
-            )
+    with tables.given("near_groups", "one int64, other int64", found.near):
+        tables.cursor.execute(
+            "INSERT INTO narrator_near SELECT one, other FROM near_groups UNION SELECT other, one FROM near_groups"
+        )
+        # Which of two near ones is separate depends on both.
+        tables.cursor.execute(f"{_UNRATED} (SELECT unnest([one, other]) FROM near_groups)")  # noqa: S608 - our own words

@@ -8,20 +8,29 @@ A written sentence is compared with a fact by the words of both: `same = |both| 
 | contradicts | one affirms and the other denies, and `held >= 0.7` without the words of denial; or only the text in
 backticks differs | | redundant | `same >= 0.75`, or `held >= 0.9` in a sentence that is not much longer; or it has the
 same command | | reinforces | `same >= 0.45`, or `held >= 0.9`, and nothing in backticks differs | | new | otherwise |
+
+Sentences are read from lists and paragraphs of Markdown; each line of code is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.memory.narrator.candidate import Candidate
-from cm_tui.engine.memory.narrator.known_lines import KnownLines
-from cm_tui.engine.memory.narrator.tables import NarratorTables, number_of
-from cm_tui.engine.memory.narrator.wording import polarity
-from cm_tui.engine.memory.narrator.words import code_of, terms_of
+from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.narrator.confidence import Candidate
+from cm_tui.engine.memory.narrator.wording import code_of, polarity, terms_of
+from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.note_reader import read_note
+from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.errors import CmError
+from cm_tui.files import Stamp
 from cm_tui.model import Relation
 
 _NEAREST = 12
@@ -36,15 +45,23 @@ _DENIED, _SAME, _HELD, _LIKE = 0.7, 0.75, 0.9, 0.45
 _LONGER = 1.6
 _COMMANDS = frozenset({"command", "workflow", "fix"})
 """Kinds for which the code is authoritative."""
-_NEAR = """
-WITH near AS (
-    SELECT w.fact, l.number, sum(w.share) AS share FROM wanted_terms w JOIN narrator_line_term l USING (term)
-    GROUP BY w.fact, l.number HAVING sum(w.share) >= ?
-    QUALIFY row_number() OVER (PARTITION BY w.fact ORDER BY sum(w.share) DESC, l.number) <= ?
-)
-SELECT fact, text, note, line FROM near JOIN narrator_line USING (number) ORDER BY fact, share DESC, number
-"""
-"""One statement, so that words and sentences are of the same moment while another thread writes."""
+_CHARACTERS = 600
+"""Characters of a sentence; a longer one has more than one statement."""
+_MOST_LINES = 5_000
+"""Of one note."""
+_LIST = re.compile(r"\s{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
+_NO_TEXT = re.compile(r"\s*(?:#{1,6}[ \t]|>|\||<!--|-{3,}\s*\Z|={3,}\s*\Z|\Z)")
+_COMMENT = re.compile(r"<!--.{0,200}?-->")
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(*_])")
+_PROMPT = re.compile(r"\s*(?:\$|>|#|%)\s+(?=\S)")
+
+
+class Line(NamedTuple):
+    """One written statement, and where it is."""
+
+    text: str
+    place: str
 
 
 class Standing(NamedTuple):
@@ -55,68 +72,67 @@ class Standing(NamedTuple):
     place: str = ""
 
 
+class _Index(NamedTuple):
+    sign: tuple[str, str]
+    lines: Sequence[Line]
+    by_term: Mapping[str, Sequence[int]]
+    standing: dict[tuple[str, str], Standing]
+
+
 class Known:
-    """The content of notes and entries."""
+    """The sentences of a project's notes and entries, in memory: only changed files are read again."""
 
-    def __init__(self, root: Path, tables: NarratorTables) -> None:
-        self._tables = tables
-        self._lines = KnownLines(root, tables)
-        self._sign = ""
-        self._standing: dict[tuple[str, str], Standing] = {}
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[str, tuple[object, list[Line]]] = {}
+        self._index = _Index(("", ""), (), {}, {})
 
-    def follow(self, seconds: float = -1) -> str:
-        """Read changes; return a change stamp.
-
-        `seconds`: as for the lines. Raises StoreError if a file of entries cannot be read, or the store not be written.
-        """
-        sign = self._lines.follow(seconds)
-        if sign != self._sign:
-            self._sign, self._standing = sign, {}
+    def follow(self) -> tuple[str, str]:
+        """Read changes; return a change stamp. Raises StoreError if a file of entries cannot be read."""
+        entries, notes = Entries(self._root), known_notes(places_of(self._root))
+        sign = (notes.sign, entries.stamp())
+        if sign == self._index.sign:
+            return sign
+        wanted: dict[str, tuple[object, Callable[[], list[Line]]]] = {
+            id_: (stamp, partial(_of_note, id_, place, stamp)) for id_, (place, stamp) in notes.found.items()
+        }
+        for one in entries.all().shown:
+            text, id_ = f"{one.title}\n\n{one.content}", f"entry/{one.id}"
+            wanted[id_] = text, partial(_of_entry, id_, text)
+        before = self._read
+        self._read = {
+            id_: before[id_] if id_ in before and before[id_][0] == stamp else (stamp, read())
+            for id_, (stamp, read) in wanted.items()
+        }
+        lines = [line for _, some in self._read.values() for line in some]
+        by_term: dict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(lines):
+            for term in terms_of(line.text):
+                by_term[term].append(number)
+        # Another thread goes on with the state that it has.
+        self._index = _Index(sign, lines, by_term, {})
         return sign
 
     def relations(self, facts: Sequence[Candidate]) -> list[Standing]:
         """Return how facts stand to what is known, in their order."""
-        # Another thread may replace it when a note has changed.
-        standing = self._standing
-        unknown = list({(one.kind, one.text): one for one in facts if (one.kind, one.text) not in standing}.items())
-        near = self._near([one.text for _, one in unknown])
-        for place, (key, one) in enumerate(unknown):
-            standing[key] = _standing(one, near.get(place, ()))
-        return [standing[one.kind, one.text] for one in facts]
-
-    def _near(self, texts: Sequence[str]) -> dict[int, list[tuple[str, str]]]:
-        """Return, for each of some texts, the sentences with most of its words, and their places."""
-        import numpy as np
-
-        terms = [{number_of(term) for term in terms_of(text)} for text in texts]
-        every = sorted(set().union(*terms)) if terms else []
-        total = self._tables.rows("SELECT count(*) FROM narrator_line")[0][0]
-        if not every or not total:
-            return {}
-        with self._tables.given("every_term", {"term": np.array(every, np.int64)}):
-            sql = "SELECT term, count(*) FROM narrator_line_term SEMI JOIN every_term USING (term) GROUP BY term"
-            times = dict(self._tables.rows(sql))
-        rows = []
-        for place, found in enumerate(terms):
-            rare = sorted(found, key=lambda term: (times.get(term, 0), term))
-            kept = [term for term in rare if times.get(term, 0) <= max(_FEW, total * _COMMON)] or rare[:2]
-            rows += [(place, term, 1 / len(kept)) for term in kept if times.get(term)]
-        if not rows:
-            return {}
-        columns = {
-            "fact": np.array([row[0] for row in rows], np.int32),
-            "term": np.array([row[1] for row in rows], np.int64),
-            "share": np.array([row[2] for row in rows], np.float64),
-        }
-        with self._tables.given("wanted_terms", columns):
-            nearest = self._tables.rows(_NEAR, [_SHARE, _NEAREST])
-        near: dict[int, list[tuple[str, str]]] = {}
-        for place, text, note, line in nearest:
-            near.setdefault(place, []).append((text, note if note.startswith("entry/") else f"{note}:{line}"))
-        return near
+        index = self._index
+        for one in facts:
+            if (one.kind, one.text) not in index.standing:
+                index.standing[one.kind, one.text] = _standing(one, _near(index, one.text))
+        return [index.standing[one.kind, one.text] for one in facts]
 
 
-def _standing(fact: Candidate, near: Sequence[tuple[str, str]]) -> Standing:
+def _near(index: _Index, text: str) -> list[Line]:
+    """Return the sentences with most of the words of a text, the best first."""
+    times = {term: len(index.by_term.get(term, ())) for term in terms_of(text)}
+    rare = sorted(times, key=lambda term: (times[term], term))
+    kept = [term for term in rare if times[term] <= max(_FEW, len(index.lines) * _COMMON)] or rare[:2]
+    shared = Counter(chain.from_iterable(index.by_term.get(term, ()) for term in kept))
+    near = sorted((-count, number) for number, count in shared.items() if count >= _SHARE * len(kept))
+    return [index.lines[number] for _, number in near[:_NEAREST]]
+
+
+def _standing(fact: Candidate, near: Sequence[Line]) -> Standing:
     ranks: dict[Relation, int] = {"contradicts": 0, "redundant": 1, "reinforces": 2, "new": 3}
     best, most = Standing(), (3, 0.0)
     for text, place in near:
@@ -146,3 +162,44 @@ def compare(kind: str, fact: str, known: str) -> tuple[Relation, float]:
     if same >= _SAME or (held >= _HELD and len(theirs) <= _LONGER * len(mine)):
         return ("redundant", same) if code <= known_code or not code else ("reinforces", same)
     return ("reinforces" if same >= _LIKE or held >= _HELD else "new"), same
+
+
+# --- sentences ---
+
+
+def _of_note(id_: str, place: Found, stamp: Stamp) -> list[Line]:
+    try:
+        read = read_note(place, stamp)
+    except CmError:
+        # An unreadable note is reported where notes are listed.
+        return []
+    found = sentences(read.lines[read.skipped :], read.skipped)
+    return [Line(text, f"{id_}:{row}") for row, text in found][:_MOST_LINES]
+
+
+def _of_entry(id_: str, text: str) -> list[Line]:
+    return [Line(said, id_) for _, said in sentences(text.split("\n"))]
+
+
+def sentences(lines: Sequence[str], skipped: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of Markdown, each with its line from 1."""
+    fenced, begun, piece = False, 0, ""
+    for number, line in enumerate((*lines, ""), skipped + 1):
+        is_fence = _FENCE.match(line) is not None
+        starts = _LIST.match(line)
+        if fenced or is_fence or starts or _NO_TEXT.match(line):
+            yield from _parts(begun, piece)
+            begun, piece = number, line[starts.end() :] if starts and not fenced and not is_fence else ""
+            if fenced and not is_fence and line.strip():
+                yield from _parts(number, f"`{_PROMPT.sub('', line, count=1).strip().replace('`', '')}`")
+            fenced ^= is_fence
+            continue
+        if not piece:
+            begun = number
+        piece = f"{piece} {line.strip()}" if piece else line.strip()
+
+
+def _parts(line: int, text: str) -> Iterator[tuple[int, str]]:
+    for part in _END.split(_COMMENT.sub("", text).strip()):
+        if part and len(part) <= _CHARACTERS:
+            yield line, part

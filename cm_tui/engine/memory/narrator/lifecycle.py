@@ -6,21 +6,32 @@ neither changed nor recalled for 180 days is retired; five or more facts with a 
 their own.
 
 None of it is evidence beyond the files: it is computed again each time, with the same ids.
+
+Themes: words that at least five facts without a topic share.
+
+A theme is a word (of a fact's subject, no filler and not in most facts) that at least five facts of one scope have; the
+word with the most facts comes first, and a fact counts for only one theme. Its tags are that word and those in at least
+60 % of its facts.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 from cm_tui.counts import count
+from cm_tui.engine.memory.entries.keywords import keywords_of
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, whole_keys
-from cm_tui.engine.memory.narrator.themes import LEAST_FACTS, Fact, Theme, themes
+from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.engine.memory.narrator.note_blocks import MARK
+from cm_tui.engine.memory.narrator.tables import id_of
+from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, whole_keys
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
 from cm_tui.engine.memory.narrator.topic_names import slug
 from cm_tui.engine.memory.narrator.topics import (
@@ -42,8 +53,6 @@ from cm_tui.model import ConfidencePart, FactKind, NarratedAction, NarratedPropo
 MOST = 20
 """Proposals of each action at once."""
 _MOST_THEMES = 3
-_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
-_ID_LETTERS = 6
 _SHOWN = 60
 
 
@@ -63,16 +72,6 @@ def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float |
     found = [*merged, *retired, *sized, *_creations(known, list(waiting))]
     looks = [preview(root, one) for one in found]
     return [replace(one, digest=look.digest, problem=look.problem) for one, look in zip(found, looks, strict=True)]
-
-
-def id_of(*parts: str) -> str:
-    """Return the stable id of a proposal by its subject."""
-    number = int.from_bytes(blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest(), "big")
-    letters = "n"
-    while len(letters) <= _ID_LETTERS:
-        number, letter = divmod(number, len(_LETTERS))
-        letters += _LETTERS[letter]
-    return letters
 
 
 def claim_of(*parts: str) -> str:
@@ -246,13 +245,13 @@ def _proposal(
     last: float, key: tuple[str, ...], topics: tuple[str, ...] = (), tags: tuple[str, ...] = (), heading: str = "",
     old: str = "",
 ) -> NarratedProposal:  # fmt: skip
-    whole = (kind, action, *key)
+    claim = claim_of(kind, action, *key)
     return NarratedProposal(
-        id=id_of(*whole), kind=kind, action=action, text=text, why=why,
+        id=id_of(int(claim, 16)), kind=kind, action=action, text=text, why=why,
         scope="user" if is_users else "project" if target == PROJECT_NOTE or not topics else "topic",
         target=target, heading=heading, relation="new", other="", other_place="", support=0, sessions=0, first=last, last=last,
         confidence=round(part.value, 4), parts=(part,), state="waiting", digest="", old=old, topics=topics, tags=tags,
-        claims=(claim_of(*whole),),
+        claims=(claim,),
     )  # fmt: skip
 
 
@@ -267,3 +266,77 @@ def _origin(came_along: bool) -> str:
 def _day(time: float) -> str:
     day = dt.datetime.fromtimestamp(time).astimezone()
     return f"{day.day} {day:%b %Y}"
+
+
+LEAST_FACTS = 5
+_COMMON, _SHARED = 0.6, 0.6
+"""Shares: of all facts, above which a word is too common; of a theme's facts, from which on it is a tag."""
+_FEW = 10
+"""Of so few facts none is too common."""
+_MOST_TAGS = 5
+_GENERIC = frozenset(map(key_of, words("instructing")))
+
+
+class Fact(NamedTuple):
+    """A statement, written or proposed.
+
+    Attributes:
+        text: one line.
+        note: its note, or the target.
+        is_written: it is written.
+    """
+
+    text: str
+    note: str
+    is_written: bool
+
+
+class Theme(NamedTuple):
+    """A subject of several facts.
+
+    Attributes:
+        word: the common word, in its most frequent form.
+        tags: that word, and others.
+        facts: the facts.
+    """
+
+    word: str
+    tags: tuple[str, ...]
+    facts: tuple[Fact, ...]
+
+
+def themes(facts: Sequence[Fact]) -> list[Theme]:
+    """Return the themes of facts of one scope, that of the most facts first."""
+    about = [_words(fact) for fact in facts]
+    left = set(range(len(facts)))
+    most = len(facts) if len(facts) <= _FEW else _COMMON * len(facts)
+    counts = Counter(key for words in about for key in words)
+    usable = {key for key, times in counts.items() if LEAST_FACTS <= times <= most}
+    found: list[Theme] = []
+    while True:
+        there = Counter(key for number in left for key in about[number] if key in usable)
+        # Of equally frequent ones the first of the alphabet: the same each time.
+        key, times = max(there.items(), key=lambda one: (one[1], [-ord(letter) for letter in one[0]]), default=("", 0))
+        if times < LEAST_FACTS:
+            return found
+        mine = sorted(number for number in left if key in about[number])
+        left -= set(mine)
+        found.append(_theme(key, [facts[number] for number in mine], [about[number] for number in mine]))
+
+
+def _theme(key: str, facts: Sequence[Fact], about: Sequence[dict[str, str]]) -> Theme:
+    counts = Counter(other for words in about for other in words)
+    written = {other: Counter(words[other] for words in about if other in words) for other in counts}
+    shared = [other for other, times in counts.most_common() if times >= _SHARED * len(facts) and other != key]
+    names = [
+        written[other].most_common(1)[0][0] for other in (key, *sorted(shared, key=lambda one: (-counts[one], one)))
+    ]
+    return Theme(names[0], tuple(dict.fromkeys(names))[:_MOST_TAGS], tuple(facts))
+
+
+def _words(fact: Fact) -> dict[str, str]:
+    """Return the subject of a fact: keys, each as written."""
+    text = MARK.sub("", fact.text).replace("`", " ")
+    return {
+        key: word for word in keywords_of("", text) if (key := key_of(word)) and key not in _GENERIC and " " not in key
+    }

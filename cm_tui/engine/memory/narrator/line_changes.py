@@ -22,16 +22,12 @@ from cm_tui.engine.memory.notes.note_reader import leads_away
 from cm_tui.engine.memory.notes.note_saves import NoteSaves
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
-from cm_tui.engine.memory.notes.scan import stamp_of
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
-from cm_tui.files import Stamp
-from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
 
 ACTIONS = frozenset({"add", "replace", "remove"})
 """Actions on lines; the others are on topics."""
-_MOST_FILES = 64
 _DIGEST_BYTES = 4
 
 
@@ -56,141 +52,111 @@ class Wrote(NamedTuple):
         words: for the user.
         line: digest of the line; empty: none.
         made: `note` or `heading`, where that was created for it.
-        is_other: whether anything was written.
     """
 
     words: str
-    line: str
-    made: str
-    is_other: bool
+    line: str = ""
+    made: str = ""
 
 
-class _Seen(NamedTuple):
-    stamp: Stamp | None
-    file: NoteFile
-    words: str
+class _Note(NamedTuple):
+    """A note as it is now; without a file it cannot be read."""
+
+    place: Found | None = None
+    file: NoteFile | None = None
+    problem: str = ""
+    words: str = ""
     """Digest of others' text."""
-    bullets: frozenset[str]
+    bullets: frozenset[str] = frozenset()
 
 
-class _Target(NamedTuple):
-    place: Found | None
-    seen: _Seen | None
-    problem: str
+def looks(root: Path, proposals: Sequence[NarratedProposal]) -> dict[str, Look]:
+    """Return by id the current effect of approving each, without diffs; writes nothing."""
+    notes = Notes(root)
+    known = {target: _note(notes, one) for target, one in {one.target: one for one in proposals}.items()}
+    return {one.id: _look(one, known[one.target]) for one in proposals}
 
 
-class LineChanges:
-    """Changes of lines in the notes of a project."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._seen: LRU[str, _Seen] = LRU(_MOST_FILES)
-
-    def looks(self, proposals: Sequence[NarratedProposal]) -> dict[str, Look]:
-        """Return by id the current effect of approving each, without diffs; writes nothing."""
-        notes = Notes(self._root)
-        targets = {one.target: one for one in proposals}
-        known = {target: self._known(notes, one) for target, one in targets.items()}
-        return {one.id: _look(one, known[one.target]) for one in proposals}
-
-    def look(self, proposal: NarratedProposal) -> Look:
-        """Return what approving would do now, with its diff; nothing is written."""
-        known = self._known(Notes(self._root), proposal)
-        look = _look(proposal, known)
-        if look.problem or known.place is None or known.seen is None:
-            return look
-        try:
-            changed = _changed(known.place, known.seen.file.shown, proposal)
-        except CmError as error:
-            return look._replace(problem=error.message)
-        return look._replace(diff=_diff(known.place, known.seen.file, changed))
-
-    def write(
-        self, proposal: NarratedProposal, digest: str, writer: Author, more: dict[str, Any], *, is_begun: bool = False
-    ) -> Wrote:
-        """Write a proposal into its note.
-
-        Args:
-            proposal: about one line.
-            digest: of the shown effect: another one is refused; empty: any.
-            writer: who approved it.
-            more: further data of the event.
-            is_begun: the same change was recorded before: a line with the proposal's mark is its result.
-
-        Raises:
-            UsageError: the note was changed so that it does not apply, or has another effect.
-            RefusedError: it may not be written.
-            StoreError: it cannot be written.
-        """
-        notes = Notes(self._root)
-        place = _place(notes, proposal)
-        refuse_locked(place)
-        with writing():
-            saves = NoteSaves(notes)
-            file = notes.file(place)
-            refuse_conflict(place, file.shown)
-            if digest and _digest(proposal, _seen(file)) != digest:
-                raise changed_since(proposal)
-            # Anyone may write such a mark: alone it is no evidence.
-            before = marked(file.shown, proposal.id) if is_begun and proposal.action != "remove" else None
-            if before is not None:
-                # A process that was killed later had written it.
-                return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said), "", is_other=False)
-            changed = _changed(place, file.shown, proposal)
-            if changed.text == file.shown:
-                return Wrote(f"is in {place.id} already: nothing was written", "", "", is_other=False)
-            saves.put(place, file, changed.text, writer, **more)
-        done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
-        where = f" › {proposal.heading}" if proposal.heading else ""
-        line = f", line {changed.row}" if changed.row else ""
-        said = digest_of(without_marks(changed.line)) if changed.line else ""
-        return Wrote(f"{done} {place.id}{where}{line}", said, changed.made, is_other=True)
-
-    def placed(self, proposal: NarratedProposal, name: str) -> NarratedProposal:
-        """Return a proposal for another note.
-
-        Raises UsageError if no note can have that name; RefusedError if it lies outside the folders of notes, or is not
-        for cm to write.
-        """
-        notes = Notes(self._root)
-        try:
-            place = notes.named(name)
-        except NotFoundError:
-            place = notes.places.new(name)
-        if not place.writable:
-            refuse_locked(place)
-        is_topic = place.kind == "topic"
-        scope: Literal["user", "project", "topic"] = (
-            "user" if place.scope == "user" else "topic" if is_topic else "project"
-        )
-        return replace(proposal, target=place.id, scope=scope, topics=(place.id,) if is_topic else ())
-
-    def _known(self, notes: Notes, proposal: NarratedProposal) -> _Target:
-        try:
-            place = _place(notes, proposal)
-            seen = self._file(notes, place)
-        except CmError as error:
-            return _Target(None, None, error.message)
-        try:
-            refuse_locked(place)
-            refuse_conflict(place, seen.file.shown)
-        except CmError as error:
-            return _Target(place, seen, error.message)
-        return _Target(place, seen, "")
-
-    def _file(self, notes: Notes, place: Found) -> _Seen:
-        stamp = stamp_of(place)
-        known = self._seen.get(place.id)
-        if known is not None and known.stamp == stamp:
-            return known
-        if leads_away(place):
-            raise RefusedError(
-                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-                hint="Put an ordinary file there.",
-            )
-        found = _seen(notes.file(place), stamp)
-        self._seen.put(place.id, found)
+def look(root: Path, proposal: NarratedProposal) -> Look:
+    """Return what approving would do now, with its diff; nothing is written."""
+    note = _note(Notes(root), proposal)
+    found = _look(proposal, note)
+    if found.problem or note.place is None or note.file is None:
         return found
+    try:
+        changed = _changed(note.place, note.file.shown, proposal)
+    except CmError as error:
+        return found._replace(problem=error.message)
+    return found._replace(diff=diff(note.place.id, None if note.file.data is None else note.file.shown, changed.text))
+
+
+def write(
+    root: Path, proposal: NarratedProposal, digest: str, writer: Author, more: dict[str, Any], *, is_begun: bool = False
+) -> Wrote:
+    """Write a proposal into its note.
+
+    Args:
+        root: of the checkout.
+        proposal: about one line.
+        digest: of the shown effect: another one is refused; empty: any.
+        writer: who approved it.
+        more: further data of the event.
+        is_begun: the same change was recorded before: a line with the proposal's mark is its result.
+
+    Raises:
+        UsageError: the note was changed so that it does not apply, or has another effect.
+        RefusedError: it may not be written.
+        StoreError: it cannot be written.
+    """
+    notes = Notes(root)
+    place = _place(notes, proposal)
+    refuse_locked(place)
+    with writing():
+        saves = NoteSaves(notes)
+        file = notes.file(place)
+        refuse_conflict(place, file.shown)
+        if digest and _look(proposal, _read(place, file)).digest != digest:
+            raise changed_since(proposal)
+        # Anyone may write such a mark: alone it is no evidence.
+        before = marked(file.shown, proposal.id) if is_begun and proposal.action != "remove" else None
+        if before is not None:
+            # A process that was killed later had written it.
+            return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said))
+        changed = _changed(place, file.shown, proposal)
+        if changed.text == file.shown:
+            return Wrote(f"is in {place.id} already: nothing was written")
+        saves.put(place, file, changed.text, writer, **more)
+    done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
+    where = f" › {proposal.heading}" if proposal.heading else ""
+    line = f", line {changed.row}" if changed.row else ""
+    said = digest_of(without_marks(changed.line)) if changed.line else ""
+    return Wrote(f"{done} {place.id}{where}{line}", said, changed.made)
+
+
+def placed(root: Path, proposal: NarratedProposal, name: str) -> NarratedProposal:
+    """Return a proposal for another note.
+
+    Raises UsageError if no note can have that name; RefusedError if it lies outside the folders of notes, or is not for
+    cm to write.
+    """
+    notes = Notes(root)
+    try:
+        place = notes.named(name)
+    except NotFoundError:
+        place = notes.places.new(name)
+    if not place.writable:
+        refuse_locked(place)
+    is_topic = place.kind == "topic"
+    scope: Literal["user", "project", "topic"] = "user" if place.scope == "user" else "topic" if is_topic else "project"
+    return replace(proposal, target=place.id, scope=scope, topics=(place.id,) if is_topic else ())
+
+
+def diff(id_: str, before: str | None, after: str | None) -> str:
+    """Return the diff of a note, as files are compared by git; None: there is no such file."""
+    old, new = ((text or "").splitlines(keepends=True) for text in (before, after))
+    before_id, after_id = ("/dev/null" if text is None else id_ for text in (before, after))
+    lines = difflib.unified_diff(old, new, before_id, after_id)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def changed_since(proposal: NarratedProposal) -> UsageError:
@@ -208,24 +174,39 @@ def _place(notes: Notes, proposal: NarratedProposal) -> Found:
     return notes.places.new(proposal.target) if proposal.action == "add" else notes.places.place(proposal.target)
 
 
-def _seen(file: NoteFile, stamp: Stamp | None = None) -> _Seen:
+def _note(notes: Notes, proposal: NarratedProposal) -> _Note:
+    found = _Note()
+    try:
+        place = _place(notes, proposal)
+        if leads_away(place):
+            raise RefusedError(
+                f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
+                hint="Put an ordinary file there.",
+            )
+        file = notes.file(place)
+        found = _read(place, file)
+        refuse_locked(place)
+        refuse_conflict(place, file.shown)
+    except CmError as error:
+        return found._replace(problem=error.message)
+    return found
+
+
+def _read(place: Found, file: NoteFile) -> _Note:
     words = "\n".join(note_lines.own_words(file.shown))
     digest = blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return _Seen(stamp, file, digest, frozenset(bullet for _, bullet, _ in topic_text.bullets(file.shown)))
+    return _Note(place, file, "", digest, frozenset(bullet for _, bullet, _ in topic_text.bullets(file.shown)))
 
 
-def _look(proposal: NarratedProposal, known: _Target) -> Look:
-    if known.seen is None:
-        return Look("", known.problem, _named(proposal, known.problem))
-    is_gone = proposal.action != "add" and proposal.old not in known.seen.bullets
-    problem = known.problem or (_gone(proposal).message if is_gone else "")
-    return Look("", problem, _digest(proposal, known.seen))
-
-
-def _digest(proposal: NarratedProposal, seen: _Seen) -> str:
-    if proposal.action == "add":
-        return _named(proposal, seen.words)
-    return _named(proposal, "there" if proposal.old in seen.bullets else "gone")
+def _look(proposal: NarratedProposal, note: _Note) -> Look:
+    is_there = proposal.old in note.bullets
+    is_gone = note.file is not None and proposal.action != "add" and not is_there
+    problem = note.problem or (_gone(proposal).message if is_gone else "")
+    state = note.words if proposal.action == "add" else "there" if is_there else "gone"
+    about = (proposal.action, proposal.text, proposal.target, proposal.heading, proposal.old)
+    fields = (*about, state if note.file is not None else note.problem)
+    digest = blake2b(json.dumps(fields).encode("utf-8", "replace"), digest_size=_DIGEST_BYTES).hexdigest()
+    return Look("", problem, digest)
 
 
 def _gone(proposal: NarratedProposal) -> UsageError:
@@ -233,11 +214,6 @@ def _gone(proposal: NarratedProposal) -> UsageError:
         f"The line is not in {proposal.target} any more as it was: it was changed since.",
         hint="`cm narrate` looks at it again.",
     )
-
-
-def _named(proposal: NarratedProposal, more: str) -> str:
-    fields = (proposal.action, proposal.text, proposal.target, proposal.heading, proposal.old, more)
-    return blake2b(json.dumps(fields).encode("utf-8", "replace"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
@@ -265,10 +241,3 @@ def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
             hint="Approve it into another one: --to NOTE.",
         )
     return changed
-
-
-def _diff(place: Found, file: NoteFile, changed: Changed) -> str:
-    old, new = (text.splitlines(keepends=True) for text in (file.shown, changed.text))
-    names = ("/dev/null" if file.data is None else place.id), place.id
-    lines = difflib.unified_diff(old, new, *names)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

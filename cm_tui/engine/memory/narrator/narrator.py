@@ -1,34 +1,31 @@
-"""The narrator of one project: what its parts offer, in one place."""
+"""The narrator of one project: a pass over its episodes, and lists of proposals."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cm_tui.engine.memory.narrator.agent_proposals import Wish
 from cm_tui.engine.memory.narrator.deciding import Deciding
-from cm_tui.engine.memory.narrator.decision_checks import named
-from cm_tui.engine.memory.narrator.parts import Parts
 from cm_tui.engine.memory.narrator.pass_run import Pass
-from cm_tui.engine.memory.narrator.proposals import Proposals, fits, said_digests
+from cm_tui.engine.memory.narrator.proposals import Parts, Proposals, said_digests
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.model import (
     Cancel,
-    Edited,
     ModelCost,
-    NarratedChange,
-    NarratedDecision,
     NarratedFilter,
     NarratedProposal,
     NarratorReport,
     Page,
     Progress,
-    TopicAction,
-    TopicMap,
 )
+
+if TYPE_CHECKING:
+    pass
+
 
 _REPORTED = 20
 _NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."
@@ -43,8 +40,8 @@ class Narrator:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._tables = NarratorTables(parts.episodes.tables)
-        self._proposals = Proposals(parts, self._tables)
-        self._deciding = Deciding(parts, self._proposals)
+        self.proposals = Proposals(parts, self._tables)
+        self.deciding = Deciding(parts, self.proposals)
 
     def narrate(self, since: float | None, cancel: Cancel, *, dry_run: bool) -> Iterator[Progress]:
         """Read new episodes and propose their lessons; proposals that a policy names are approved."""
@@ -55,85 +52,60 @@ class Narrator:
             run = Pass(tables, self._parts.episodes.journal.folder, self._parts.embed)
             yield from run.run(cancel)
             yield Progress("propose", 0, 1)
-            proposals = Proposals(self._parts, tables) if dry_run else self._proposals
+            proposals = Proposals(self._parts, tables) if dry_run else self.proposals
             cost = ModelCost()
             if not dry_run:
-                self._deciding.complete()
+                self.deciding.complete()
                 if self._parts.config().narrator.model.enabled:
                     yield Progress("model", 0, 1)
                 cost = proposals.phrasing.run(proposals.unphrased(), cancel)
             else:
                 cost = proposals.phrasing.estimate(proposals.unphrased())
             told = tables.told()
-            waiting = proposals.waiting()
-            new = [one for one in waiting if one.id not in told and (since is None or one.last >= since)]
-            approved = () if dry_run else self._deciding.approve_unasked()
-            report = self._report(run, proposals, told, new, approved)
-            tables.tell(said_digests(proposals.waiting()))
-        seconds = round(time.monotonic() - began, 2)
-        yield Progress("done", 1, 1, narrated=replace(report, dry_run=dry_run, cost=cost, seconds=seconds))
+            new = [one for one in proposals.waiting() if one.id not in told and (since is None or one.last >= since)]
+            approved = () if dry_run else self.deciding.approve_unasked()
+            rows = [made.proposal for made in proposals.all()]
+            now = said_digests(one for one in rows if one.state == "waiting")
+            tables.tell(now)
+        report = NarratorReport(
+            dry_run, run.episodes, run.observations, len(new),
+            changed=sum(told.get(id_, digest) != digest for id_, digest in now.items()),
+            withdrawn=len(told.keys() - {one.id for one in rows}), waiting=len(now), approved=approved,
+            seconds=round(time.monotonic() - began, 2), cost=cost,
+            notes=(*run.notes, *((proposals.note,) if proposals.note else ())), proposals=tuple(new[:_REPORTED]),
+        )  # fmt: skip
+        yield Progress("done", 1, 1, narrated=report)
 
     def page(self, where: NarratedFilter, limit: int) -> Page[NarratedProposal]:
         """Return proposals, the surest first; of decided ones, the last decision first."""
-        found = [made.proposal for made in self._proposals.all() if fits(made.proposal, where)]
-        note = self._proposals.note if self._tables.position().state else _NOT_YET
+        found = [made.proposal for made in self.proposals.all() if fits(made.proposal, where)]
+        note = self.proposals.note if self._tables.position().state else _NOT_YET
         return Page(tuple(found[:limit]), len(found), note)
 
     def one(self, name: str) -> NarratedProposal:
         """Return a proposal with its diff and its evidence."""
-        made = named({one.proposal.id: one for one in self._proposals.all()}, name.strip().lower().partition("@")[0])
-        return self._proposals.whole(made)
+        return self.proposals.whole(self.deciding.named(name))
 
-    def decide(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
-        """Decide on proposals as the user, each separately."""
-        return self._deciding.decide(names, decision)
-
-    def undo(self, name: str) -> NarratedChange:
-        """Undo the decision on a proposal."""
-        return self._deciding.undo(name)
-
-    def redo(self, change: str) -> Edited | None:
-        """Redo an undone decision; None: the change is another one."""
-        return self._deciding.redo(change)
-
-    def propose(
-        self, text: str, why: str, scope: str, topic: str, episodes: tuple[str, ...], agent: str, session: str
-    ) -> NarratedProposal:
+    def propose(self, wish: Wish) -> NarratedProposal:
         """Propose something as an agent does."""
-        made = self._proposals.agents.propose(Wish(text, why, scope, topic, episodes, agent, session))
-        return next((one.proposal for one in self._proposals.all() if one.proposal.id == made.id), made)
+        made = self.proposals.agents.propose(wish)
+        return next((one.proposal for one in self.proposals.all() if one.proposal.id == made.id), made)
 
     def cost(self) -> ModelCost:
         """Return the next pass's estimated use of the language model."""
-        return self._proposals.phrasing.estimate(self._proposals.unphrased())
+        return self.proposals.phrasing.estimate(self.proposals.unphrased())
 
-    def topics(self, *, retired: bool) -> TopicMap:
-        """Return the topics."""
-        from cm_tui.engine.memory.narrator.topics import map_of
 
-        return map_of(self._parts.root, retired)
-
-    def change_topics(
-        self, action: TopicAction, names: Sequence[str], title: str, tags: tuple[str, ...]
-    ) -> NarratedChange:
-        """Create, merge, split, retire or restore topics."""
-        from cm_tui.engine.memory.narrator.topic_changes import change
-
-        return change(self._parts.root, action, names, title, tags)
-
-    def _report(
-        self, run: Pass, proposals: Proposals, told: Mapping[str, str], new: Sequence[NarratedProposal],
-        approved: tuple[str, ...],
-    ) -> NarratorReport:  # fmt: skip
-        """Return the result of a pass, without its cost."""
-        now = said_digests(made.proposal for made in proposals.all() if made.proposal.state == "waiting")
-        decided = {made.proposal.id for made in proposals.all() if made.proposal.state != "waiting"}
-        notes = (*run.counts.notes, *((proposals.note,) if proposals.note else ()))
-        return NarratorReport(
-            False, run.counts.episodes, run.counts.observations, len(new),
-            sum(told.get(id_, digest) != digest for id_, digest in now.items()),
-            len(told.keys() - now.keys() - decided), len(now), approved, notes=notes, proposals=tuple(new[:_REPORTED]),
-        )  # fmt: skip
+def fits(proposal: NarratedProposal, where: NarratedFilter) -> bool:
+    """Return whether a proposal matches all filters."""
+    if where.states and proposal.state not in where.states:
+        return False
+    if where.kinds and proposal.kind not in where.kinds:
+        return False
+    if where.policy is not None and proposal.decided_by.startswith("policy ") != where.policy:
+        return False
+    text = f"{proposal.text}\n{proposal.reason}\n{proposal.target}\n{proposal.heading}".lower()
+    return all(word in text for word in where.text.lower().split())
 
 
 def _goes_on(cancel: Cancel) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.topic_head import new_head
+from cm_tui.engine.memory.narrator.note_blocks import Block, new_head
 from cm_tui.engine.memory.narrator.topic_text import Section
 from cm_tui.engine.memory.notes import marked_lines
 from cm_tui.engine.memory.notes.places import Found
@@ -18,7 +18,6 @@ LONGEST = 1_000
 """Characters of a line that is written."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|-->", re.DOTALL)
 _LIST_MARK = re.compile(r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
-_DEEPEST = 6
 
 
 class Changed(NamedTuple):
@@ -80,8 +79,8 @@ def added(text: str, place: Found, heading: str, line: str, tags: Sequence[str] 
     section = _section(content, heading)
     if section is None:
         made = made or "heading"
-        section = _new_section(content, heading)
-    _append(section, f"- {line}")
+        section = topic_text.new_section(content, heading)
+    topic_text.append(section, [Block((), (f"- {line}",), line)])
     whole = parsed.text
     return Changed(whole, line, made, _row_of(whole, line))
 
@@ -113,7 +112,7 @@ def own_words(text: str) -> Iterator[str]:
     """
     parsed = topic_text.parse(text)
     yield from parsed.head[1:-1]
-    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+    for section in parsed.whole.every():
         yield from (line.rstrip() for line in section.body if line.strip() and not marked_lines.marks_in(line))
 
 
@@ -136,27 +135,6 @@ def _section(content: Section, heading: str) -> Section | None:
     wanted = topic_text.plain(heading)
     found = [one for _, one in content.all() if topic_text.plain(one.name) == wanted]
     return min(found, key=lambda one: one.level, default=None)
-
-
-def _new_section(content: Section, heading: str) -> Section:
-    """Add a section behind all others."""
-    last = content
-    while last.inside:
-        last = last.inside[-1]
-    if last.body or last.heading:
-        last.body = [*note_blocks.without_blank_end(last.body), ""]
-    level = content.inside[0].level if content.inside else min(_DEEPEST, content.level + 1) if content.level else 2
-    made = Section(heading, level, [f"{'#' * level} {heading}"], [""])
-    content.inside.append(made)
-    return made
-
-
-def _append(section: Section, line: str) -> None:
-    """Put a line behind the last block of a section, close to the bullets above it."""
-    found = note_blocks.blocks(section.body)
-    body, end = note_blocks.without_blank_end(section.body), note_blocks.blank_end(section.body)
-    above = [] if found and found[-1].bullet else [""]
-    section.body = [*body, *above, line, *end]
 
 
 def _row_of(text: str, line: str) -> int:

@@ -17,8 +17,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cm_tui.engine.memory.narrator.candidate import Candidate
-from cm_tui.engine.memory.narrator.command_kinds import core_of
+from cm_tui.engine.memory.narrator.confidence import Candidate
+from cm_tui.engine.memory.narrator.shell import core_of
 
 _MORE = 1.6
 """A contained one is proposed, too, if it is seen so many times as often."""

@@ -6,16 +6,14 @@ Each step is one transaction, and the rows alone record the progress: after a cr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cm_tui.engine.memory.narrator import reading, weighing
+from cm_tui.engine.memory.narrator import mining, reading, weighing
 from cm_tui.engine.memory.narrator.grouping import Embed
-from cm_tui.engine.memory.narrator.looking import Seen
-from cm_tui.engine.memory.narrator.processes import Lookers
-from cm_tui.engine.memory.narrator.seen_rows import put_seen, remove_gone
-from cm_tui.engine.memory.narrator.tables import NarratorTables, Position
+from cm_tui.engine.memory.narrator.mining import Lookers, Seen
+from cm_tui.engine.memory.narrator.tables import WORDED, NarratorTables, Position, number_of
 from cm_tui.model import Cancel, Progress
 
 _BATCH = 4_000
@@ -23,26 +21,17 @@ _BATCH = 4_000
 _WAIT_S = 0.2
 _KEPT = 4
 """After so many writes, the store's cached blocks of them are released."""
-
-
 _BY_WORDS = "no model of prose: similar statements are compared by their words alone"
-
-
-@dataclass
-class PassCounts:
-    """Result of a pass."""
-
-    episodes: int = 0
-    observations: int = 0
-    failed: dict[str, int] = field(default_factory=dict)
-    by_words: bool = False
-    """There was no model: wordings were compared by their words alone."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return the messages for the user."""
-        found = [f"skipped: {what} ({times:,} times)" for what, times in sorted(self.failed.items())]
-        return (*found, _BY_WORDS) if self.by_words else tuple(found)
+_TURN = "seq int32, earlier int32, session int64, time float64, prompt int64"
+_FACT = (
+    "fact int64, kind string, subject string, claim string, text string, terms string, scope string, grp int64, "
+    "topic int64, since float64, sense float64"
+)
+_TOUCHED = """
+INSERT INTO narrator_touched SELECT DISTINCT grp FROM narrator_fact WHERE fact IN (
+    SELECT fact FROM narrator_seen SEMI JOIN {table} USING (seq)
+)
+"""
 
 
 def let_go(tables: NarratorTables, embed: Embed) -> None:
@@ -56,7 +45,7 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
     try:
         at = tables.position()
         if at.reading and (gone := reading.gone(tables)):
-            remove_gone(tables, at.reading, gone)
+            _remove_gone(tables, at.reading, gone)
             weighing.weigh(tables, at.reading, embed, Cancel(), time.time())
             with tables.writing():
                 tables.settle(at._replace(passes=at.passes + 1))
@@ -67,16 +56,23 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
 class Pass:
     """Mines new episodes of a journal.
 
-    `tables`: for the observations. `embed`: returns vectors of texts; None: no model. `workers`: mining processes; 0:
-    one per core.
+    `tables`: for the observations. `embed`: returns vectors of texts; None: no model.
     """
 
-    def __init__(self, tables: NarratorTables, folder: Path, embed: Embed, workers: int = 0) -> None:
+    def __init__(self, tables: NarratorTables, folder: Path, embed: Embed) -> None:
         self._tables = tables
         self._folder = folder
         self._embed = embed
-        self._workers = workers
-        self.counts = PassCounts()
+        self._failed: Counter[str] = Counter()
+        self._by_words = False
+        self.episodes = 0
+        self.observations = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return the messages for the user."""
+        found = [f"skipped: {what} ({times:,} times)" for what, times in sorted(self._failed.items())]
+        return (*found, _BY_WORDS) if self._by_words else tuple(found)
 
     def run(self, cancel: Cancel, now: Callable[[], float] = time.time) -> Iterator[Progress]:
         """Mine new episodes, and weigh what they touch.
@@ -93,53 +89,91 @@ class Pass:
 
     def _run(self, cancel: Cancel, now: Callable[[], float]) -> Iterator[Progress]:
         tables = self._tables
-        at = tables.begin(_version())
+        at = tables.begin(mining.VERSION)
         state = tables.state()
         if at.state != state:
             due = reading.due(tables, now())
             yield Progress("read", 0, len(due))
-            if due.gone:
-                remove_gone(tables, at.reading, due.gone)
+            _remove_gone(tables, at.reading, reading.gone(tables))
             yield from self._look(due, at.reading, cancel)
         if at.state != state or weighing.is_due(tables):
             yield Progress("weigh", 0, 1)
             cancel.check()
-            self.counts.by_words = weighing.weigh(tables, at.reading, self._embed, cancel, now())
+            self._by_words = weighing.weigh(tables, at.reading, self._embed, cancel, now())
             with tables.writing():
                 tables.settle(Position(at.reading, at.miners, state, at.passes + 1))
             yield Progress("weigh", 1, 1)
-        if self.counts.episodes >= _BATCH:
+        if self.episodes >= _BATCH:
             tables.episodes.settle()
 
-    def _look(self, due: reading.Due, reading_name: str, cancel: Cancel) -> Iterator[Progress]:
-        lookers = Lookers(self._folder, self._workers)
-        batch, done, written = Seen(), 0, 0
+    def _look(self, due: Sequence[reading.Item], reading_name: str, cancel: Cancel) -> Iterator[Progress]:
+        lookers = Lookers(self._folder)
+        batch, written = Seen(), 0
         try:
-            for seen in lookers.look(due.items()):
+            for seen in lookers.look(due):
                 batch.add(seen)
                 cancel.check()
                 if len(batch.items) >= _BATCH:
-                    done += self._put(batch, reading_name)
+                    self._put(batch, reading_name)
                     batch, written = Seen(), written + 1
                     if written % _KEPT == 0:
                         self._tables.episodes.let_go_of_blocks()
-                yield Progress("read", done + len(batch.items), len(due))
+                yield Progress("read", self.episodes + len(batch.items), len(due))
         finally:
             lookers.close()
             if batch.items:
                 # Observations are kept, however this ends.
                 self._put(batch, reading_name)
 
-    def _put(self, batch: Seen, reading_name: str) -> int:
-        put_seen(self._tables, reading_name, batch)
-        self.counts.episodes += len(batch.items)
-        self.counts.observations += len(batch.rows)
-        for what, times in batch.failed.items():
-            self.counts.failed[what] = self.counts.failed.get(what, 0) + times
-        return len(batch.items)
+    def _put(self, batch: Seen, reading_name: str) -> None:
+        _put_seen(self._tables, reading_name, batch)
+        self.episodes += len(batch.items)
+        self.observations += len(batch.rows)
+        self._failed += batch.failed
 
 
-def _version() -> int:
-    from cm_tui.engine.memory.narrator.miners.list import VERSION
+# --- writing observations ---
 
-    return VERSION
+
+def _put_seen(tables: NarratorTables, reading_name: str, seen: Seen) -> None:
+    """Replace the observations of episodes, in one transaction.
+
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    """
+    turns = [(one.seq, one.earlier, one.session, one.time, seen.prompts.get(one.seq, 0)) for one in seen.items]
+    facts = [
+        # Facts with several wordings are determined when all are there.
+        (number, *one, 0 if one[0] in WORDED else number_of(*one[:3]), 0, 0.0, 0.0)
+        for number, one in seen.facts.items()
+    ]
+    rows = [(fact, seq, weight, opposes, who) for (fact, seq, opposes), (weight, who) in seen.rows.items()]
+    with tables.writing():
+        tables.check(reading_name)
+        _remove(tables, [item.seq for item in seen.items])
+        tables.insert("narrator_turn", _TURN, turns)
+        with tables.given("new_facts", _FACT, facts):
+            tables.cursor.execute(
+                "INSERT INTO narrator_fact SELECT * FROM new_facts ANTI JOIN narrator_fact USING (fact)"
+            )
+        tables.insert("narrator_seen", "fact int64, seq int32, weight float32, opposes bool, speaker string", rows)
+        with tables.given("new_turns", "seq int32", [(item.seq,) for item in seen.items]):
+            tables.cursor.execute(_TOUCHED.format(table="new_turns"))
+
+
+def _remove_gone(tables: NarratorTables, reading_name: str, seqs: Sequence[int]) -> None:
+    """Remove the observations of episodes that are no longer visible.
+
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    """
+    with tables.writing():
+        tables.check(reading_name)
+        _remove(tables, seqs)
+
+
+def _remove(tables: NarratorTables, seqs: Sequence[int]) -> None:
+    with tables.given("gone_turns", "seq int32", [(seq,) for seq in seqs]):
+        if not tables.rows("SELECT 1 FROM narrator_turn SEMI JOIN gone_turns USING (seq) LIMIT 1"):
+            return
+        tables.cursor.execute(_TOUCHED.format(table="gone_turns"))
+        for table in ("narrator_seen", "narrator_turn"):
+            tables.cursor.execute(f"DELETE FROM {table} WHERE seq IN (SELECT seq FROM gone_turns)")  # noqa: S608 - our own names

@@ -9,16 +9,15 @@ store, as after an erasure, drops them.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from cm_tui.config import Config
 from cm_tui.counts import count
+from cm_tui.engine.memory.narrator.decisions import object_in
 from cm_tui.engine.memory.narrator.model import assist
-from cm_tui.engine.memory.narrator.model.answers import Kept, episodes_in
-from cm_tui.engine.memory.narrator.model.requests import WORDED
-from cm_tui.engine.memory.narrator.tables import VISIBLE, NarratorTables
+from cm_tui.engine.memory.narrator.model.answers import Kept, texts
+from cm_tui.engine.memory.narrator.tables import VISIBLE, WORDED, NarratorTables
 from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal, Relation
 
 EvidenceOf = Callable[[NarratedProposal], tuple[Evidence, ...]]
@@ -30,38 +29,26 @@ _MOST_READ = 300
 """Most facts to phrase in one pass, the surest first: more would exceed any usual ceiling."""
 
 
-class StoredAnswers(MutableMapping[str, str]):
+class StoredAnswers(dict[str, str]):
     """Responses of language models in the store: read once, each written in a separate transaction."""
 
     def __init__(self, tables: NarratorTables) -> None:
+        super().__init__(tables.rows("SELECT digest, answer FROM narrator_phrasing ORDER BY rowid"))
         self._tables = tables
-        self._known = dict[str, str](tables.rows("SELECT digest, answer FROM narrator_phrasing ORDER BY rowid"))
-
-    def __getitem__(self, name: str) -> str:
-        return self._known[name]
 
     def __setitem__(self, name: str, answer: str) -> None:
         with self._tables.writing():
             self._tables.cursor.execute("DELETE FROM narrator_phrasing WHERE digest = ?", [name])
             self._tables.cursor.execute("INSERT INTO narrator_phrasing VALUES (?, ?)", [name, answer])
-        self._known[name] = answer
+        super().__setitem__(name, answer)
 
-    def __delitem__(self, name: str) -> None:
-        self.drop([name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def drop(self, names: Sequence[str]) -> None:
-        """Remove answers. Raises KeyError if one is not there; StoreError if the store cannot be written."""
+    def drop(self, names: Collection[str]) -> None:
+        """Remove answers. Raises StoreError if the store cannot be written."""
         with self._tables.writing():
             sql = "DELETE FROM narrator_phrasing WHERE digest IN (SELECT unnest(?::VARCHAR[]))"
             self._tables.cursor.execute(sql, [list(names)])
         for name in names:
-            del self._known[name]
+            del self[name]
 
 
 class Phrasing:
@@ -125,59 +112,44 @@ class Phrasing:
         # Callers do not report zero usage; the ceiling holds anyway.
         return replace(cost, model=model.name, ceiling=model.max_tokens)
 
-    def applied(self, proposals: Sequence[NarratedProposal]) -> list[NarratedProposal]:
-        """Return proposals with the responses applied: better wordings, merged duplicates, contradictions.
+    def applied(self, proposals: Sequence[NarratedProposal]) -> list[tuple[NarratedProposal, tuple[str, ...]]]:
+        """Return proposals with the responses applied, each with the ids of duplicates that were merged into it.
 
         Ids are unchanged. The input of digests may change: compute them afterwards. `proposals`: in the miners' words,
         the surest first.
         """
         model = self._config().narrator.model
         if not model.enabled:
-            return list(proposals)
+            return [(one, ()) for one in proposals]
         found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
         by_id = {one.id: one for one in proposals}
-        groups = {ids[0]: [by_id[id_] for id_ in ids[1:]] for ids in found.same}
-        gone = {id_ for ids in found.same for id_ in ids[1:]}
+        others = {ids[0]: ids[1:] for ids in found.same}
+        gone = {id_ for ids in others.values() for id_ in ids}
         return [
-            _with_words(_merged(one, groups.get(one.id, ())), found, model.name)
+            (_with_words(_merged(one, [by_id[id_] for id_ in ids]), found, model.name), ids)
             for one in proposals
             if one.id not in gone
+            for ids in [others.get(one.id, ())]
         ]
-
-    def taken_in(self, proposals: Sequence[NarratedProposal]) -> dict[str, tuple[str, ...]]:
-        """Return, by id of remaining proposals, the ids that `applied` merges into them."""
-        model = self._config().narrator.model
-        if not model.enabled:
-            return {}
-        found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
-        return {ids[0]: ids[1:] for ids in found.same}
 
     # --- parts ---
 
     def _with_evidence(self, proposals: Sequence[NarratedProposal], kept: Kept) -> list[NarratedProposal]:
         """Return proposals with their evidence, which is read only for those to be phrased."""
         worded = [one for one in proposals if one.kind in WORDED]
-        unread = [one.id for one in worded if not one.evidence and not kept.has("phrase", one)]
+        unread = [one.id for one in worded if not one.evidence and not kept.get("phrase", one)]
         read = set(unread[:_MOST_READ])
         return [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded]
 
     def _let_go(self, answers: StoredAnswers) -> None:
         """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
-        seen = {name: episodes_in(_read_json(answer)) for name, answer in answers.items()}
+        seen = {name: set(texts(object_in(answer), "episodes")) for name, answer in answers.items()}
         every = sorted({id_ for ids in seen.values() for id_ in ids})
         sql = f"SELECT id FROM episode WHERE {VISIBLE} AND id IN (SELECT unnest(?::VARCHAR[]))"  # noqa: S608 - our own words
         visible = {row[0] for row in self._tables.rows(sql, [every])}
         old = list(answers)[: max(0, len(answers) - _MOST_ANSWERS)]
         if gone := dict.fromkeys([*(name for name, ids in seen.items() if not visible.issuperset(ids)), *old]):
-            answers.drop(list(gone))
-
-
-def _read_json(answer: str) -> dict[str, object]:
-    try:
-        found = json.loads(answer)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+            answers.drop(gone)
 
 
 def _nothing(reason: str, model: str) -> str:

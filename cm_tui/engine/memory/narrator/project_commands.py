@@ -7,28 +7,28 @@ others) are unknown, and count as there.
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
-import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from cm_tui.engine.memory.narrator import task_files
-from cm_tui.engine.memory.narrator.command_kinds import core_of
+from cm_tui.engine.memory.mentions.commands import commands_of as defined_in
+from cm_tui.engine.memory.narrator.lists import words as listed
 from cm_tui.engine.memory.narrator.runs import commands_of
+from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.platform.git.encodings import decode
 from cm_tui.files import Stamp, read_inside, stamp_of
 
 _MOST_BYTES = 1_000_000
 _MOST_FOLDERS, _DEPTH = 400, 4
 _PATIENCE_S = 5.0
-_LEFT_OUT = frozenset(
-    ("node_modules", ".git", "vendor", "target", "dist", "build", "out", ".venv", "venv", "__pycache__")
-)
-_MADE = frozenset(["target", "build", "dist", "out", "node_modules", ".venv", "venv", "env", "vendor", ".tox", ".nox", "zig-out", "obj", "_build", ".build", ".stack-work", "dist-newstyle", "DerivedData", ".bin", "tmp", ".cache", "bazel-bin", "bazel-out", "result", "cmake-build-debug", "cmake-build-release", ".next", ".output", "Debug", "Release", "x64", "artifacts", "release", "debug", ".gradle", ".direnv", ".pixi", ".mypy_cache", "deps", "_out", "output", "generated", "gen"])  # fmt: skip
-"""Folders of builds and installations: nothing in them is the project's."""
+_LEFT_OUT = listed("skipped_folders")
+_MADE = listed("build_folders")
 _INTERPRETERS = re.compile(
     r"(?:python|pypy)[\d.]*|py|node|ruby|php|perl|bash|sh|zsh|fish|tsx|ts-node|bun|deno|lua|julia|Rscript|elixir|dart|pwsh|source|osascript"
 )
@@ -42,14 +42,59 @@ _SPAN = re.compile(r"`([^`\n]{1,400})`")
 _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
+_NAME = re.compile(r"[A-Za-z_][\w:.-]*")
+_INCLUDES = re.compile(
+    r"^\s*(?:-?include|sinclude|import\??|mod\??|includes:|\$\(eval|\$\(foreach)\b|^\s*define\s|^[^\n:#=]*%[^\n:#=]*:|^\.DEFAULT\s*:|^\$\(.*\)\s*:",
+    re.MULTILINE,
+)
+_MAKE = ("GNUmakefile", "makefile", "Makefile")
+_COMPUTED = ("CMakeLists.txt", "configure", "configure.ac", "Makefile.in", "Makefile.am", "BSDmakefile")
+"""Files from which others make a Makefile."""
+_OTHER_FILE = frozenset(("-f", "--file", "--makefile", "-I", "--eval", "--justfile", "-d", "--working-directory"))
+_FOLDER = frozenset(("-C", "--prefix", "--cwd", "--dir", "--directory"))
+_ANY_FOLDER = frozenset(("--filter", "-F", "--workspace", "-w", "--scope"))
+_EVERYWHERE = frozenset(("-r", "--recursive", "--workspaces", "-ws")) | _ANY_FOLDER
+_NPM_BUILTIN = frozenset(("test", "start", "stop", "restart"))
+_COMPOSER = listed("composer")
+
+
+class Runner(NamedTuple):
+    """A program that runs tasks which a file of the project defines."""
+
+    files: tuple[str, ...]
+    goes_up: bool = False
+    """It looks in the folders above, too."""
+    prefix: str = ""
+    """Of its tasks among those that stale memory knows; empty: tasks are found by their names."""
+
+
+_RUNNERS = {
+    "just": Runner(("justfile", "Justfile", ".justfile"), goes_up=True, prefix="just"),
+    "make": Runner((*_MAKE, *_COMPUTED), prefix="make"),
+    "composer": Runner(("composer.json",)),
+    "task": Runner(tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml")), goes_up=True),
+    "npm": Runner(("package.json",), goes_up=True, prefix="npm run"),
+}  # fmt: skip
+_SAME = {"gmake": "make", "go-task": "task", "pnpm": "npm", "yarn": "npm", "bun": "npm"}
+
+
+class Wanted(NamedTuple):
+    """A command that a file of a project has to define."""
+
+    runner: Runner
+    name: str
+    """Default task of the runner; empty: none."""
+    folder: str = ""
+    """The folder that the runner changes to first."""
+    anywhere: bool = False
+    """The file may be in any folder of the project."""
+
+
 class ProjectCommands:
     """The commands of one checkout, as its files are now."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._lock = threading.Lock()
-        self._read: dict[str, tuple[Stamp, str | None]] = {}
-        self._folders: tuple[float, tuple[str, ...]] | None = None
 
     def missing_in(self, text: str) -> str:
         """Return the first command in backticks that the project no longer has; empty: none."""
@@ -69,25 +114,26 @@ class ProjectCommands:
     # --- requirements of a command ---
 
     def _has(self, words: tuple[str, ...], place: str) -> bool:
-        core = core_of(words)
-        if not core:
-            return True
-        if "/" in words[0] or "/" in core[0]:
-            return self._has_file(words[0] if "/" in words[0] else core[0], place)
-        wanted = task_files.wanted(core)
-        if wanted is None and _INTERPRETERS.fullmatch(core[0]):
-            script = next((word for word in core[1:] if not word.startswith("-") and word != "run"), "")
+        core = core_of(words) or words
+        if path := next((one for one in (words[0], core[0]) if "/" in one), ""):
+            return self._has_file(path, place)
+        if _INTERPRETERS.fullmatch(core[0]) and "run" not in core[1:2]:
+            script = next((word for word in core[1:] if not word.startswith("-")), "")
             return "/" not in script or _SCRIPT.fullmatch(script) is None or self._has_file(script, place)
-        if wanted is None:
+        needed = wanted(core)
+        if needed is None:
             return True
         found = False
-        for path in self._files(wanted, place):
+        for path in self._files(needed, place):
             text = self._text(path)
-            if text is None or task_files.is_open(path, text) or task_files.has(path, text, wanted):
+            if text is None or _is_open(path, text) or _defines(path, text, needed):
                 return True
             found = True
+        if found and needed.name:
+            return self._exists(posixpath.join(place, needed.name))
         # Without its own file a runner finds nothing, unless it looks above the checkout.
-        return self._exists(posixpath.join(place, wanted.name)) if found and wanted.name else self._is_above(wanted)
+        above = list(self._root.parents)[:6] if needed.runner.goes_up else []
+        return any((folder / name).exists() for folder in above for name in needed.runner.files)
 
     def _has_file(self, path: str, place: str) -> bool:
         if _PATH.fullmatch(path) is None:
@@ -99,9 +145,7 @@ class ProjectCommands:
         return self._exists(where) or self._is_ignored(parts)
 
     def _exists(self, path: str) -> bool:
-        return (self._root / path).exists() or any(
-            (self._root / f"{path}{end}").exists() for end in (".bat", ".cmd", ".ps1", ".exe")
-        )
+        return any((self._root / f"{path}{end}").exists() for end in ("", ".bat", ".cmd", ".ps1", ".exe"))
 
     def _is_ignored(self, parts: Sequence[str]) -> bool:
         """Return whether git ignores a path: then a build may make it."""
@@ -111,74 +155,115 @@ class ProjectCommands:
 
     # --- files that define commands ---
 
-    def _files(self, wanted: task_files.Wanted, place: str) -> Iterator[str]:
+    def _files(self, needed: Wanted, place: str) -> Iterator[str]:
         """Yield the files in which a command could be defined."""
-        folders: Sequence[str] = self._all_folders() if wanted.anywhere else self._folders_of(wanted, place)
+        at = posixpath.normpath(posixpath.join(place, needed.folder or "."))
+        folders: list[str] = []
+        if needed.anywhere:
+            folders = list(_folders(self._root, int(time.monotonic() / _PATIENCE_S)))
+        elif not at.startswith(("..", "/")):
+            folders = ["" if at == "." else at]
+            while needed.runner.goes_up and folders[-1]:
+                folders.append(folders[-1].rpartition("/")[0])
         for folder in folders:
-            for name in wanted.files:
+            for name in needed.runner.files:
                 path = f"{folder}/{name}" if folder else name
                 if stamp_of(self._root / path) is not None:
                     yield path
 
-    @staticmethod
-    def _folders_of(wanted: task_files.Wanted, place: str) -> list[str]:
-        at = posixpath.normpath(posixpath.join(place, wanted.folder or "."))
-        if at.startswith(("..", "/")):
-            return []
-        at = "" if at == "." else at
-        folders = [at]
-        while wanted.goes_up and at:
-            at = at.rpartition("/")[0]
-            folders.append(at)
-        return folders
-
-    def _is_above(self, wanted: task_files.Wanted) -> bool:
-        """Return whether a folder above the checkout may define it."""
-        folders = list(self._root.parents)[:6] if wanted.goes_up else []
-        return any((folder / name).exists() for folder in folders for name in wanted.files)
-
-    def _all_folders(self) -> tuple[str, ...]:
-        """Return the folders of the checkout, the upper ones first, within bounds."""
-        now = time.monotonic()
-        with self._lock:
-            if self._folders is not None and now - self._folders[0] < _PATIENCE_S:
-                return self._folders[1]
-        found, at = [""], 0
-        while at < len(found) and len(found) < _MOST_FOLDERS:
-            folder = found[at]
-            at += 1
-            if folder.count("/") >= _DEPTH - 1:
-                continue
-            try:
-                with os.scandir(self._root / folder) as entries:
-                    names = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
-            except OSError:
-                continue
-            found += [
-                f"{folder}/{name}" if folder else name
-                for name in names
-                if name not in _LEFT_OUT and not name.startswith(".")
-            ]
-        folders = tuple(found[:_MOST_FOLDERS])
-        with self._lock:
-            self._folders = (now, folders)
-        return folders
-
     def _text(self, path: str) -> str | None:
-        """Return what a file of the checkout says; None where it cannot be read."""
         stamp = stamp_of(self._root / path)
-        if stamp is None:
-            return None
-        with self._lock:
-            known = self._read.get(path)
-        if known is not None and known[0] == stamp:
-            return known[1]
+        return None if stamp is None else _read(self._root, path, stamp)
+
+
+@lru_cache(maxsize=_MOST_FOLDERS)
+def _read(root: Path, path: str, _: Stamp) -> str | None:
+    """Return the text of a file of the checkout; None: it cannot be read."""
+    try:
+        return decode(read_inside(root, path, _MOST_BYTES)).text
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=4)
+def _folders(root: Path, _: int) -> tuple[str, ...]:
+    """Return the folders of a checkout, the upper ones first, within bounds; the number is that of the moment."""
+    found, at = [""], 0
+    while at < len(found) < _MOST_FOLDERS:
+        folder = found[at]
+        at += 1
+        if folder.count("/") >= _DEPTH - 1:
+            continue
         try:
-            text: str | None = decode(read_inside(self._root, path, _MOST_BYTES)).text
-        except (OSError, ValueError):
-            text = None
-        with self._lock:
-            if len(self._read) > _MOST_FOLDERS:
-                self._read.clear()
-            self._read[path] = (stamp, text)
-        return text
+            with os.scandir(root / folder) as entries:
+                names = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        kept = (name for name in names if name not in _LEFT_OUT and not name.startswith("."))
+        found += [f"{folder}/{name}" if folder else name for name in kept]
+    return tuple(found[:_MOST_FOLDERS])
+
+
+# --- task runners ---
+
+
+def wanted(words: Sequence[str]) -> Wanted | None:
+    """Return which of the project's files a command needs; None: none, or unknown."""
+    program = words[0].rpartition("/")[2]
+    runner = _RUNNERS.get(_SAME.get(program, program))
+    if runner is None:
+        return None
+    folder, anywhere, plain, at = "", False, list[str](), 1
+    while at < len(words):
+        word, (option, _, value) = words[at], words[at].partition("=")
+        at += 1
+        if option in _OTHER_FILE:
+            return None
+        anywhere = anywhere or option in _EVERYWHERE
+        if option in _FOLDER | _ANY_FOLDER:
+            value = value or (words[at] if at < len(words) else "")
+            at += "=" not in word
+            folder = value if option in _FOLDER else folder
+        elif not word.startswith("-") and "=" not in word and not word.isdigit():
+            plain.append(word)
+    name = _task(program, plain)
+    is_known = name is not None and (not name or _NAME.fullmatch(name))
+    return Wanted(runner, name or "", folder, anywhere) if is_known else None
+
+
+def _task(program: str, plain: Sequence[str]) -> str | None:
+    """Return the task that words name; empty: the default one; None: they name none, or it is unknown."""
+    first, second = (*plain, "", "")[:2]
+    is_run = first in ("run", "run-script", "rum") and bool(second)
+    if program == "composer":
+        return second if is_run else None if first in _COMPOSER else first or None
+    if program in ("npm", "pnpm", "yarn", "bun"):
+        # `yarn run` and `bun run` also start programs of packages and files: those have no colon in them.
+        name = second if is_run else first
+        is_script = (is_run and program in ("npm", "pnpm")) or (":" in name and (is_run or program != "npm"))
+        return name if is_script or (program == "npm" and first in _NPM_BUILTIN) else None
+    return first if first or program in ("just", "make", "gmake") else None
+
+
+def _is_open(path: str, text: str) -> bool:
+    """Return whether a file takes commands from elsewhere, or computes them: then they are unknown."""
+    name = path.rpartition("/")[2]
+    if name == "composer.json":
+        return '"composer-plugin"' in text or '"allow-plugins"' in text
+    return name in _COMPUTED or (name != "package.json" and _INCLUDES.search(text) is not None)
+
+
+def _defines(path: str, text: str, one: Wanted) -> bool:
+    """Return whether a file defines a command."""
+    if not one.name:
+        return True
+    if one.runner.prefix:
+        return f"{one.runner.prefix} {one.name}" in defined_in(path, text.encode("utf-8", "replace"))
+    if not path.endswith(".json"):
+        return re.search(rf"^\s{{1,8}}['\"]?{re.escape(one.name)}['\"]?\s*:", text, re.MULTILINE) is not None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    scripts = data.get("scripts") if isinstance(data, dict) else None
+    return isinstance(scripts, dict) and one.name in scripts

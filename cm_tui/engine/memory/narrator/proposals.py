@@ -4,35 +4,59 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from cm_tui.engine.memory.narrator import candidates
+from cm_tui.config import Config
+from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.narrator import facts, lifecycle, line_changes, stale_facts, weighing
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, candidate_of
-from cm_tui.engine.memory.narrator.decisions import Decided, Decisions
-from cm_tui.engine.memory.narrator.facts import Facts, Made
+from cm_tui.engine.memory.narrator.decisions import Decisions
+from cm_tui.engine.memory.narrator.facts import Made
+from cm_tui.engine.memory.narrator.grouping import Embed
 from cm_tui.engine.memory.narrator.known import Known
-from cm_tui.engine.memory.narrator.line_changes import ACTIONS, LineChanges
-from cm_tui.engine.memory.narrator.looking import quotes
-from cm_tui.engine.memory.narrator.parts import Parts
+from cm_tui.engine.memory.narrator.line_changes import ACTIONS
+from cm_tui.engine.memory.narrator.mining import quotes
 from cm_tui.engine.memory.narrator.pass_run import let_go
 from cm_tui.engine.memory.narrator.phrasing import Phrasing
 from cm_tui.engine.memory.narrator.reading import items_of
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.engine.memory.narrator.topic_changes import preview
-from cm_tui.engine.memory.narrator.upkeep import Upkeep
+from cm_tui.engine.memory.narrator.topics import map_of
 from cm_tui.engine.memory.recording.gate import why_not
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.model import Evidence, NarratedFilter, NarratedProposal, Topic
+from cm_tui.engine.platform.store.database import Database
+from cm_tui.errors import CmError
+from cm_tui.model import Evidence, NarratedProposal, Topic
 
 _EVIDENCE = 8
 """Episodes that a proposal shows, with quotes."""
-_LOOK_S = 60.0
-"""Lines that the code contradicts are looked for again after so long, as the code may have changed."""
-_PATIENCE_S = 1.0
+_STALE_S, _FACTS_S, _TOPICS_S = 60.0, 300.0, 3_600.0
+"""Results are recomputed after so long: files change without a trace, and confidence decays."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Dependencies of the narrator."""
+
+    root: Path
+    db: Database
+    episodes: Episodes
+    config: Callable[[], Config]
+    """The current settings."""
+    embed: Embed
+    on_written: Callable[[], None]
+    """Called after notes or entries were changed: searches are to see it at once."""
+    code: Callable[[], stale_facts.Code | None] = lambda: None
+    """Returns the lookup for names of the code; None: the code is unknown."""
+    missing: Callable[[str], str] = lambda _: ""
+    """Returns the first command in backticks of a text that the project no longer has; empty: none."""
 
 
 class Proposals:
@@ -41,20 +65,18 @@ class Proposals:
     def __init__(self, parts: Parts, tables: NarratorTables) -> None:
         self._parts = parts
         self._tables = tables
-        self._known = Known(parts.root, tables)
-        self._facts = Facts(tables, self._known, parts.missing)
-        self._upkeep = Upkeep(parts)
+        self._known = Known(parts.root)
         self.decisions = Decisions(parts.episodes.tables)
-        self.lines = LineChanges(parts.root)
         self.phrasing = Phrasing(tables, parts.config, self._evidence_of, partial(why_not, parts.root))
         self.agents = AgentProposals(
-            parts.root, parts.episodes, self._topics, self._is_decided, lambda: [made.proposal for made in self.all()]
-        )
+            parts.root, parts.episodes, self._topics, lambda one: self.decisions.now().of(one) is not None,
+            lambda: [made.proposal for made in self.all()],
+        )  # fmt: skip
         self.note = ""
         """Message on what could not be checked for the last result."""
         self._let_go_at = ""
-        self._plain: tuple[Any, list[Made]] | None = None
-        self._live: tuple[Any, list[Made]] | None = None
+        self._computed: dict[str, tuple[Any, Any]] = {}
+        """Results by name, each with what it depends on."""
 
     # --- including decided ones ---
 
@@ -84,33 +106,21 @@ class Proposals:
     def unphrased(self) -> list[NarratedProposal]:
         """Return the facts that wait, in the words of the miners."""
         decided = self.decisions.now()
-        return [made.proposal for made in self._of_facts() if decided.of(made.proposal) is None]
+        return [made.proposal for made in self._of_facts()[1] if decided.of(made.proposal) is None]
 
     def live(self) -> list[Made]:
         """Return all current proposals, decided or not, the surest first."""
-        plain = self._of_facts()
-        key = (
-            self._plain and self._plain[0], self.phrasing.stamp(), self.decisions.stamp(), self._tables.state(),
-            int(time.time() / _LOOK_S),
-        )  # fmt: skip
-        if self._live is None or self._live[0] != key:
-            found, decided = [*self._phrased(plain), *self._of_agents()], self.decisions.now()
-            waiting = [made.proposal for made in found if decided.of(made.proposal) is None]
-            upkeep, self.note = self._upkeep.all(waiting, self._known.follow(_PATIENCE_S))
-            found += map(Made, upkeep)
-            self._live = key, sorted(found, key=lambda made: order(made.proposal))
-        return self._live[1]
+        facts_key, plain = self._of_facts()
+        key = (facts_key, self.phrasing.stamp(), self.decisions.stamp(), self._tables.state(), _turn(_STALE_S))
+        return self._kept("live", key, lambda: self._live(plain, facts_key[-1]))
 
     def whole(self, made: Made) -> NarratedProposal:
         """Return a proposal with its evidence and, if it can still be decided, the current effect of approving it."""
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
-        if one.action in ACTIONS:
-            look = self.lines.look(one)
-            return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
-        seen = preview(self._parts.root, one)
-        return replace(one, diff=seen.diff, problem=seen.problem, digest=seen.digest)
+        look = (line_changes.look if one.action in ACTIONS else preview)(self._parts.root, one)
+        return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
     def evidence(self, made: Made, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
         """Return the newest episodes of a proposal's evidence, with their current words from the journal."""
@@ -118,11 +128,11 @@ class Proposals:
             found = self.agents.evidence(made.proposal, most)
             # The miners' wordings take no quotes of agents.
             return found if made.proposal.proposed_by else tuple(replace(one, quote="") for one in found)
-        seen = [candidates.seen_in(self._tables, group) for group in made.groups]
-        facts = frozenset(fact for some, _ in seen for fact in some)
+        seen = [weighing.seen_in(self._tables, group) for group in made.groups]
+        wordings = frozenset(fact for some, _ in seen for fact in some)
         seqs = list(dict.fromkeys(seq for _, some in seen for seq in some[:most]))
         items = sorted(items_of(self._tables, seqs), key=lambda item: -item.time)[:most]
-        said = quotes(self._parts.episodes.journal.folder, items, facts)
+        said = quotes(self._parts.episodes.journal.folder, items, wordings)
         sql = "SELECT seq, session, actor FROM episode WHERE seq IN (SELECT unnest(?::INTEGER[]))"
         about = {row[0]: row[1:] for row in self._tables.rows(sql, [[item.seq for item in items]])}
         shown = []
@@ -133,23 +143,56 @@ class Proposals:
 
     # --- parts ---
 
-    def _of_facts(self) -> list[Made]:
-        least = self._parts.config().narrator.min_confidence
+    def _kept(self, name: str, key: Any, make: Callable[[], T]) -> T:
+        """Return a result, computed again only if what it depends on has changed."""
+        found = self._computed.get(name)
+        if found is None or found[0] != key:
+            self._computed[name] = found = (key, make())
+        result: T = found[1]
+        return result
+
+    def _of_facts(self) -> tuple[tuple[Any, ...], list[Made]]:
+        """Return what the facts depend on, and the facts as proposals, the surest first."""
         self._let_go()
-        stamp = self._parts.db.get_meta("indexed_at") or ""
-        key = self._facts.key(least, stamp), self._known.follow(_PATIENCE_S)
-        if self._plain is None or self._plain[0] != key:
-            made = self._facts.made(least, stamp, self._topics(), self._upkeep.code)
-            self._plain = key, sorted(made, key=lambda one: order(one.proposal))
-        return self._plain[1]
+        parts, least = self._parts, self._parts.config().narrator.min_confidence
+        indexed, sign = parts.db.get_meta("indexed_at"), self._known.follow()
+        key: tuple[Any, ...] = (self._tables.position(), least, indexed, _turn(_FACTS_S))
+        checked = self._kept("checked", indexed, dict[Any, str])
+        sure = self._kept(
+            "sure", key, lambda: facts.sure_facts(self._tables, least, parts.missing, self._code(), checked)
+        )
+        key = (*key, sign)
+        return key, self._kept("facts", key, lambda: _ordered(facts.proposals(sure, self._known, self._topics())))
+
+    def _live(self, plain: Sequence[Made], sign: Any) -> list[Made]:
+        found, decided = [*self._phrased(plain), *self._of_agents()], self.decisions.now()
+        waiting = [made.proposal for made in found if decided.of(made.proposal) is None]
+        # The journal records what the user confirmed.
+        key = (sign, self._parts.db.get_meta("indexed_at"), self._tables.state(), _turn(_STALE_S))
+        stale, self.note = self._kept("stale", key, self._stale)
+        key = (sign, _turn(_TOPICS_S), *((one.id, one.text, one.target) for one in waiting))
+        topics = self._kept("topics", key, lambda: lifecycle.proposals(self._parts.root, waiting))
+        return _ordered([*found, *map(Made, (*stale, *topics))])
+
+    def _stale(self) -> tuple[list[NarratedProposal], str]:
+        """Return lines of notes that the code contradicts, and a message where they are unknown."""
+        try:
+            code = self._parts.code()
+            return ([] if code is None else stale_facts.proposals(self._parts.root, code)), ""
+        except CmError as error:
+            return [], f"Lines of notes that the code contradicts were not looked for: {error.message}"
+
+    def _code(self) -> stale_facts.Code | None:
+        # Problems of the history are reported with the stale lines.
+        with suppress(CmError):
+            return self._parts.code()
+        return None
 
     def _phrased(self, plain: Sequence[Made]) -> list[Made]:
-        said = [made.proposal for made in plain]
         groups = {made.proposal.id: made.groups for made in plain}
-        others = self.phrasing.taken_in(said)
         return [
-            Made(one, tuple(group for id_ in (one.id, *others.get(one.id, ())) for group in groups.get(id_, ())))
-            for one in self.phrasing.applied(said)
+            Made(one, tuple(group for id_ in (one.id, *others) for group in groups.get(id_, ())))
+            for one, others in self.phrasing.applied([made.proposal for made in plain])
         ]
 
     def _of_agents(self) -> list[Made]:
@@ -162,7 +205,9 @@ class Proposals:
 
     def _looked_at(self, waiting: Sequence[Made]) -> list[Made]:
         """Return proposals with what approving them would do now, named."""
-        looks = self.lines.looks([made.proposal for made in waiting if made.proposal.action in ACTIONS])
+        looks = line_changes.looks(
+            self._parts.root, [made.proposal for made in waiting if made.proposal.action in ACTIONS]
+        )
         return [
             replace(made, proposal=replace(made.proposal, digest=look.digest, problem=look.problem))
             if (look := looks.get(made.proposal.id)) is not None
@@ -180,22 +225,26 @@ class Proposals:
             self._let_go_at = state
 
     def _evidence_of(self, proposal: NarratedProposal) -> tuple[Evidence, ...]:
-        made = next((one for one in self._of_facts() if one.proposal.id == proposal.id), None)
+        made = next((one for one in self._of_facts()[1] if one.proposal.id == proposal.id), None)
         return () if made is None else self.evidence(made)
 
-    def _is_decided(self, proposal: NarratedProposal) -> bool:
-        decided: Decided = self.decisions.now()
-        return decided.of(proposal) is not None
-
     def _topics(self) -> Sequence[Topic]:
-        from cm_tui.engine.memory.narrator.topics import map_of
-
-        return map_of(self._parts.root, retired=False).topics
+        return map_of(self._parts.root).topics
 
 
-def order(proposal: NarratedProposal) -> tuple[Any, ...]:
-    """Return the sort key of proposals: the surest first, known facts last."""
-    return (proposal.relation == "redundant", -proposal.confidence, -proposal.support, proposal.id)
+def _turn(seconds: float) -> int:
+    """Return the number of the current interval."""
+    return int(time.time() / seconds)
+
+
+def _ordered(found: Iterable[Made]) -> list[Made]:
+    """Return proposals, the surest first, known facts last."""
+
+    def order(made: Made) -> tuple[Any, ...]:
+        one = made.proposal
+        return (one.relation == "redundant", -one.confidence, -one.support, one.id)
+
+    return sorted(found, key=order)
 
 
 def said_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
@@ -205,15 +254,3 @@ def said_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
         id_: blake2b(json.dumps(said).encode("utf-8", "replace"), digest_size=4).hexdigest()
         for id_, said in fields.items()
     }
-
-
-def fits(proposal: NarratedProposal, where: NarratedFilter) -> bool:
-    """Return whether a proposal matches all filters."""
-    if where.states and proposal.state not in where.states:
-        return False
-    if where.kinds and proposal.kind not in where.kinds:
-        return False
-    if where.policy is not None and proposal.decided_by.startswith("policy ") != where.policy:
-        return False
-    text = f"{proposal.text}\n{proposal.reason}\n{proposal.target}\n{proposal.heading}".lower()
-    return all(word in text for word in where.text.lower().split())

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.command_kinds import Kind, kind_of
-from cm_tui.engine.memory.narrator.command_lines import Simple, simple_commands
+from cm_tui.engine.memory.narrator.lists import pairs, words
+from cm_tui.engine.memory.narrator.shell import Kind, Simple, kind_of, simple_commands
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
 
@@ -37,8 +37,8 @@ _SHELLS = re.compile(
 )
 _SCRIPT = re.compile(r"\btools\.\w+\(|\bALL_TOOLS\b|^[ \t]*(?:(?:const|let|var)\s|text\()", re.MULTILINE)
 """JavaScript that Codex gives to its tool `exec`."""
-_FILTERS = frozenset(["tail", "head", "grep", "egrep", "fgrep", "rg", "ag", "less", "more", "cat", "tee", "sort", "uniq", "wc", "awk", "sed", "cut", "tr", "jq", "yq", "column", "nl", "tac", "xargs", "true", "echo", "fold", "fmt", "rev", "perl", "out-string", "select-string", "ts", "bat", "json_pp", "hexdump", "xxd", "strip-ansi", "ansifilter"])  # fmt: skip
-_NOISE = frozenset(["CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "PAGER", "GIT_PAGER", "COLUMNS", "LINES", "LANG", "LC_ALL", "TZ", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME", "TMPDIR", "PWD", "GIT_EDITOR", "EDITOR", "GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "PYTHONWARNINGS", "NODE_NO_WARNINGS", "RUST_BACKTRACE", "PYTHONIOENCODING", "HOMEBREW_NO_AUTO_UPDATE", "PIP_DISABLE_PIP_VERSION_CHECK", "NPM_CONFIG_LOGLEVEL", "VIRTUAL_ENV", "PY_COLORS", "MAKEFLAGS"])  # fmt: skip
+_FILTERS = words("filters")
+_NOISE = words("environment")
 _MISSING = re.compile(
     r"command not found|not recognized as an internal or external|(?:bash|sh|zsh|env): [^\n]{0,80}No such file or directory|"
     r"can't open file|No rule to make target|missing script|no such (?:sub)?command|unknown (?:sub)?command|unrecognized (?:sub)?command|"
@@ -48,9 +48,7 @@ _MISSING = re.compile(
     r"could not execute because the (?:specified|application)|no such file or directory \(os error 2\)|invalid choice: ",
     re.IGNORECASE,
 )
-_WRAPPERS: dict[str, int] = {"time": 0, "nohup": 0, "exec": 0, "command": 0, "builtin": 0, "unbuffer": 0, "setsid": 0, "caffeinate": 0,
-                             "env": 0, "nice": 0, "ionice": 0, "stdbuf": 0, "timeout": 1, "gtimeout": 1, "rtk": 0}  # fmt: skip
-"""Programs that run another command, with the number of their own words besides options."""
+_WRAPPERS = {name: int(own) for name, own in pairs("wrappers").items()}
 _VALUED = frozenset(("-k", "-s", "-n", "-c", "-p", "-u"))
 _SYSTEM = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew|/home/linuxbrew/\.linuxbrew)?/s?bin/([\w.+-]+)")
 _PLAIN = re.compile(r"[\w./:@%+,=^~*?\[\]{}#!-]+")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,12 +24,13 @@ from cm_tui.engine.memory.mentions.check import Asked, Checker
 from cm_tui.engine.memory.mentions.finding import UNCOMMITTED, Finding
 from cm_tui.engine.memory.mentions.fixing import replaced, replacements
 from cm_tui.engine.memory.mentions.items import WrittenAt
-from cm_tui.engine.memory.mentions.recognise import Named, named_in
+from cm_tui.engine.memory.mentions.recognise import named_in
 from cm_tui.engine.memory.mentions.report import StaleReport
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
-from cm_tui.engine.memory.narrator.candidate import Candidate
-from cm_tui.engine.memory.narrator.lifecycle import claim_of, id_of
-from cm_tui.engine.memory.narrator.origins import origins_of
+from cm_tui.engine.memory.narrator.confidence import Candidate
+from cm_tui.engine.memory.narrator.lifecycle import claim_of
+from cm_tui.engine.memory.narrator.tables import id_of
+from cm_tui.engine.memory.narrator.topics import origins_of
 from cm_tui.engine.memory.notes.known_scan import known_notes
 from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.memory.notes.notes import Notes
@@ -48,10 +50,7 @@ _OF_THE_PAST = re.compile(
     r"no longer|not any ?more|instead of|rather than|migrated from|moved (?:from|to)|was called|until)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"`([^`\n]{1,200})`")
 _UNSURE_COMMIT, _MORE_NAMES = 0.8, 0.7
-There = Callable[[str], bool]
-"""Returns whether the project has a shell command, or the command does not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ class Code:
         checker: makes the lookup in the current files and the history.
         written: makes the lookup of times on the mainline.
         commit: returns the commit of an ordinal.
-        there: returns whether the project has a command; None: unknown.
+        missing: returns the first command in backticks of a text that the project no longer has; empty: none.
     """
 
     report: StaleReport
     checker: Callable[[], Checker]
     written: Callable[[], WrittenAt]
     commit: Callable[[int], CommitPoint | None]
-    there: There | None = None
+    missing: Callable[[str], str]
 
     def contradictions(self, facts: Sequence[Candidate]) -> list[str]:
         """Return the contradiction of each fact, as `names X, gone since …`; empty: none.
@@ -82,14 +81,11 @@ class Code:
         written = self.written()
         names = [[] if _OF_THE_PAST.search(one.text) else named_in(one.text) for one in facts]
         asked = [
-            [_asked(name, written.ordinal("", int(one.tally.first))) for name in some]
+            [Asked(name.kinds, name.text, name.plain, written.ordinal("", int(one.tally.first))) for name in some]
             for one, some in zip(facts, names, strict=True)
         ]
-        answers = self.checker().check({each for some in asked for each in some})
-        return [
-            next(filter(None, (self._against(answers[each].finding, each) for each in some)), "") or self._lacks(one)
-            for one, some in zip(facts, asked, strict=True)
-        ]
+        answers = self.checker().check(set(chain.from_iterable(asked)))
+        return [next(filter(None, (self._against(answers[each].finding, each) for each in some)), "") for some in asked]
 
     def _against(self, finding: Finding, asked: Asked) -> str:
         if finding.state not in ("gone", "renamed") or finding.ordinal == UNCOMMITTED:
@@ -100,12 +96,6 @@ class Code:
         )  # fmt: skip
         return mention.words
 
-    def _lacks(self, fact: Candidate) -> str:
-        if fact.kind not in ("command", "workflow") or self.there is None:
-            return ""
-        gone = [code for code in _spans(fact.text) if not self.there(code)]
-        return f"names `{gone[0]}`, which the project no longer has" if gone else ""
-
 
 class _Line(NamedTuple):
     """A bullet with an outdated name."""
@@ -113,7 +103,6 @@ class _Line(NamedTuple):
     place: Found
     heading: str
     bullet: str
-    row: int
     mentions: tuple[Mention, ...]
     lacks: str = ""
     """A command that the project no longer has."""
@@ -129,35 +118,29 @@ def proposals(root: Path, code: Code) -> list[NarratedProposal]:
     notes, came_along = Notes(root), origins_of(root)
     found: dict[str, NarratedProposal] = {}
     for place, stamp in sorted(known_notes(notes.places).found.values()):
-        if place.kind not in _KINDS or not place.writable or not (stale.get(place.id) or code.there):
+        if place.kind not in _KINDS or not place.writable:
             continue
-        for line in _lines(place, read_note(place, stamp), stale.get(place.id, ()), code.there):
+        for line in _lines(place, read_note(place, stamp), stale.get(place.id, ()), code.missing):
             one = _proposal(line, is_strange=came_along(place))
             found.setdefault(one.id, one)
     return list(found.values())[:MOST]
 
 
-def contradicted_by_code(candidate: Candidate, code: Code) -> str:
-    """Return the contradiction of a fact, as `names X, gone since …`; empty: none. For many use `code` at once."""
-    return code.contradictions([candidate])[0]
-
-
 # --- parts ---
 
 
-def _lines(place: Found, read: ReadNote, mentions: Sequence[Mention], there: There | None) -> Iterator[_Line]:
+def _lines(place: Found, read: ReadNote, mentions: Sequence[Mention], missing: Callable[[str], str]) -> Iterator[_Line]:
     if read.note.problem:
         return
-    for heading, bullet, row in topic_text.bullets("\n".join(read.lines)):
+    for heading, bullet, _ in topic_text.bullets("\n".join(read.lines)):
         said = note_blocks.MARK.sub("", bullet)
         if _OF_THE_PAST.search(said) or redact(bullet).secrets:
             continue
         named = {(kind, name.text) for name in named_in(said) for kind in name.kinds}
         stale = tuple(one for one in mentions if (one.kind, one.text) in named)
-        is_command = topic_text.plain(heading) in _COMMANDS
-        lacks = next((one for one in _spans(said) if is_command and there is not None and not there(one)), "")
+        lacks = missing(said) if topic_text.plain(heading) in _COMMANDS else ""
         if stale or lacks:
-            yield _Line(place, heading, bullet, row, stale, "" if stale else lacks)
+            yield _Line(place, heading, bullet, stale, "" if stale else lacks)
 
 
 def _proposal(line: _Line, *, is_strange: bool) -> NarratedProposal:
@@ -170,19 +153,19 @@ def _proposal(line: _Line, *, is_strange: bool) -> NarratedProposal:
     more = f" (and {count(len(line.mentions) - 1, 'more name')})" if len(line.mentions) > 1 else ""
     origin = "; it is in a note that came with the repository" if is_strange else ""
     parts = _parts(line, is_whole=is_whole)
-    key = (place.id, said, fate)
+    claim = claim_of("stale", place.id, said, fate)
     when = float(worst.commit.time) if worst is not None and worst.commit is not None else 0.0
     sure = 1.0
     for part in parts:
         sure *= part.value
     return NarratedProposal(
-        id=id_of("stale", *key), kind="stale", action="replace" if is_whole else "remove", text=text,
+        id=id_of(int(claim, 16)), kind="stale", action="replace" if is_whole else "remove", text=text,
         why=f"It {fate}{more}{origin}.",
         scope="user" if place.scope == "user" else "topic" if place.kind == "topic" else "project",
         target=place.id, heading=line.heading, relation="contradicts", other=fate,
         other_place=_place_of(worst) if worst is not None else "", support=0, sessions=0, first=when, last=when,
         confidence=round(sure, 4), parts=parts, state="waiting", digest="", old=line.bullet,
-        topics=(place.id,) if place.kind == "topic" else (), claims=(claim_of("stale", *key),),
+        topics=(place.id,) if place.kind == "topic" else (), claims=(claim,),
     )  # fmt: skip
 
 
@@ -221,11 +204,3 @@ def _place_of(mention: Mention) -> str:
     if mention.state == "gone" or not mention.path:
         return ""
     return f"{mention.path}:{mention.start_line}" if mention.start_line else mention.path
-
-
-def _asked(name: Named, at: int) -> Asked:
-    return Asked(name.kinds, name.text, name.plain, at)
-
-
-def _spans(text: str) -> list[str]:
-    return [span.strip() for span in _CODE.findall(text) if span.strip()]

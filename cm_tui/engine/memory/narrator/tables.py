@@ -7,7 +7,7 @@ and that are dropped when it is closed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from threading import Lock
@@ -20,9 +20,18 @@ from cm_tui.errors import StoreError
 
 TABLES = (
     "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
-    "narrator_vector", "narrator_near", "narrator_told", "narrator_phrasing", "narrator_note", "narrator_line", "narrator_line_term",
+    "narrator_vector", "narrator_near", "narrator_told", "narrator_phrasing",
 )  # fmt: skip
 _OF_MINERS = frozenset(TABLES[:8])
+WORDED = frozenset({"statement", "decision", "rejected", "correction"})
+"""Kinds in which several wordings may be one fact; in others, only equal ones are."""
+WORDED_SQL = ", ".join(f"'{kind}'" for kind in sorted(WORDED))
+PLAIN = (
+    "CASE WHEN f.sense = 0 THEN s.weight ELSE 1 / (1 + exp(-(f.sense + "
+    "ln(greatest(s.weight, 0.000001) / (1 - least(s.weight, 0.999999)))))) END"
+)
+"""Plainness of a wording: from its miner, plus the contribution of its vector."""
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
 """Condition on episodes to be mined."""
 
@@ -48,6 +57,15 @@ def number_of(*parts: str) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
 
 
+def id_of(number: int, letters: int = 6, taken: Container[str] = ()) -> str:
+    """Return the stable id of a proposal; on a collision, the second one gets more letters."""
+    found = "n"
+    while len(found) <= letters or found in taken:
+        number, letter = divmod(number, len(_LETTERS))
+        found += _LETTERS[letter]
+    return found
+
+
 class NarratorTables:
     """The narrator's observations.
 
@@ -57,6 +75,13 @@ class NarratorTables:
     def __init__(self, tables: EpisodeTables, cursor: Cursor | None = None) -> None:
         self.episodes = tables
         self._cursor = cursor
+        self._candidates: tuple[str, dict[int, Any]] = "", {}
+
+    def candidates(self, reading: str) -> dict[int, Any]:
+        """Return the facts as read before, by group; those that a pass touches are removed from it."""
+        if self._candidates[0] != reading:
+            self._candidates = reading, {}
+        return self._candidates[1]
 
     @property
     def one_at_a_time(self) -> Lock:
@@ -84,28 +109,29 @@ class NarratorTables:
         """Return all rows of a query."""
         return self.cursor.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
 
-    def columns(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
-        """Return all rows of a query, as an array a column."""
-        found: dict[str, Any] = self.cursor.execute(sql, list(parameters)).fetchnumpy()
-        return found
-
     @contextmanager
-    def given(self, view: str, columns: Mapping[str, Any]) -> Iterator[None]:
+    def given(self, view: str, columns: str, rows: Iterable[Sequence[Any]]) -> Iterator[None]:
         """Have queries of this block read rows under a name.
 
-        `columns`: arrays of numbers, or sequences of texts, by column name.
+        `columns`: names and Arrow types, such as `seq int32, text string`.
         """
         from arro3.core import Array, DataType, Table
 
+        names = [one.split() for one in columns.split(",")]
+        values = list(zip(*rows, strict=True)) or [()] * len(names)
         arrow: dict[str, Any] = {
-            name: Array.from_numpy(values) if hasattr(values, "dtype") else Array(list(values), type=DataType.string())
-            for name, values in columns.items()
+            name: Array(some, type=getattr(DataType, kind)()) for (name, kind), some in zip(names, values, strict=True)
         }
         self.cursor.register(view, Table.from_pydict(arrow))
         try:
             yield
         finally:
             self.cursor.unregister(view)
+
+    def insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows; `columns`: all of the table, as for `given`."""
+        with self.given("incoming", columns, rows):
+            self.cursor.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608 - our own names
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -175,5 +201,4 @@ class NarratorTables:
             return
         with self.writing():
             self.cursor.execute("DELETE FROM narrator_told")
-            with self.given("now_told", {"id": list(digests), "digest": list(digests.values())}):
-                self.cursor.execute("INSERT INTO narrator_told SELECT id, digest FROM now_told")
+            self.insert("narrator_told", "id string, digest string", list(digests.items()))

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from cm_tui.engine.memory.entries.keywords import keywords_of
 from cm_tui.engine.memory.mentions.recognise import Named, named_in
-from cm_tui.engine.memory.narrator.candidate import Candidate
+from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.notes.places import NOTES_FOLDER, USER
 from cm_tui.engine.search.ranking.wording import stem
 from cm_tui.model import FactKind, Topic
@@ -58,22 +58,21 @@ class Target(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-def target_of(
-    candidate: Candidate, keywords: Collection[str], topics: Sequence[Topic], names: Collection[str] = ()
-) -> Target:
-    """Return the target of a fact.
-
-    `keywords`: of its evidence; those of the fact itself are added. `topics`: of the project and of its user. `names`:
-    names of the project and its parts.
-    """
-    scope: Literal["user", "project"] = "user" if is_about_person(candidate, names) else "project"
+def target_of(candidate: Candidate, topics: Sequence[Topic]) -> Target:
+    """Return the target of a fact. `topics`: of the project and of its user."""
+    scope: Literal["user", "project"] = "user" if is_about_person(candidate) else "project"
     heading = HEADINGS.get(candidate.kind, "Rules")
-    about = {key for key in map(key_of, (*keywords, *(candidate.terms or keywords_of("", candidate.text)))) if key}
+    about = set(map(key_of, candidate.terms or keywords_of("", candidate.text))) - {""}
     topic = match(about, [one for one in topics if one.scope == scope])
     if topic is None:
         return Target(scope, USER_NOTE if scope == "user" else PROJECT_NOTE, heading)
-    tags = tuple(tag for tag in topic.tags if tag_keys([tag]) & about)
-    return Target("user" if scope == "user" else "topic", topic.id, heading, tags)
+    return in_topic(topic, about, heading)
+
+
+def in_topic(topic: Topic, about: Collection[str], heading: str) -> Target:
+    """Return a topic as a target. `about`: keys of the fact's keywords."""
+    tags = tuple(tag for tag in topic.tags if not tag_keys([tag]).isdisjoint(about))
+    return Target("user" if topic.scope == "user" else "topic", topic.id, heading, tags)
 
 
 def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
@@ -87,15 +86,9 @@ def match(about: Collection[str], topics: Iterable[Topic]) -> Topic | None:
     return max(fits, key=lambda fit: fit[:3])[3] if fits else None
 
 
-def is_about_person(candidate: Candidate, names: Collection[str] = ()) -> bool:
-    """Return whether a fact is about the user, in any project.
-
-    `names`: names of the project and its parts.
-    """
+def is_about_person(candidate: Candidate) -> bool:
+    """Return whether a fact is about the user, in any project."""
     if candidate.scope != "user" or candidate.kind not in _OF_PEOPLE or _HERE.search(candidate.text):
-        return False
-    words = {key_of(piece) for piece in _PIECE.findall(candidate.text)}
-    if words & {key_of(name) for name in names if len(name) > 2}:
         return False
     return not any(map(_is_of_project, named_in(candidate.text)))
 
@@ -115,11 +108,6 @@ def tag_keys(tags: Iterable[str]) -> set[str]:
     """Return the keys of tags: each tag as a whole, and each of its words."""
     keys = {key_of(tag) for tag in tags}
     return (keys | {word for key in keys for word in key.split()}) - {""}
-
-
-def overlap(one: Iterable[str], two: Iterable[str]) -> float:
-    """Return the Jaccard similarity of two topics' tags."""
-    return share_of(whole_keys(one), whole_keys(two))
 
 
 def whole_keys(tags: Iterable[str]) -> frozenset[str]:

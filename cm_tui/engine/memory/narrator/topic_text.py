@@ -16,13 +16,15 @@ from cm_tui.engine.memory.narrator.note_blocks import (
     closed,
     ended,
     said_by,
+    with_head,
     with_marks,
     without,
     without_blank_end,
 )
-from cm_tui.engine.memory.narrator.topic_head import with_head
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
+
+_DEEPEST = 6
 
 
 @dataclass(eq=False)
@@ -39,6 +41,11 @@ class Section:
     def lines(self) -> Iterator[str]:
         """Yield all of its lines."""
         yield from chain(self.heading, self.body, *(one.lines() for one in self.inside))
+
+    def every(self) -> Iterator[Section]:
+        """Yield it and the nested sections at any depth."""
+        yield self
+        yield from (one for _, one in self.all())
 
     def all(self) -> Iterator[tuple[Section, Section]]:
         """Yield the nested sections at any depth, each with its parent."""
@@ -98,7 +105,8 @@ def unite(stays: str, goes: str, name: str, tags: Sequence[str]) -> str:
     target, source = one.content, two.content
     loose = [*two.whole.body, *source.body] if source is not two.whole else source.body
     known = _keys(one.whole)
-    _add_blocks(target, name, [block for block in blocks(loose) if block.key not in known])
+    if more := [block for block in blocks(loose) if block.key not in known]:
+        append(_same(target, name) or new_section(target, name), more)
     for section in source.inside:
         _add_section(target, section)
     head = with_head(one.head, tags=tags, also=two.head)
@@ -147,7 +155,7 @@ def without_bullets(text: str, wanted: Collection[str]) -> tuple[str, list[str]]
     """
     parsed = parse(text)
     moved: list[str] = []
-    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+    for section in parsed.whole.every():
         found = blocks(section.body)
         gone = {row for row, block in enumerate(found) if block.bullet in wanted and block.bullet}
         moved += [line for row in sorted(gone) for line in found[row].lines]
@@ -164,7 +172,7 @@ def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tup
     """
     parsed = parse(text)
     gone = 0
-    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+    for section in parsed.whole.every():
         found = blocks(section.body)
         last: dict[tuple[str, ...], int] = {}
         marks: dict[int, list[str]] = {}
@@ -188,7 +196,7 @@ def bullets(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield the single-line bullets of a note: heading, text, and line from 1."""
     parsed = parse(text)
     row = len(parsed.head)
-    for section in [parsed.whole, *(one for _, one in parsed.whole.all())]:
+    for section in parsed.whole.every():
         row += len(section.heading)
         at = row
         for block in blocks(section.body):
@@ -197,6 +205,29 @@ def bullets(text: str) -> Iterator[tuple[str, str, int]]:
                 yield section.name, block.bullet, at + 1
             at += len(block.lines)
         row += len(section.body)
+
+
+def new_section(target: Section, name: str) -> Section:
+    """Add an empty section behind all others."""
+    _end(target)
+    level = target.inside[0].level if target.inside else min(_DEEPEST, target.level + 1) if target.level else 2
+    section = Section(name, level, [f"{'#' * level} {name}"], [""])
+    target.inside.append(section)
+    return section
+
+
+def append(section: Section, found: Sequence[Block]) -> None:
+    """Put blocks behind the last one of a section: bullets close to the bullets above them."""
+    if not found:
+        return
+    there = blocks(section.body)
+    body = without_blank_end(section.body)
+    for block in found:
+        both_bullets = bool(there) and bool(there[-1].bullet) and bool(block.bullet)
+        above = list(block.above[:1]) if both_bullets and block is not found[0] else [] if both_bullets else [""]
+        body += [*above, *block.lines]
+        there = [block]
+    section.body = [*body, *(blank_end(section.body) or [""])]
 
 
 def plain(heading: str) -> str:
@@ -214,51 +245,30 @@ def _section(lines: Sequence[str], one: Heading, stop: int) -> Section:
 
 
 def _keys(section: Section) -> set[tuple[str, ...]]:
-    return {block.key for block in blocks(section.body)} | {
-        block.key for _, one in section.all() for block in blocks(one.body)
-    }
+    return {block.key for one in section.every() for block in blocks(one.body)}
 
 
 def _add_section(target: Section, section: Section) -> None:
     """Add a section to those inside another: merge with one of the same heading, or append."""
-    same = next((one for one in target.inside if plain(one.name) == plain(section.name)), None)
+    same = _same(target, section.name)
     if same is None:
-        last = _last(target)
-        last.body = [*without_blank_end(last.body), ""] if last.body or last.heading else last.body
+        _end(target)
         target.inside.append(section)
         return
     known = {block.key for block in blocks(same.body)}
-    _append(same, [block for block in blocks(section.body) if block.key not in known])
+    append(same, [block for block in blocks(section.body) if block.key not in known])
     for one in section.inside:
         _add_section(same, one)
 
 
-def _add_blocks(target: Section, name: str, found: Sequence[Block]) -> None:
-    """Add text without a heading below a given one."""
-    if not found:
-        return
-    level = target.inside[0].level if target.inside else min(6, target.level + 1) if target.level else 2
-    section = Section(name, level, [f"{'#' * level} {name}"], [])
-    section.body = ["", *chain.from_iterable((*block.above, *block.lines) for block in _first_close(found)), ""]
-    _add_section(target, section)
+def _same(target: Section, name: str) -> Section | None:
+    return next((one for one in target.inside if plain(one.name) == plain(name)), None)
 
 
-def _append(section: Section, found: Sequence[Block]) -> None:
-    if not found:
-        return
-    there = blocks(section.body)
-    body = without_blank_end(section.body)
-    for block in found:
-        both_bullets = bool(there) and bool(there[-1].bullet) and bool(block.bullet)
-        above = list(block.above[:1]) if both_bullets and block is not found[0] else [] if both_bullets else [""]
-        body += [*above, *block.lines]
-        there = [block]
-    section.body = [*body, *(blank_end(section.body) or [""])]
-
-
-def _first_close(found: Sequence[Block]) -> list[Block]:
-    return [found[0]._replace(above=()), *found[1:]]
-
-
-def _last(section: Section) -> Section:
-    return _last(section.inside[-1]) if section.inside else section
+def _end(target: Section) -> None:
+    """Separate the end of a section from what follows."""
+    last = target
+    while last.inside:
+        last = last.inside[-1]
+    if last.body or last.heading:
+        last.body = [*without_blank_end(last.body), ""]

@@ -3,6 +3,8 @@
 Topics whose tags overlap by more than 60 % (Jaccard similarity) are one subject; a note above 90 % of its size cap
 should be compressed, one above the cap split; a topic that was neither changed nor recalled for 180 days should be
 retired. If a topic has no tags, its headings and most frequent words replace them, which is reported.
+
+Which notes came with a repository, so that a stranger may have written them.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+import pygit2
 
 from cm_tui import paths
 from cm_tui.engine.memory.entries.keywords import keywords_of
-from cm_tui.engine.memory.narrator.origins import Origins, origins_of
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, share_of, whole_keys
 from cm_tui.engine.memory.notes.archived_topics import ArchivedTopics
 from cm_tui.engine.memory.notes.headings import headings
@@ -27,6 +30,8 @@ from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
+from cm_tui.engine.platform.git.opening import repository_around
+from cm_tui.engine.platform.git.reach import has_foreign_history
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError
 from cm_tui.files import Stamp
@@ -219,3 +224,33 @@ def _counts(logs: Iterable[RecallLog]) -> dict[str, float]:
         for path, recalls in counts.items():
             found[path] = max(found.get(path, 0.0), recalls.last or 0.0)
     return found
+
+
+Origins = Callable[[Found], bool]
+"""Returns whether a note came with the repository."""
+
+
+def origins_of(root: Path) -> Origins:
+    """Return a test whether notes of a project came with it: tracked by git, or unknown."""
+    index = _index(root)
+
+    def came_along(place: Found) -> bool:
+        if place.scope == "user":
+            return False
+        # A submodule's files are in its own index, and came with the repository all the same.
+        folders = PurePosixPath(place.path).parents
+        return (
+            index is None or place.path in index or any((root / one / ".git").exists() for one in folders if one.name)
+        )
+
+    return came_along
+
+
+def _index(root: Path) -> pygit2.Index | None:
+    """Return git's index; None: the folder has no repository of its own, or it cannot be read."""
+    try:
+        found = repository_around(root)
+        is_own = found is not None and found.workdir and Path(found.workdir).resolve() == root.resolve()
+        return found.index if found is not None and is_own and not has_foreign_history(root) else None
+    except (CmError, ValueError, OSError, pygit2.GitError):
+        return None

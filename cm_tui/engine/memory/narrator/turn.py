@@ -1,18 +1,23 @@
-"""A turn of a session for miners: an episode, and the previous one in the same session."""
+"""A turn of a session for miners: an episode, and the previous one in the same session.
+
+Whether an agent's work was accepted: the turn was answered, did not fail, and the next prompt does not reject it.
+
+Files changed or created by a turn, from its record and patch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from hashlib import blake2b
+from typing import Literal, NamedTuple
 
+from cm_tui.engine.memory.narrator.own_words import sentences_of
+from cm_tui.engine.memory.narrator.runs import Run, runs_of
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import FactKind
-
-if TYPE_CHECKING:
-    from cm_tui.engine.memory.narrator.changes import Changes
-    from cm_tui.engine.memory.narrator.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +43,10 @@ class Observation:
     speaker: str = ""
     """Its author, if several people work on the project; empty: unknown."""
 
-
-class Miner(Protocol):
-    """Finds one kind of fact. It is stateless: earlier turns of the session are in `turn.before`."""
-
     @property
-    def name(self) -> str:
-        """Return its name."""
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the observations of a turn."""
+    def fact(self) -> tuple[str, ...]:
+        """Return what is stored of the wording: kind, subject, claim, text, terms, scope."""
+        return (self.kind, self.subject, self.claim, self.text, " ".join(self.terms), self.scope)
 
 
 @dataclass(frozen=True)
@@ -69,20 +68,159 @@ class Turn:
     @cached_property
     def statements(self) -> tuple[str, ...]:
         """Return the user's own sentences: nothing quoted, pasted, fenced, or from a tool."""
-        from cm_tui.engine.memory.narrator.own_words import sentences_of
-
         return sentences_of(self.record)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Return the commands run in it, without those that only look around."""
-        from cm_tui.engine.memory.narrator.runs import runs_of
-
         return runs_of(self.record)
 
     @cached_property
     def changes(self) -> Changes:
         """Return the files that it changed and made."""
-        from cm_tui.engine.memory.narrator.changes import changes_of
-
         return changes_of(self.record, None if self.before is None else self.before.record)
+
+
+Miner = Callable[[Turn], Iterable[Observation]]
+"""Finds one kind of fact."""
+_REJECTS = re.compile(
+    r"\s*(?:(?:no|nope|nah|stop|wrong|wait)\b[\s,.!:;—-]|(?:please\s+)?(?:revert|undo|roll\s*(?:it|that|this)?\s*back|back\s+(?:it|that|this)\s+out|"
+    r"take\s+(?:it|that|this)\s+back|drop\s+(?:that|this|it)\b|throw\s+(?:that|this|it)\s+away)|(?:that|this|it)(?:'s|\s+is|\s+was)\s+"
+    r"(?:wrong|not\s+(?:what|right|how|it)|broken|bad)|(?:that|this|it)\s+(?:broke|breaks|does\s*n[o']?t\s+work)|not\s+what\s+i|"
+    r"(?:you\s+)?(?:should\s*n[o']?t|must\s*n[o']?t)\s+have|why\s+(?:did|would)\s+you|i\s+(?:did\s*n[o']?t|never)\s+(?:ask|want|say))",
+    re.IGNORECASE,
+)
+
+
+def is_accepted(record: EpisodeRecord) -> bool:
+    """Return whether a turn ended well, by its record."""
+    return record.outcome not in ("failed", "interrupted", "unanswered")
+
+
+def rejects(turn: Turn) -> bool:
+    """Return whether a turn begins with a rejection of the previous one's work."""
+    if turn.before is None or not is_accepted(turn.before.record):
+        return False
+    first = turn.record.prompts[0][:200] if turn.record.prompts else ""
+    return _REJECTS.match(first.replace("’", "'")) is not None
+
+
+_PATCH = 200_000
+"""Characters of a patch that are looked at."""
+_SECTIONS = 300
+_FILES = 300
+_LONGEST = 200
+_HEAD_LINES = 60
+_FIRST = 6
+_HEADER = "diff --git "
+_TARGET = re.compile(r"^\+\+\+ b/([^\t\n]+)", re.MULTILINE)
+_NAMES = re.compile(r"a/(.+) b/\1$")
+_IS_NEW = re.compile(r"^(?:new file mode|--- /dev/null)", re.MULTILINE)
+_ODD = re.compile(r"[`\n\r\t\"<>|*?\0]|^-|(?:^|/)\.\.(?:/|$)")
+
+
+class NewFile(NamedTuple):
+    """A file that a turn made."""
+
+    path: str
+    lines: tuple[str, ...]
+    """Its first lines that are not empty."""
+
+
+class Changes(NamedTuple):
+    """Changes of a turn."""
+
+    files: tuple[str, ...] = ()
+    new: tuple[NewFile, ...] = ()
+
+
+class _Section(NamedTuple):
+    digest: bytes
+    is_new: bool
+    lines: tuple[str, ...]
+
+
+def changes_of(record: EpisodeRecord, earlier: EpisodeRecord | None) -> Changes:
+    """Return the changes of a turn, without earlier ones in the working tree.
+
+    `earlier`: of the previous one in its session.
+    """
+    files = [path for name in record.files[:_FILES] if (path := _path(name, record.root))]
+    if not files:
+        return Changes()
+    sections = dict(_sections(record.patch))
+    known = frozenset(earlier.files) if earlier is not None else frozenset()
+    of_before: dict[str, _Section] = {}
+    if earlier is not None and not known.isdisjoint(record.files):
+        of_before = dict(_sections(earlier.patch))
+    is_imported = record.actor == "import"
+    changed, new = [], []
+    for path in dict.fromkeys(files):
+        section, before = sections.get(path), of_before.get(path)
+        if section is None:
+            if path in known and not is_imported:
+                continue
+        elif before is not None and before.digest == section.digest:
+            continue
+        changed.append(path)
+        if section is not None and section.is_new and section.lines and not (before is not None and before.is_new):
+            new.append(NewFile(path, section.lines))
+    return Changes(tuple(changed), tuple(new))
+
+
+def _path(name: str, root: str) -> str:
+    """Return a path below the checkout; empty where it is elsewhere, or odd."""
+    if root and name.startswith(f"{root}/"):
+        name = name[len(root) + 1 :]
+    name = name.replace("\\", "/").removeprefix("./")
+    return "" if not name or len(name) > _LONGEST or name.startswith(("/", "~")) or _ODD.search(name) else name
+
+
+def _sections(patch: str) -> Iterator[tuple[str, _Section]]:
+    """Yield the files of a patch."""
+    patch = patch[:_PATCH]
+    at = 0 if patch.startswith(_HEADER) else patch.find(f"\n{_HEADER}") + 1
+    if not patch.startswith(_HEADER, at):
+        return
+    for _ in range(_SECTIONS):
+        end = patch.find(f"\n{_HEADER}", at)
+        text = patch[at:] if end < 0 else patch[at : end + 1]
+        head = text[:2_000]
+        target = _TARGET.search(head)
+        names = _NAMES.match(head.partition("\n")[0].removeprefix(_HEADER)) if target is None else None
+        path = target[1] if target is not None else names[1] if names is not None else ""
+        if path:
+            is_new = _IS_NEW.search(head) is not None
+            digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+            yield path, _Section(digest, is_new, tuple(_first_lines(text)) if is_new else ())
+        if end < 0:
+            return
+        at = end + 1
+
+
+def _first_lines(text: str) -> Iterator[str]:
+    body = text.find("\n@@")
+    if body < 0:
+        return
+    found = 0
+    for line in text[body + 1 : body + 8_000].split("\n")[1:_HEAD_LINES]:
+        if not line.startswith("+") or found >= _FIRST:
+            return
+        if line[1:].strip():
+            found += 1
+            yield line[1:].rstrip()
+
+
+def is_editor(record: EpisodeRecord, number: int) -> bool:
+    """Return whether a step changed a file."""
+    step = record.steps[number]
+    return step.kind == "tool" and (
+        _EDITORS.fullmatch(step.tool) is not None or step.text.startswith("*** Begin Patch")
+    )
+
+
+_EDITORS = re.compile(
+    r"(?:functions\.)?(?:edit|write|multiedit|notebookedit|apply_patch|patch|create_file|edit_file|write_file|write_to_file|replace|replace_in_file|"
+    r"str_replace\w*|insert_edit_into_file|search_replace|update_file|multi_edit)",
+    re.IGNORECASE,
+)

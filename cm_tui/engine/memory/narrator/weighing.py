@@ -6,14 +6,18 @@ result does not depend on the reading order.
 
 from __future__ import annotations
 
-from cm_tui.engine.memory.narrator import candidates
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.engine.memory.narrator import confidence
+from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
 from cm_tui.engine.memory.narrator.grouping import Embed, put_groups, regrouped
-from cm_tui.engine.memory.narrator.seen_rows import PLAIN, WORDED
-from cm_tui.engine.memory.narrator.tables import NarratorTables
+from cm_tui.engine.memory.narrator.overlaps import without_overlaps
+from cm_tui.engine.memory.narrator.tables import PLAIN, WORDED, WORDED_SQL, NarratorTables, number_of
 from cm_tui.model import Cancel
 
 _FIRST = "struct_pack(t := t.time, f := f.fact)"
-_WORDED = ", ".join(f"'{kind}'" for kind in sorted(WORDED))
 _FRESH = f"""
 CREATE OR REPLACE TEMP TABLE fresh_group AS
 WITH fresh AS (
@@ -22,7 +26,7 @@ WITH fresh AS (
         arg_min(f.claim, {_FIRST}) AS claim,
         count(DISTINCT s.seq) FILTER (NOT s.opposes) AS support,
         count(DISTINCT t.session) FILTER (NOT s.opposes) AS sessions,
-        CASE WHEN arg_min(f.kind, {_FIRST}) IN ({_WORDED})
+        CASE WHEN arg_min(f.kind, {_FIRST}) IN ({WORDED_SQL})
             THEN count(DISTINCT coalesce(nullif(t.prompt, 0), t.session)) FILTER (NOT s.opposes)
             ELSE count(DISTINCT t.session) FILTER (NOT s.opposes) END AS occasions,
         count(DISTINCT s.seq) FILTER (s.opposes) AS opposed,
@@ -68,22 +72,191 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
         cancel.check()
         with tables.writing():
             tables.check(reading)
-            candidates.touch_competitors(tables, "narrator_touched")
+            touch_competitors(tables, "narrator_touched")
             tables.cursor.execute("DELETE FROM narrator_group WHERE grp IN (SELECT grp FROM narrator_touched)")
             tables.cursor.execute("INSERT INTO narrator_group SELECT * FROM fresh_group")
-            candidates.touch_competitors(tables, "fresh_group")
-            tables.cursor.execute("DELETE FROM narrator_touched")
+            touch_competitors(tables, "fresh_group")
+            known = tables.candidates(reading)
+            for (group,) in tables.rows("DELETE FROM narrator_touched RETURNING grp"):
+                known.pop(group, None)
         tables.cursor.execute("DROP TABLE fresh_group")
-    candidates.rate(tables, reading, now, cancel)
+    rate(tables, reading, now, cancel)
     return by_words
 
 
 def _drop_unseen(tables: NarratorTables) -> None:
-    unseen = "grp IN (SELECT grp FROM narrator_touched) AND fact NOT IN (SELECT fact FROM narrator_seen)"
-    # Wordings after a removed one were grouped with it, and have to be grouped again.
-    tables.cursor.execute(
-        f"UPDATE narrator_fact SET since = 0 WHERE kind IN ({_WORDED}) AND since >= "  # noqa: S608 - our own words
-        f"(SELECT min(since) FROM narrator_fact WHERE kind IN ({_WORDED}) AND grp <> 0 AND {unseen})"
+    """Remove wordings that were removed from all episodes; later ones were grouped with them, and are grouped again."""
+    unseen = tables.rows(
+        "SELECT fact FROM narrator_fact SEMI JOIN narrator_touched USING (grp) ANTI JOIN narrator_seen USING (fact)"
     )
-    tables.cursor.execute(f"DELETE FROM narrator_fact WHERE {unseen}")  # noqa: S608 - our own words
-    tables.cursor.execute("DELETE FROM narrator_vector WHERE fact NOT IN (SELECT fact FROM narrator_fact)")
+    if not unseen:
+        return
+    with tables.given("unseen", "fact int64", unseen):
+        tables.cursor.execute(
+            f"UPDATE narrator_fact SET since = 0 WHERE kind IN ({WORDED_SQL}) AND since >= "  # noqa: S608 - our own words
+            f"(SELECT min(since) FROM narrator_fact SEMI JOIN unseen USING (fact) WHERE kind IN ({WORDED_SQL}) AND grp <> 0)"
+        )
+        for table in ("narrator_fact", "narrator_vector"):
+            tables.cursor.execute(f"DELETE FROM {table} WHERE fact IN (SELECT fact FROM unseen)")  # noqa: S608 - our own names
+
+
+MOST = 1_000
+"""The most facts to propose at once, the surest first. The next ones follow once these are decided."""
+_ALONE = 0.5
+"""Least plainness of a statement from a single session; a habit needs more than one."""
+_COUNTED = "'cochange', 'convention', 'fix', 'workflow'"
+"""Kinds in which observations without a claim count the occurrences of a subject: each one without a claim counts against
+it. A subject may have several parts, one per line."""
+_PLAIN = 0.6
+"""A fact said once and similar to one said this plainly is held back."""
+_TALLY = f"""
+WITH chosen AS MATERIALIZED (SELECT * FROM narrator_group WHERE {{where}}),
+subjects AS (
+    SELECT subject, sum(support)::INTEGER AS said, max(last, 2) AS lasts,
+        coalesce(string_agg(speakers, chr(10)) FILTER (speakers <> ''), '') AS speakers
+    FROM narrator_group
+    WHERE subject IN (SELECT subject FROM chosen WHERE subject <> '' AND kind IN ({WORDED_SQL}))
+        AND kind IN ({WORDED_SQL})
+    GROUP BY subject HAVING count(*) > 1
+),
+parts AS (
+    SELECT grp, kind, support, last, unnest(string_split(subject, chr(10))) AS subject
+    FROM chosen WHERE kind IN ({_COUNTED})
+),
+without AS (
+    SELECT p.grp, ceil(CASE p.kind WHEN 'workflow' THEN avg(greatest(0, b.support - p.support))
+            ELSE sum(greatest(0, b.support - p.support)) END)::INTEGER AS times,
+        max(b.last) FILTER (b.last > p.last) AS last
+    FROM parts p JOIN narrator_group b ON b.kind = p.kind AND b.subject = p.subject AND b.claim = ''
+    GROUP BY p.grp, p.kind
+),
+alike AS (
+    SELECT DISTINCT g.grp FROM chosen g JOIN narrator_near n ON n.one = g.grp JOIN narrator_group o ON o.grp = n.other
+    WHERE g.occasions = 1 AND (o.occasions > 1 OR o.first < g.first) AND o.weight >= {_PLAIN}
+        AND (o.subject = '' OR o.subject <> g.subject)
+)
+SELECT g.grp, g.kind, g.support, g.sessions, g.opposed + coalesce(o.said - g.support, 0) + coalesce(w.times, 0),
+    g.first, g.last, greatest(g.last_opposed, coalesce(w.last, 0),
+        coalesce(CASE WHEN o.lasts[1] = g.last THEN o.lasts[2] ELSE o.lasts[1] END, 0)), g.weight,
+    g.speakers, coalesce(o.speakers, ''), h.grp IS NOT NULL, g.occasions
+FROM chosen g LEFT JOIN subjects o ON o.subject = g.subject AND g.kind IN ({WORDED_SQL})
+LEFT JOIN without w ON w.grp = g.grp
+LEFT JOIN alike h ON h.grp = g.grp
+"""  # noqa: S608 - our own words
+_COMPETITORS = f"""
+UPDATE narrator_group SET rated = false WHERE rated AND subject <> '' AND kind IN ({WORDED_SQL}) AND subject IN (
+    SELECT subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND kind IN ({WORDED_SQL})
+)
+"""  # noqa: S608 - our own words
+_WITHOUT = f"""
+UPDATE narrator_group SET rated = false WHERE rated AND kind IN ({_COUNTED}) AND grp IN (
+    SELECT p.grp FROM (
+        SELECT grp, kind, unnest(string_split(subject, chr(10))) AS subject FROM narrator_group
+        WHERE rated AND kind IN ({_COUNTED}) AND claim <> ''
+    ) p SEMI JOIN (
+        SELECT kind, subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND claim = ''
+    ) b ON b.kind = p.kind AND b.subject = p.subject
+)
+"""  # noqa: S608 - our own words
+_NEAR = """
+UPDATE narrator_group SET rated = false WHERE rated AND grp IN (
+    SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM {table})
+)
+"""
+"""Whether a fact said once is held back depends on the similar ones."""
+_WORDINGS = f"""
+SELECT f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, max({PLAIN}), min(t.time), f.fact
+FROM narrator_fact f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
+WHERE f.grp IN (SELECT unnest(?::BIGINT[])) AND NOT s.opposes GROUP BY ALL ORDER BY f.grp, min(t.time), f.fact
+"""  # noqa: S608 - our own words
+_EPISODES = """
+SELECT grp, list(id ORDER BY time DESC, id DESC)[1:200] FROM (
+    SELECT DISTINCT f.grp, e.id, e.time FROM narrator_fact f JOIN narrator_seen s USING (fact)
+    JOIN episode e ON e.seq = s.seq
+    WHERE f.grp IN (SELECT unnest(?::BIGINT[])) AND NOT s.opposes
+) GROUP BY grp
+"""
+_MOST_CLAIMS = 50
+_PIECE = 1_000
+
+
+def touch_competitors(tables: NarratorTables, table: str) -> None:
+    """Mark for rating again the facts that compete with, or are similar to, those of a table; the caller writes."""
+    tables.cursor.execute(_COMPETITORS.format(table=table))
+    tables.cursor.execute(_WITHOUT.format(table=table))
+    tables.cursor.execute(_NEAR.format(table=table))
+
+
+def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
+    """Compute the confidence of changed facts and of those that compete with them.
+
+    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    """
+    # A statement may be certain after one mention; a habit shown in few sessions never is.
+    may_be = f"(sessions > 2 OR (kind IN ({WORDED_SQL}) AND (occasions > 1 OR weight >= {_ALONE})))"
+    found = tables.rows(_TALLY.format(where=f"NOT rated AND claim <> '' AND {may_be}"))
+    rated: list[tuple[int, float]] = []
+    for row in found:
+        rated.append((row[0], confidence.of(row[1], _tally(row), now)[0]))
+        if len(rated) % _PIECE == 0:
+            cancel.check()
+    with tables.writing(), tables.given("rated_groups", "grp int64, sure float64", rated):
+        tables.check(reading)
+        tables.cursor.execute(
+            "UPDATE narrator_group SET confidence = coalesce(r.sure, 0), rated = true FROM "
+            "(SELECT g.grp, r.sure FROM narrator_group g LEFT JOIN rated_groups r USING (grp) WHERE NOT g.rated) r "
+            "WHERE narrator_group.grp = r.grp"
+        )
+
+
+def candidates(tables: NarratorTables, least: float) -> list[Candidate]:
+    """Return the facts with a minimum confidence at their last weighing, without evidence."""
+    where = "confidence >= ? AND claim <> '' ORDER BY confidence DESC, grp LIMIT ?"
+    tallies = {row[0]: _tally(row) for row in tables.rows(_TALLY.format(where=where), [least, MOST])}
+    known = tables.candidates(tables.position().reading)
+    missing = [group for group in tallies if group not in known]
+    wordings: dict[int, list[tuple[object, ...]]] = {}
+    for row in tables.rows(_WORDINGS, [missing]) if missing else ():
+        wordings.setdefault(row[0], []).append(row[1:])
+    episodes = dict(tables.rows(_EPISODES, [missing])) if missing else {}
+    for group, said in wordings.items():
+        known[group] = _candidate(said, tallies[group], tuple(episodes.get(group, ())))
+    return without_overlaps([replace(known[group], tally=tally) for group, tally in tallies.items() if group in known])
+
+
+def _candidate(wordings: Sequence[tuple[Any, ...]], tally: Tally, episodes: tuple[str, ...]) -> Candidate:
+    kind, subject, claim, *_ = wordings[0]
+    # The plainest wordings; of equally plain ones the first.
+    _, _, _, text, terms, scope, *_ = max(wordings, key=lambda one: one[6])
+    claims = tuple(dict.fromkeys(claim_digest(one[0], one[1], one[2]) for one in wordings))[:_MOST_CLAIMS]
+    words = tuple(terms.split())
+    return Candidate(kind, subject, claim, claims, text, words, scope, tally, episodes)
+
+
+def claim_digest(kind: str, subject: str, claim: str) -> str:
+    """Return what names a claim, whichever way it was come by."""
+    return f"{number_of('said' if kind in WORDED else kind, subject, claim):016x}"
+
+
+def key_of(candidate: Candidate) -> int:
+    """Return what names a fact: its group in the tables."""
+    return number_of(candidate.kind, candidate.subject, candidate.claim)
+
+
+def seen_in(tables: NarratorTables, group: int) -> tuple[frozenset[int], list[int]]:
+    """Return the wordings of a fact, and the seqs of its episodes, the newest first."""
+    rows = tables.rows(
+        "SELECT DISTINCT s.fact, s.seq, t.time FROM narrator_fact f JOIN narrator_seen s USING (fact) "
+        "JOIN narrator_turn t USING (seq) WHERE f.grp = ? AND NOT s.opposes ORDER BY t.time DESC, s.seq DESC",
+        [group],
+    )
+    return frozenset(row[0] for row in rows), list(dict.fromkeys(row[1] for row in rows))
+
+
+def _tally(row: Sequence[Any]) -> Tally:
+    _, _, support, sessions, opposed, first, last, last_opposed, weight, speakers, others, is_alike, occasions = row
+    mine = {one for one in speakers.split("\n") if one}
+    theirs = {one for one in others.split("\n") if one} - mine
+    return Tally(
+        support, sessions, opposed, first, last, last_opposed, weight, max(1, len(mine)), len(theirs), is_alike, occasions
+    )  # fmt: skip

@@ -1,4 +1,7 @@
-"""Words for comparing sentences: stems without filler words, expanded abbreviations, and denials."""
+"""Words for comparing sentences: stems without filler words, expanded abbreviations, and denials.
+
+Words of facts and written text for comparison: stems, and text in backticks.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +9,15 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from cm_tui.engine.memory.narrator.lists import pairs, words
 from cm_tui.engine.search.ranking.wording import stem
 
 _WORD = re.compile(r"[^\W_][\w./'-]*")
 _PIECE = re.compile(r"[_./-]")
-_FILLING = frozenset(
-    """
-    a about actually again all also always am an and any anyway apparently are as at be because been before being both btw but by can
-    cannot consistently could did do does doing done each either else especially ever every everything everywhere exactly fact for
-    forever from further fyi generally get gets getting going good got had has have having here hey how however i i'd i'll i'm i've if
-    important in indeed inside instead into is it it's its itself just keep keeps kept kind let let's like lot make makes making mandatory
-    many may maybe me might mind more most much must my need needs never no nobody none nope nor not note nothing now of off often ok
-    okay on once one ones only onto or other others our ours out over own per please pls plz possible put puts quite rather really
-    reason regardless remember reminder required requires right rule same say see shall should simply since so some something still
-    stop strictly such sure take takes than thank thanks that that's the their them themselves then there these they thing things this
-    those though through to together told too totally under unless until up upon us use used uses using usually very via want wants
-    was way we we're well were what when whenever where whether which while who whole whose why will with within without would wrong
-    yes yet you you're your yours decide decided decision agree agreed settle settled settling go goes going gone went prefer preferred
-    policy convention hard general decision chose choose rejected reject ruled turned down considered evaluated against option idea
-    """.split()  # noqa: SIM905 - a table of words
-)
-_NEGATIONS = frozenset(
-    "don't dont doesn't doesnt didn't isn't aren't wasn't won't can't cant cannot mustn't shouldn't wouldn't haven't hasn't".split()  # noqa: SIM905 - a table of words
-)
-_ALIKE = {
-    "db": "database", "dbs": "database", "postgresql": "postgres", "pg": "postgres", "k8s": "kubernetes", "env": "environment",
-    "vars": "variable", "var": "variable", "config": "configuration", "configs": "configuration", "conf": "configuration",
-    "settings": "configuration", "setting": "configuration", "repo": "repository", "repos": "repository", "docs": "documentation",
-    "doc": "documentation", "deps": "dependency", "dep": "dependency", "prod": "production", "perf": "performance",
-    "pr": "pullrequest", "prs": "pullrequest", "mr": "pullrequest", "colour": "color", "colours": "color", "licence": "license",
-    "auth": "authentication", "authn": "authentication", "yml": "yaml", "js": "javascript", "ts": "typescript", "mongo": "mongodb",
-    "elastic": "elasticsearch", "mac": "macos", "macbook": "macos", "nvim": "neovim", "tdd": "test", "spec": "specification",
-    "specs": "specification", "msg": "message", "msgs": "message", "readonly": "read-only", "lockfile": "lock", "lockfiles": "lock",
-    "id": "identifier", "ids": "identifier", "uuid": "identifier", "min": "minute", "mins": "minute", "secs": "second",
-    "arm64": "arm", "libs": "library", "lib": "library", "packages": "dependency", "package": "dependency", "libraries": "dependency",
-    "pictures": "image", "picture": "image", "behaviour": "behavior", "colourblind": "colorblind", "optimise": "optimize",
-    "stdout": "print", "credentials": "secret", "credential": "secret", "passwords": "secret", "kube": "kubernetes", "infra": "infrastructure",
-    "impl": "implementation", "func": "function", "funcs": "function", "fn": "function", "params": "parameter", "param": "parameter",
-    "args": "argument", "arg": "argument", "btn": "button", "i18n": "translation", "l10n": "translation", "a11y": "accessibility",
-    "commits": "commit", "committed": "commit", "committing": "commit", "forty": "40", "ten": "10", "hundred": "100", "two": "2",
-    "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "thirteen": "13", "twelve": "12", "twice": "2",
-}  # fmt: skip
-"""Synonyms, spelling variants, and numbers in words."""
-_COMMON = frozenset(
-    map(
-        stem,
-        """
-        add api change changes code commit configuration data database documentation english error errors file files function give key
-        keys line lines log logs message name names new production pullrequest read release run runs service set show system table team
-        test tests time user write branch code german answer repository project
-        """.split(),  # noqa: SIM905 - a table of words
-    )
-)
-"""Words that developers use for nearly everything."""
+_FILLING = words("filling")
+_NEGATIONS = words("negations")
+_ALIKE = pairs("alike")
+_COMMON = frozenset(map(stem, words("common")))
 _COMMON_WEIGHT = 0.35
 _CLAUSE = re.compile(r"[,;:!?()]|\.(?!\S)|\s[-–—]\s|\b(?:but|because|since|so that|otherwise)\b")
 _DENIED = re.compile(
@@ -168,3 +127,19 @@ _SWITCH = re.compile(
 def is_switch(text: str) -> bool:
     """Return whether a text mentions a replacement."""
     return _SWITCH.search(text.lower().replace("’", "'")) is not None
+
+
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+
+
+def code_of(text: str) -> tuple[str, ...]:
+    """Return texts in backticks, with single blanks."""
+    return tuple(dict.fromkeys(" ".join(found.split()) for found in _CODE.findall(text) if found.strip()))
+
+
+@lru_cache(maxsize=1 << 14)
+def terms_of(text: str) -> frozenset[str]:
+    """Return the words of a text for comparison."""
+    code = code_of(text)
+    # Polarity records denial: the denied statement has the same words.
+    return frozenset((*normal(_CODE.sub(" ", text)), *(f"`{one}" for one in code)))

@@ -13,11 +13,12 @@ from cm_tui.engine.memory.notes.headings import headings
 from cm_tui.engine.memory.notes.known_scan import known_notes
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
 from cm_tui.engine.memory.notes.note_saves import REVERTED, NoteSaves
-from cm_tui.engine.memory.notes.note_undo import TakenBack, joined, text_before
+from cm_tui.engine.memory.notes.note_undo import joined, text_before
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.errors import CmError
+from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
 _BULLET = re.compile(r"(\s{0,12}(?:[-*+]|\d{1,9}[.)])[ \t]+)?(.*)")
@@ -102,7 +103,7 @@ def marked(text: str, name: str, digest: str = "") -> Marked | None:
     return next((one for one in found if digest_of(one.said) == digest), found[0] if found else None)
 
 
-def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> TakenBack:
+def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
     """Undo the line that a proposal wrote, wherever it is now.
 
     `written`: what was written; `dry_run`: only report what would be undone; `theirs_too`: undo it even if the line was
@@ -112,17 +113,17 @@ def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_t
     with writing():
         found = _where(notes, written)
         if found is None:
-            return TakenBack(written.note, f"{words}, which is in no note any more")
+            return Undone("", (written.note,), f"{words}, which is in no note any more")
         place, file, line = found
         refuse_locked(place)
         is_same = digest_of(line.said) == written.digest and not line.goes_on
         if not is_same and not theirs_too:
             now = without_marks(_with_below(file.shown, line) if line.goes_on else line.whole)
-            return TakenBack(place.id, words, now, then=written.said, back=written.back)
+            return Undone("", (place.id,), words, (Conflict(place.id, place.id, written.back, now, written.said),))
         if not dry_run:
             _write(notes, place, file, _before(place, file, line, written), written)
     moved = "" if place.id == written.note else f", which is in {place.id} now"
-    return TakenBack(place.id, f"{words}{moved}")
+    return Undone("", (place.id,), f"{words}{moved}")
 
 
 def without_row(lines: Sequence[str], row: int) -> list[str]:

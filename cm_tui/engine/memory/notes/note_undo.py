@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cm_tui.engine.memory.notes import hunks
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, refuse_read_only, write_data, writing
@@ -14,28 +13,11 @@ from cm_tui.engine.memory.notes.scan import stamp_of
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.marks import has_marks
 from cm_tui.errors import UsageError
+from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
 
-class TakenBack(NamedTuple):
-    """Result of undoing a change, or of a dry run.
-
-    Attributes:
-        id: of the note.
-        words: the change, for the user.
-        now: the current note, if the same lines have changed since; else None.
-        then: the lines written by the change.
-        back: the lines to restore.
-    """
-
-    id: str
-    words: str
-    now: str | None = None
-    then: str = ""
-    back: str = ""
-
-
-def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack:
+def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     """Undo a change of a note; later changes of other lines stay.
 
     `event`: one of kind `note.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
@@ -86,7 +68,7 @@ def make_again(notes: Notes, event: Event) -> str:
         return NoteSaves(notes).put(place, file, text, Author())
 
 
-def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> TakenBack:
+def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undone:
     found, words = hunks.read_hunks(event.data.get("hunks")), f"changed {id_}"
     place = notes.places.place(id_)
     with writing():
@@ -97,11 +79,11 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
             # Killed between recording and writing it; or the user undid it by hand.
             if not dry_run:
                 NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
-            return TakenBack(id_, f"{words}, which is not in it any more")
+            return Undone("", (id_,), f"{words}, which is not in it any more")
         if lines is None:
             then = "\n".join(line for one in found for line in one.after)
             back = "\n".join(line for one in found for line in one.before)
-            return TakenBack(id_, words, file.shown, then, back)
+            return Undone("", (id_,), words, (Conflict(id_, id_, back, file.shown, then),))
         hidden = Counter(filter(has_marks, lines)) - Counter(filter(has_marks, hunks.lines_of(file.shown)))
         if hidden:
             raise UsageError(
@@ -116,10 +98,10 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
             else:
                 # There was no such file before.
                 saves.remove(place, REVERTED, undoes=event.id)
-    return TakenBack(id_, words)
+    return Undone("", (id_,), words)
 
 
-def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> TakenBack:
+def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> Undone:
     """Restore the file of a deleted or moved note."""
     words = f"moved {id_} to {target}" if target else f"deleted {id_}"
     place, kept = notes.places.place(id_), kept_file(event.id)
@@ -131,7 +113,7 @@ def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bo
         except OSError as error:
             raise UsageError(f"The saved file of {id_} no longer exists: {error.strerror or error}.") from error
         if dry_run:
-            return TakenBack(id_, words)
+            return Undone("", (id_,), words)
         refuse_read_only(place)
         saves = NoteSaves(notes)
         if target and stamp_of(moved := notes.places.place(target)) is not None:
@@ -141,4 +123,4 @@ def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bo
         saves.tell(id_, {"undoes": event.id}, Author(), REVERTED)
         write_data(place, data)
         kept.unlink(missing_ok=True)
-    return TakenBack(id_, words)
+    return Undone("", (id_,), words)

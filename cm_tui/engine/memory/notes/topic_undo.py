@@ -12,32 +12,18 @@ from cm_tui.engine.memory.notes.hunks import lines_of
 from cm_tui.engine.memory.notes.merging import merge
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, writing
 from cm_tui.engine.memory.notes.note_reader import text_of
-from cm_tui.engine.memory.notes.note_undo import TakenBack
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_events import CHANGED, REVERTED, Now, bytes_of, files_of, pool_of, shown
 from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.errors import UsageError
 from cm_tui.files import read_regular
+from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
 _MOST_BYTES = 4_000_000
 _LONG = 8_000
 """Lines of two texts from which on comparing them once more takes too long."""
-
-
-class FilesBack(NamedTuple):
-    """Result of undoing a change of several notes, or of a dry run.
-
-    Attributes:
-        ids: of the notes.
-        words: the change, for the user.
-        conflicts: notes with later changes in the same lines; if there are any, nothing was undone.
-    """
-
-    ids: tuple[str, ...]
-    words: str
-    conflicts: tuple[TakenBack, ...] = ()
 
 
 class _Back(NamedTuple):
@@ -52,7 +38,7 @@ class _Back(NamedTuple):
     data: bytes | None = None
 
 
-def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack:
+def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     """Undo a change of several notes; later changes of other lines stay.
 
     `event`: one of kind `topic.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
@@ -71,7 +57,7 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack
         back = [moved.get(one.told.note) or _back(one, data) for one, data in zip(now, kept, strict=True)]
         conflicts = tuple(_conflict(one) for one, to in zip(now, back, strict=True) if to is None)
         if conflicts:
-            return FilesBack(ids, words, conflicts)
+            return Undone("", ids, words, conflicts)
         pool = pool_of(now, [text_of(data)[0] for data in kept if data is not None])
         pairs = [(one, to) for one, to in zip(now, back, strict=True) if to is not None and to.text != one.shown]
         changes = [FileChange(one.place, one.data, to.data or bytes_of(to.text, one, pool)) for one, to in pairs]
@@ -83,7 +69,7 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> FilesBack
             files.write(_tell(files, event, said), changes)
             for number in range(len(told)):
                 kept_file(f"{event.id}-{number}").unlink(missing_ok=True)
-    return FilesBack(ids, words)
+    return Undone("", ids, words)
 
 
 def _tell(files: TopicFiles, event: Event, said: Sequence[dict[str, str | None]]) -> str:
@@ -180,6 +166,6 @@ def _with_added(made: Sequence[str], before: Sequence[str], now: Sequence[str]) 
     return "\n".join(lines)
 
 
-def _conflict(file: Now) -> TakenBack:
+def _conflict(file: Now) -> Conflict:
     told = file.told
-    return TakenBack(told.note, f"changed {told.note}", file.shown or "", told.after or "", told.before or "")
+    return Conflict(told.note, told.note, told.before or "", file.shown or "", told.after or "")

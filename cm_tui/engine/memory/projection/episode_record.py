@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Self, get_args
 
 from cm_tui.engine.platform.journal.event import Event
@@ -79,42 +80,19 @@ class EpisodeRecord:
     @classmethod
     def from_event(cls, event: Event) -> Self:
         """Read an event's data; unexpected values are skipped."""
-        data = event.data
-        return cls(
-            type=_one_of(data, "type", get_args(EpisodeType), "task"),
-            agent=_text(data, "agent"),
-            session=_text(data, "session"),
-            root=_text(data, "root"),
-            prompts=_texts(data, "prompts"),
-            answer=_text(data, "answer"),
-            files=_texts(data, "files"),
-            base=_sha(data.get("base")),
-            patch=_text(data, "patch"),
-            patch_digest=_text(data, "patch_digest"),
-            patch_cut=data.get("patch_cut") is True,
-            redacted=_count(data, "redacted"),
-            note=_text(data, "note"),
-            stop=_text(data, "stop"),
-            actor=_one_of(data, "actor", get_args(Actor), "agent"),
-            at=_time(data.get("at")),
-            origin=origin_of(event),
-            title=_text(data, "title"),
-            parent=_text(data, "parent"),
-            turn=_count(data, "turn"),
-            plan=_text(data, "plan"),
-            verdict=_text(data, "verdict"),
-            outcome=_one_of(data, "outcome", get_args(Outcome), ""),
-            steps=tuple(_steps(data.get("steps"))),
-            step_count=_count(data, "step_count"),
-            tools=_texts(data, "tools"),
-            tokens=_count(data, "tokens"),
-            tags=_texts(data, "tags"),
-        )
+        found = {name: read(event.data.get(name)) for name, read in _readers()}
+        return cls(**found | {"base": _sha(event.data.get("base")), "origin": origin_of(event)})
+
+
+@cache
+def _readers() -> tuple[tuple[str, Callable[[object], Any]], ...]:
+    """Return what reads each field, by its type."""
+    return tuple((field.name, _BY_TYPE[str(field.type)]) for field in fields(EpisodeRecord))
 
 
 def origin_of(event: Event) -> str:
     """Return the digest of the turn in its transcript; empty: not from a transcript."""
-    origin = _text(event.data, "origin")
+    origin = _text(event.data.get("origin"))
     return origin if _DIGEST.fullmatch(origin) else ""
 
 
@@ -124,74 +102,54 @@ def read_episode(event: Event, *, patch: bool) -> Episode:
     `event`: one of kind `episode`. `patch`: include its patch and its steps; the number of steps is always included.
     """
     record, head = EpisodeRecord.from_event(event), _sha(event.head)
+    found: dict[str, Any] = {name: getattr(record, name) for name in _SHARED}
+    if not patch:
+        found |= {"patch": "", "steps": ()}
     return Episode(
+        **found | {"step_count": max(record.step_count, len(record.steps))},
         id=event.id,
         time=event.time if record.at is None else record.at,
-        agent=record.agent,
-        session=record.session,
-        prompts=record.prompts,
-        answer=record.answer,
-        files=record.files,
-        root=record.root,
         sha=record.base or head,
         head=head,
         moment=None,
         why="",
         patch_lines=len(record.patch.splitlines()),
-        patch=record.patch if patch else "",
-        patch_cut=record.patch_cut,
-        redacted=record.redacted,
-        note=record.note,
-        type=record.type,
-        actor=record.actor,
-        title=record.title,
-        parent=record.parent,
-        turn=record.turn,
-        plan=record.plan,
-        verdict=record.verdict,
-        outcome=record.outcome,
-        steps=record.steps if patch else (),
-        step_count=max(record.step_count, len(record.steps)),
-        tools=record.tools,
-        tokens=record.tokens,
-        tags=record.tags,
     )
+
+
+_SHARED = {field.name for field in fields(EpisodeRecord)} & {field.name for field in fields(Episode)}
+"""Fields of a record that an episode has, too."""
 
 
 def _step_data(step: Step) -> dict[str, Any]:
     return {field.name: value for field in fields(step) if (value := getattr(step, field.name)) != field.default}
 
 
-def _steps(found: object) -> Iterator[Step]:
-    for data in found if isinstance(found, list) else ():
-        if isinstance(data, dict) and data.get("kind") in get_args(StepKind):
-            yield Step(
-                kind=data["kind"],
-                text=_text(data, "text"),
-                tool=_text(data, "tool"),
-                result=_text(data, "result"),
-                path=_text(data, "path"),
-                failed=data.get("failed") is True,
-            )
+def _steps(found: object) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            data["kind"],
+            **{name: _text(data.get(name)) for name in ("text", "tool", "result", "path")},
+            failed=data.get("failed") is True,
+        )
+        for data in (found if isinstance(found, list) else ())
+        if isinstance(data, dict) and data.get("kind") in get_args(StepKind)
+    )
 
 
-def _text(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = data.get(name)
+def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
-def _one_of(data: Mapping[str, Any], name: str, known: tuple[Any, ...], otherwise: Any) -> Any:
-    value = data.get(name)
-    return value if isinstance(value, str) and value in known else otherwise
+def _one_of(known: Any, otherwise: str) -> Callable[[object], Any]:
+    return lambda value: value if isinstance(value, str) and value in get_args(known) else otherwise
 
 
-def _count(data: Mapping[str, Any], name: str) -> int:
-    value = data.get(name)
+def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else 0
 
 
@@ -203,3 +161,11 @@ def _time(value: object) -> float | None:
 
 def _sha(value: object) -> str:
     return value if isinstance(value, str) and _SHA.fullmatch(value) else ""
+
+
+_BY_TYPE: Mapping[str, Callable[[object], Any]] = {
+    "str": _text, "tuple[str, ...]": _texts, "int": _count, "bool": lambda value: value is True, "float | None": _time,
+    "tuple[Step, ...]": _steps, "EpisodeType": _one_of(EpisodeType, "task"), "Actor": _one_of(Actor, "agent"),
+    "Outcome": _one_of(Outcome, ""),
+}  # fmt: skip
+"""What reads a field of a type."""

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -227,11 +227,7 @@ def _left(fields: Mapping[str, Any]) -> LeftBehind:
 
 
 def _write(project: str, known: Mapping[str, LeftBehind]) -> None:
-    rows = {
-        root: {"until": one.until, "head": one.head, "files": one.files, "everything": one.everything}
-        for root, one in list(known.items())[-_ROOTS:]
-    }
-    write_json(_file(project), rows)
+    write_json(_file(project), {root: asdict(one) for root, one in list(known.items())[-_ROOTS:]})
 
 
 def settle_or_tell(root: Path) -> None:

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.memory.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
-from cm_tui.engine.memory.transcripts.claude_prompts import INTERRUPTED, earlier_key_of, is_for_agent, key_of, prompt_of
-from cm_tui.engine.memory.transcripts.claude_queue import PromptQueue
+from cm_tui.engine.memory.transcripts.claude_prompts import (
+    INTERRUPTED,
+    PromptQueue,
+    earlier_key_of,
+    is_for_agent,
+    key_of,
+    prompt_of,
+)
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.line_reading import LineReading
-from cm_tui.engine.memory.transcripts.lines import (
-    Line,
-    as_count,
-    as_id,
-    as_kind,
-    as_list,
-    as_record,
-    as_text,
-)
+from cm_tui.engine.memory.transcripts.lines import Line, as_count, as_id, as_kind, as_list, as_record, as_text
 from cm_tui.engine.memory.transcripts.parents import ParentsFirst
 from cm_tui.engine.memory.transcripts.patches import from_hunks
 from cm_tui.engine.memory.transcripts.tools import use_tool

@@ -13,16 +13,8 @@ from typing import Any
 from cm_tui.engine.memory.transcripts.codex_calls import CALLS, OUTPUTS, begin_call, end_call
 from cm_tui.engine.memory.transcripts.codex_forks import ForkedFrom, Repeated, answer_of
 from cm_tui.engine.memory.transcripts.format import Format, known_records
-from cm_tui.engine.memory.transcripts.line_reading import is_spliced
-from cm_tui.engine.memory.transcripts.lines import (
-    Line,
-    as_count,
-    as_id,
-    as_kind,
-    as_record,
-    as_text,
-)
-from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.line_reading import OneTurnReading, is_spliced
+from cm_tui.engine.memory.transcripts.lines import Line, as_count, as_id, as_kind, as_record, as_text
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,

@@ -14,25 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.memory.transcripts.format import Format, known_records
-from cm_tui.engine.memory.transcripts.lines import (
-    Line,
-    as_count,
-    as_id,
-    as_kind,
-    as_record,
-    as_text,
-)
-from cm_tui.engine.memory.transcripts.one_turn import OneTurnReading
+from cm_tui.engine.memory.transcripts.line_reading import OneTurnReading
+from cm_tui.engine.memory.transcripts.lines import Line, as_count, as_id, as_kind, as_record, as_text
 from cm_tui.engine.memory.transcripts.patches import from_diff
 from cm_tui.engine.memory.transcripts.tools import patch_among, use_tool
-from cm_tui.engine.memory.transcripts.transcript import (
-    Item,
-    Named,
-    Resume,
-    Skipped,
-    Transcript,
-    parse_time,
-)
+from cm_tui.engine.memory.transcripts.transcript import Item, Named, Resume, Skipped, Transcript, parse_time
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 from cm_tui.files import read_regular
 

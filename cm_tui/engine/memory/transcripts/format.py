@@ -12,7 +12,7 @@ from pathlib import Path
 from cm_tui.engine.memory.transcripts.copies import DEPTH, copies_below, copy_of
 from cm_tui.engine.memory.transcripts.files import DOCUMENTS, LINES, PACKED, FoundFile, found_files, names_of_folders
 from cm_tui.engine.memory.transcripts.line_reading import LineReading
-from cm_tui.engine.memory.transcripts.lines import HEAD_BYTES, Line, is_packed, opened_text, read_lines
+from cm_tui.engine.memory.transcripts.lines import HEAD_BYTES, Line, is_recoded, opened_text, read_lines
 from cm_tui.engine.memory.transcripts.transcript import Item, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 
@@ -70,7 +70,7 @@ class Format(ABC):
 
         Raises OSError if it was removed, or cannot be read.
         """
-        if is_packed(transcript.file):
+        if is_recoded(transcript.file):
             resume.from_beginning()
         yield from self._reading(facts, resume).items(transcript.file)
 

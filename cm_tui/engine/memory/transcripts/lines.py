@@ -1,24 +1,91 @@
-"""Reading a file of JSON lines with arbitrary content, which may be written to meanwhile."""
+"""Reading a file of JSON lines with arbitrary content, torn, or written to meanwhile; values of their records."""
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
+import io
 import json
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from cm_tui.engine.memory.transcripts.encodings import UTF_8, Encoding, encoding_of
-from cm_tui.engine.memory.transcripts.recovery import Part, records_in
 from cm_tui.engine.platform.redaction.redact import redact
+
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[\s\0\ufeff]*")
+_BEGINNING = re.compile(r'\{\s*"')
+_OWN = frozenset({"timestamp", "uuid", "sessionId", "payload"})
+"""A record has one of these, the records inside of it have not."""
+_EFFORT = 4
+"""So many times the length of a line is looked through for records behind damage."""
+
+
+class Part(NamedTuple):
+    """A part of a line, by its characters."""
+
+    start: int
+    end: int
+    record: Mapping[str, Any] | None
+    """None: not a record."""
+
+
+def records_in(text: str) -> list[Part]:
+    """Return the records of a line in order, and the damage between them.
+
+    After damage, a record counts if it is complete, has the fields of a transcript's record, and is followed by another
+    one or by the end of the line: records inside of a torn one do not count.
+    """
+    parts: list[Part] = []
+    effort = [_EFFORT * len(text)]
+    at = _skip(text, 0)
+    while at < len(text):
+        found = _record_at(text, at)
+        end = found[1] if found is not None else _next_record(text, at + 1, effort)
+        parts.append(Part(at, end, found[0] if found is not None else None))
+        at = _skip(text, end)
+    return parts
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _record_at(text: str, at: int, effort: list[int] | None = None) -> tuple[Mapping[str, Any], int] | None:
+    """Return the record that begins at a place, and where it ends."""
+    try:
+        record, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError, MemoryError) as error:
+        if effort is not None:
+            effort[0] -= max(1, getattr(error, "pos", len(text)) - at)
+        return None
+    if effort is not None:
+        effort[0] -= end - at
+    return (record, end) if isinstance(record, dict) else None
+
+
+def _next_record(text: str, start: int, effort: list[int]) -> int:
+    """Return where the next record begins after damage; the end of the line if there are no more."""
+    for candidate in _BEGINNING.finditer(text, start):
+        found = _record_at(text, candidate.start(), effort)
+        if found is not None and not _OWN.isdisjoint(found[0]):
+            behind = _skip(text, found[1])
+            if behind == len(text) or text[behind] == "{":
+                return candidate.start()
+        if effort[0] < 0:
+            break
+    return len(text)
+
 
 LINE_BYTES = 64_000_000
 """A longer line is stepped over: no agent sends that much to a model at once, pictures included."""
@@ -26,6 +93,8 @@ SKIPPED_BYTES = 200_000_000
 """Of a longer one the end is not looked for: a file with a hole in it."""
 UNPACKED_BYTES = 4_000_000_000
 """So much of a compressed transcript is read."""
+RECODED_BYTES = 500_000_000
+"""So much of a transcript that is not in UTF-8 is read."""
 HEAD_BYTES = 50_000_000
 """A transcript's first bytes, which have to contain its facts."""
 _PIECE = 1_000_000
@@ -35,8 +104,19 @@ _ID_CHARACTERS = 200
 """As of hooks, which cut ids in the same way."""
 _KIND = 300
 _DIGITS = 30
+_INVALID = re.compile("[\udc80-\udcff]")
 _LARGEST = 1e18
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    # Without a byte order mark: how a first record begins.
+    *(('{"'.encode(codec), codec) for codec in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")),
+)
+"""Encodings of some shells' redirection."""
 
 
 class Line(NamedTuple):
@@ -71,26 +151,49 @@ def is_packed(file: Path) -> bool:
     return file.suffix == ".gz"
 
 
+def is_recoded(file: Path) -> bool:
+    """Return whether a place in its text is no place in the file: it is compressed, or not in UTF-8."""
+    if is_packed(file):
+        return True
+    with suppress(OSError), opened(file) as stream:
+        return bool(_codec_of(stream))
+    return False
+
+
 @contextmanager
 def opened_text(file: Path) -> Iterator[BinaryIO]:
-    """Open an ordinary file as `opened`, and decompress it if necessary.
+    """Open an ordinary file as `opened`, as a stream of UTF-8: decompressed and recoded if necessary.
 
     Raises OSError if it was removed, cannot be read, is not an ordinary file, or is damaged.
     """
-    with opened(file) as stream:
-        if not is_packed(file):
-            yield stream
-            return
+    with opened(file) as stream, ExitStack() as layers:
+        text = stream
         try:
-            with gzip.GzipFile(fileobj=stream, mode="rb") as text:
-                if file.stem.endswith(".gz"):
-                    # The copy of a transcript that was packed already.
-                    with gzip.GzipFile(fileobj=text, mode="rb") as inner:
-                        yield cast("BinaryIO", inner)
-                else:
-                    yield cast("BinaryIO", text)
+            # The copy of a transcript that was packed already is packed twice.
+            for _ in range(file.name.endswith(".gz") + file.name.endswith(".gz.gz")):
+                text = cast("BinaryIO", layers.enter_context(gzip.GzipFile(fileobj=text, mode="rb")))
+            codec = _codec_of(text)
+            yield _recoded(text.read(RECODED_BYTES), codec) if codec else text
         except (EOFError, zlib.error) as error:
             raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
+
+
+def _codec_of(stream: BinaryIO) -> str:
+    """Return the encoding of an open file by its first bytes; empty: UTF-8."""
+    first = stream.read(8)
+    stream.seek(0)
+    return next((codec for mark, codec in _MARKS if first.startswith(mark)), "")
+
+
+def _recoded(data: bytes, codec: str) -> BinaryIO:
+    """Return a text in UTF-8, in memory."""
+    newline = "\n".encode(codec)
+    end = data.rfind(newline) + len(newline)
+    if b"\0" in data[end:]:
+        end = len(data)
+    # A program that ignores the encoding appends in its own.
+    text = data[:end].decode(codec, "replace") + data[end:].decode("utf-8", "replace")
+    return io.BytesIO(text.encode("utf-8", "replace"))
 
 
 def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
@@ -99,19 +202,19 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
     A line may hold several records, also after a torn one. A last line without an end is left for the next time from
     its first incomplete record on. `start`: between two records. Raises OSError if it cannot be read.
     """
-    size = _size_of(stream)
-    encoding = encoding_of(stream)
+    is_file = not isinstance(stream, gzip.GzipFile | io.BytesIO)
+    size = os.fstat(stream.fileno()).st_size if is_file else UNPACKED_BYTES
     at = stream.seek(min(start, size))
     while at < size:
-        data = encoding.readline(stream, LINE_BYTES + 1)
+        data = stream.readline(LINE_BYTES + 1)
         if not data:
             return
-        begin, whole = at, encoding.ends_line(data)
+        begin, whole = at, data.endswith(b"\n")
         at += len(data)
         if whole or len(data) <= LINE_BYTES:
-            yield from _lines(data, begin, encoding, whole)
+            yield from _lines(data, begin, whole)
             continue
-        rest, is_whole = _step_over(stream, encoding)
+        rest, is_whole = _step_over(stream)
         at += rest
         if is_whole:
             yield Line(begin, at, {}, "too long", data[:_SHOWN])
@@ -121,52 +224,31 @@ def read_lines(stream: BinaryIO, start: int = 0) -> Iterator[Line]:
         return
 
 
-def _size_of(stream: object) -> int:
-    if isinstance(stream, gzip.GzipFile):
-        return UNPACKED_BYTES
-    return os.fstat(cast("BinaryIO", stream).fileno()).st_size
-
-
-def _step_over(stream: BinaryIO, encoding: Encoding) -> tuple[int, bool]:
+def _step_over(stream: BinaryIO) -> tuple[int, bool]:
     """Return the size of the rest of a line that is too long, up to a bound, and whether its end was found."""
     size = 0
-    while size < SKIPPED_BYTES and (piece := encoding.readline(stream, _PIECE)):
+    while size < SKIPPED_BYTES and (piece := stream.readline(_PIECE)):
         size += len(piece)
-        if encoding.ends_line(piece):
+        if piece.endswith(b"\n"):
             return size, True
     return size, False
 
 
-def _lines(data: bytes, begin: int, encoding: Encoding, whole: bool) -> Iterator[Line]:
+def _lines(data: bytes, begin: int, whole: bool) -> Iterator[Line]:
     """Yield the records and damaged parts of one line; of one without an end only the complete records."""
-    parts = records_in(encoding.decode(data))
-    if encoding != UTF_8 and not any(part.record for part in parts):
-        # A program that ignores the encoding appends in its own.
-        encoding = UTF_8
-        parts = records_in(encoding.decode(data))
-    places = _places(data, parts, encoding)
-    for number, part in enumerate(parts):
-        start, end = places[number], places[number + 1]
+    text = data.decode("utf-8", "surrogateescape")
+    parts = records_in(text)
+    starts = [0, *(part.start for part in parts[1:]), len(text)]
+    end = begin
+    for part, (first, following) in zip(parts, pairwise(starts), strict=False):
+        piece = text[first:following].encode("utf-8", "surrogateescape") if len(parts) > 1 else data
+        start, end = end, end + len(piece)
         if part.record is not None:
-            yield Line(begin + start, begin + end, part.record, data=data[start:end])
+            yield Line(start, end, part.record, data=piece)
         elif whole:
-            yield Line(begin + start, begin + end, {}, "not a record", data[start:end][:_SHOWN])
+            yield Line(start, end, {}, "not a record", piece[:_SHOWN])
         else:
             return
-
-
-def _places(data: bytes, parts: list[Part], encoding: Encoding) -> list[int]:
-    """Return where each part begins in the bytes of a line, and where the line ends."""
-    if len(parts) <= 1:
-        return [0, len(data)]
-    exact, handler = encoding.decode_exactly(data)
-    again = records_in(exact)
-    if len(again) != len(parts):
-        return [0] * len(parts) + [len(data)]
-    places = [0]
-    for first, following in pairwise([0, *(part.start for part in again[1:])]):
-        places.append(places[-1] + len(exact[first:following].encode(encoding.codec, handler)))
-    return [*places, len(data)]
 
 
 def parse_json(data: bytes) -> Any:
@@ -182,8 +264,8 @@ def as_text(value: object) -> str:
     if not isinstance(value, str):
         return ""
     if not value.isascii():
-        # JSON may hold halves of characters, which no file can.
-        value = value.encode("utf-8", "replace").decode("utf-8")
+        # JSON may hold halves of characters, which no file can; some of them stand for invalid bytes.
+        value = _INVALID.sub("\ufffd", value).encode("utf-8", "replace").decode("utf-8")
     return value.replace("\0", "") if "\0" in value else value
 
 

@@ -11,15 +11,7 @@ from cm_tui.engine.memory.transcripts.opencode_store import Message, Store, all_
 from cm_tui.engine.memory.transcripts.parents import ParentsFirst
 from cm_tui.engine.memory.transcripts.patches import from_diff
 from cm_tui.engine.memory.transcripts.tools import use_tool
-from cm_tui.engine.memory.transcripts.transcript import (
-    Item,
-    Read,
-    Resume,
-    Skipped,
-    Transcript,
-    parse_time,
-    texts_of,
-)
+from cm_tui.engine.memory.transcripts.transcript import Item, Read, Resume, Skipped, Transcript, parse_time, texts_of
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 
 _WRITERS = frozenset({"edit", "write", "multiedit", "patch", "apply_patch"})

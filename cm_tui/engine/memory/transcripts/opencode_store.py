@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.transcripts.files import found_files
-from cm_tui.engine.memory.transcripts.lines import (
-    LINE_BYTES,
-    as_list,
-    as_number,
-    as_record,
-    as_text,
-    parse_json,
-)
+from cm_tui.engine.memory.transcripts.lines import LINE_BYTES, as_list, as_number, as_record, as_text, parse_json
 from cm_tui.engine.memory.transcripts.transcript import Skipped
 from cm_tui.files import read_bounded
 
@@ -49,21 +43,25 @@ class Message(NamedTuple):
     """Parts that cannot be read."""
 
 
-class Store(Protocol):
-    """One place that has sessions."""
+class Store(ABC):
+    """One place that has sessions: a database, or a folder."""
 
-    file: Path
-    left_out: list[Path]
-    """Folders that were not searched completely."""
-    problem: str
-    """Why its sessions cannot be read; empty: they can."""
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.left_out: list[Path] = []
+        """Folders that were not searched completely."""
+        self.problem = ""
+        """Why its sessions cannot be read; empty: they can."""
 
+    @abstractmethod
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions; unreadable ones are skipped."""
 
+    @abstractmethod
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session. Raises OSError if it cannot be read."""
 
+    @abstractmethod
     def messages(self, name: str) -> Iterator[Message | Skipped]:
         """Yield its messages in order. Raises OSError if they cannot be read."""
 
@@ -83,13 +81,8 @@ def store_of(file: Path) -> Store:
     return Folder(file) if file.is_dir() else Database(file)
 
 
-class Database:
-    """The database of newer versions, opened for reading alone. `file`: where it lies."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.left_out: list[Path] = []
-        self.problem = ""
+class Database(Store):
+    """The database of newer versions, opened for reading alone."""
 
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions."""
@@ -141,13 +134,11 @@ class Database:
             raise OSError(f"{self.file} cannot be read: {error}") from error
 
 
-class Folder:
-    """The files of older versions, a folder for each kind of record. `file`: the folder `storage`."""
+class Folder(Store):
+    """The files of older versions, a folder for each kind of record: the folder `storage`."""
 
     def __init__(self, file: Path) -> None:
-        self.file = file
-        self.left_out: list[Path] = []
-        self.problem = ""
+        super().__init__(file)
         # The oldest versions have all kinds below `session`, and a folder for each session above its parts.
         self._is_oldest = (file / "session" / "message").is_dir()
 

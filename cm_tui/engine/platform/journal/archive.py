@@ -16,18 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.platform.journal.appending import sync_folder
-from cm_tui.engine.platform.journal.erasure import copy_with
+from cm_tui.engine.platform.journal.erasure import Unfinished, copy_with
 from cm_tui.engine.platform.journal.event import MOVED, Event, Position, as_event, parse_line
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.journal.segment import line_before
+from cm_tui.engine.platform.journal.segment import line_before, sync_folder
 from cm_tui.errors import StoreError
-from cm_tui.files import remove_left_overs, replacing, write_atomically
+from cm_tui.files import remove_left_overs, replacing
 
 FOLDER = "archive"
 ARCHIVED = "episode.archived"
 """Kind of the event behind which episodes are in the archive, in the file that it names."""
-_UNFINISHED = "archiving.json"
 _SUFFIX = ".jsonl.gz"
 _PIECE = 1_000_000
 
@@ -197,28 +195,7 @@ def _id(line: bytes) -> str:
 # --- what moved leaves the journal ---
 
 
-def note(journal: Journal, ids: Sequence[str]) -> None:
-    """Record on disk what is moving to the archive, until `forget_note`.
-
-    Raises OSError if it cannot be written.
-    """
-    write_atomically(journal.folder / _UNFINISHED, json.dumps(list(ids)), durable=True)
-
-
-def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return what a killed process was moving. Raises StoreError if the record of it cannot be read."""
-    try:
-        return tuple(str(one) for one in json.loads((journal.folder / _UNFINISHED).read_bytes()))
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, TypeError) as error:
-        hint = "Remove it, and run `cm episodes retention` again."
-        raise StoreError(f"{journal.folder / _UNFINISHED} cannot be read: {error}", hint=hint) from error
-
-
-def forget_note(journal: Journal) -> None:
-    """Note that everything moved."""
-    (journal.folder / _UNFINISHED).unlink(missing_ok=True)
+MOVING = Unfinished("archiving.json", "Remove it, and run `cm episodes retention` again.")
 
 
 def live_bytes(journal: Journal) -> int:

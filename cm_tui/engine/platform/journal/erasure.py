@@ -15,14 +15,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from cm_tui.engine.platform.journal.appending import sync_folder
 from cm_tui.engine.platform.journal.event import ERASED, ERASURE
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.segment import sync_folder
 from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically
 from cm_tui.locks import locked
 
-_UNFINISHED = "erasing.json"
 _LOCK = "erasing.lock"
 _WAIT_SECONDS = 60.0
 _NAMES = 10_000
@@ -59,17 +58,36 @@ def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -
     sync_folder(journal.folder)
 
 
-def unfinished(journal: Journal) -> tuple[str, ...]:
-    """Return the request of an interrupted erasure. Raises StoreError if the record of it cannot be read."""
-    try:
-        names = json.loads((journal.folder / _UNFINISHED).read_bytes())["names"]
-        return tuple(str(name) for name in names)
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"{journal.folder / _UNFINISHED} cannot be read: {error}", hint="Remove it, and erase again."
-        ) from error
+class Unfinished:
+    """A record on disk of events that are being changed, for finishing an interrupted change. `hint`: if damaged."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        self._name = name
+        self._hint = hint
+
+    def note(self, journal: Journal, names: Iterable[str]) -> None:
+        """Record ids before their events are changed. Raises OSError if it cannot be written."""
+        remove_left_overs(journal.folder / self._name)
+        write_atomically(journal.folder / self._name, json.dumps({"names": list(names)}), durable=True)
+        sync_folder(journal.folder)
+
+    def names(self, journal: Journal) -> tuple[str, ...]:
+        """Return the ids of an interrupted change. Raises StoreError if the record of it cannot be read."""
+        file = journal.folder / self._name
+        try:
+            found = json.loads(file.read_bytes())
+            return tuple(str(name) for name in (found if isinstance(found, list) else found["names"]))
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{file} cannot be read: {error}", hint=self._hint) from error
+
+    def forget(self, journal: Journal) -> None:
+        """Note that the change is complete."""
+        (journal.folder / self._name).unlink(missing_ok=True)
+
+
+ERASING = Unfinished("erasing.json", "Remove it, and erase again.")
 
 
 @contextmanager
@@ -83,21 +101,6 @@ def alone(journal: Journal) -> Iterator[None]:
         pass
     with locked(journal.folder / _LOCK, _WAIT_SECONDS):
         yield
-
-
-def note(journal: Journal, names: Iterable[str]) -> None:
-    """Record on disk what will be erased, until `forget_note`; `unfinished` returns it.
-
-    Raises OSError if it cannot be written.
-    """
-    remove_left_overs(journal.folder / _UNFINISHED)
-    write_atomically(journal.folder / _UNFINISHED, json.dumps({"names": list(names)}), durable=True)
-    sync_folder(journal.folder)
-
-
-def forget_note(journal: Journal) -> None:
-    """Note that the erasure has come to its end."""
-    (journal.folder / _UNFINISHED).unlink(missing_ok=True)
 
 
 def _rewrite(file: Path, lines: Sequence[Line]) -> None:

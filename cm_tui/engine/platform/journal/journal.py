@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from cm_tui import paths
-from cm_tui.engine.platform.journal.appending import append_whole, size_of
 from cm_tui.engine.platform.journal.event import (
     ERASED,
     MAX_BYTES,
@@ -23,7 +22,7 @@ from cm_tui.engine.platform.journal.event import (
     parse_line,
 )
 from cm_tui.engine.platform.journal.location import claim, folder_of
-from cm_tui.engine.platform.journal.segment import line_before, lines
+from cm_tui.engine.platform.journal.segment import append_whole, line_before, lines, size_of
 from cm_tui.errors import StoreError
 from cm_tui.locks import locked
 

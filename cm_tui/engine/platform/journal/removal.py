@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-from cm_tui.engine.platform.journal.appending import sync_folder
 from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.segment import sync_folder
 from cm_tui.errors import StoreError
 
 BESIDE = ("assemblies", "ingestion", "blobs")

@@ -15,19 +15,17 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from cm_tui.engine.platform.redaction.assignments import NAMES, find_assigned
-from cm_tui.engine.platform.redaction.by_word import ByWord
 from cm_tui.engine.platform.redaction.found import Found
 from cm_tui.engine.platform.redaction.key_blocks import find_blocks
 from cm_tui.engine.platform.redaction.kinds import DONE, is_cut
 from cm_tui.engine.platform.redaction.kubernetes import find_kubernetes
-from cm_tui.engine.platform.redaction.marked_lines import unmarked
-from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
+from cm_tui.engine.platform.redaction.pattern import ByWord, Pattern, compiled
 from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference
 from cm_tui.engine.platform.redaction.places import find_places
 from cm_tui.engine.platform.redaction.repeated import find_again, values_in
 from cm_tui.engine.platform.redaction.shape_table import SHAPES, SHORTEST, Shape
 from cm_tui.engine.platform.redaction.strength import goes_on
-from cm_tui.engine.platform.redaction.written import as_read
+from cm_tui.engine.platform.redaction.view import as_read, unmarked
 
 _INSIDE = r"[A-Za-z0-9+/_.~=:@%$-]"
 _BREAK = Pattern(

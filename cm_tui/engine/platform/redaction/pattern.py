@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Generic, Protocol, TypeVar
 
 
 @cache
@@ -59,3 +60,27 @@ class Pattern:
     def split(self, text: str) -> list[str]:
         """Return the pieces between matches, and what its group matched between them."""
         return compiled(self._source).split(text)
+
+
+class Rule(Protocol):
+    """A rule with its required words."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """One of them is in every text that it would hit."""
+
+
+R = TypeVar("R", bound=Rule)
+
+
+class ByWord(Generic[R]):
+    """Rules of one table. `rules`: in the order in which they are tried."""
+
+    def __init__(self, rules: Iterable[R]) -> None:
+        self._rules = tuple(rules)
+        self._words = [(word, number) for number, rule in enumerate(self._rules) for word in rule.words]
+
+    def wanted(self, text: str) -> list[R]:
+        """Return the rules with a word in a text."""
+        # One pass without a call for each rule: this is called for every text.
+        return [self._rules[number] for number in sorted({number for word, number in self._words if word in text})]

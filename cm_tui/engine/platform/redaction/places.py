@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.platform.redaction.by_word import ByWord
 from cm_tui.engine.platform.redaction.found import Found
-from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
+from cm_tui.engine.platform.redaction.pattern import ByWord, Pattern, compiled
 from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference, is_type
 from cm_tui.engine.platform.redaction.strength import is_mixed, is_random
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,22 +11,14 @@ import numpy as np
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
-BOOSTS = (
-    "exact-name", "definition", "near-name", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
-    "file", "frame", "message", "date", "speaker",
-)  # fmt: skip
-"""Add `weight × signal`."""
 PENALTIES = (
     "tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated", "nameless", "values", "types",
 )  # fmt: skip
-"""Take away `weight × signal`."""
+"""Take away `weight × signal`; all others add it."""
 
 COHERENCE = "coherence"
 BEST_OF_FILE = "best-of-file"
 NAME_VECTOR = "name-vector"
-NAMES = (*BOOSTS, COHERENCE, *PENALTIES, BEST_OF_FILE, NAME_VECTOR)
-"""Every name that a profile's adjustments may use."""
-
 DETAILS = {
     "exact-name": "defines exactly the name in the query",
     "definition": "defines a name in the query",
@@ -57,6 +50,9 @@ DETAILS = {
     "types": "the head of a type, without its methods",
     "best-of-file": "the best passage of its file",
 }
+"""What each says of a hit, in the order in which they are applied."""
+NAMES = (*DETAILS, NAME_VECTOR)
+"""Every name that a profile's adjustments may use."""
 
 
 class Stage(NamedTuple):
@@ -83,30 +79,23 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
     """
     stages: list[Stage] = []
     score = fused
-    weights = profile.adjustments
-    for name in BOOSTS:
-        values = table.signals.get(name)
-        if values is not None and (weight := weights.get(name, 0.0)):
-            score = _apply(stages, name, values, weight, weight * values, score)
-    if weight := weights.get(COHERENCE, 0.0):
-        values = coherence(table.paths, fused)
-        score = _apply(stages, COHERENCE, values, weight, weight * values, score)
-    for name in PENALTIES:
-        values = table.signals.get(name)
-        if values is not None and (weight := weights.get(name, 0.0)):
-            score = _apply(stages, name, values, weight, -weight * values, score)
-    if weight := weights.get(BEST_OF_FILE, 0.0):
-        values = best_of_file(table.paths, score)
-        score = _apply(stages, BEST_OF_FILE, values, weight, weight * values, score)
+    for name, text in DETAILS.items():
+        if not (weight := profile.adjustments.get(name, 0.0)):
+            continue
+        if name == COHERENCE:
+            values: Column | None = coherence(table.paths, fused)
+        else:
+            values = best_of_file(table.paths, score) if name == BEST_OF_FILE else table.signals.get(name)
+        if values is None:
+            continue
+        contributions = (-weight if name in PENALTIES else weight) * values
+        stages.append(Stage(name, "adjust", values, weight, contributions, partial(_said, text)))
+        score = score + contributions
     return score, stages
 
 
-def _apply(
-    stages: list[Stage], name: str, values: Column, weight: float, contributions: Column, score: Column
-) -> Column:
-    text = DETAILS[name]
-    stages.append(Stage(name, "adjust", values, weight, contributions, lambda _row: text))
-    return score + contributions
+def _said(text: str, _row: int) -> str:
+    return text
 
 
 def best_of_file(paths: list[str], scores: Column) -> Column:

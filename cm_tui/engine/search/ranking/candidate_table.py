@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,13 @@ class CandidateTable:
         return len(self.ids)
 
 
+_COLUMNS = (
+    "ids", "sources", "paths", "start_lines", "end_lines", "symbols", "kinds", "begins", "languages", "texts", "times",
+    "keyword_limit", "coordination", "cosines", "keyword_ranks", "vector_ranks", "lengths",
+)  # fmt: skip
+"""Columns that are the same for several sources as for one."""
+
+
 def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
     """Concatenate the candidates of several sources; a term or signal that a source lacks is 0 there."""
     if len(tables) == 1:
@@ -83,28 +91,10 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
     terms = [term for term in asked if term in known]
     names = dict.fromkeys(name for table in tables for name in table.signals)
     return CandidateTable(
-        ids=[value for table in tables for value in table.ids],
-        sources=[value for table in tables for value in table.sources],
-        paths=[value for table in tables for value in table.paths],
-        start_lines=[value for table in tables for value in table.start_lines],
-        end_lines=[value for table in tables for value in table.end_lines],
-        symbols=[value for table in tables for value in table.symbols],
-        kinds=[value for table in tables for value in table.kinds],
-        begins=[value for table in tables for value in table.begins],
-        languages=[value for table in tables for value in table.languages],
-        texts=[value for table in tables for value in table.texts],
-        times=[value for table in tables for value in table.times],
+        **{name: _joined([getattr(table, name) for table in tables]) for name in _COLUMNS},
         terms=terms,
         bm25_by_term=np.concatenate([_by_term(table, terms) for table in tables]),
-        keyword_limit=np.concatenate([table.keyword_limit for table in tables]),
-        coordination=np.concatenate([table.coordination for table in tables]),
-        cosines=np.concatenate([table.cosines for table in tables]),
-        keyword_ranks=np.concatenate([table.keyword_ranks for table in tables]),
-        vector_ranks=np.concatenate([table.vector_ranks for table in tables]),
-        signals={
-            name: np.concatenate([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names
-        },
-        lengths=np.concatenate([table.lengths for table in tables]),
+        signals={name: _joined([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names},
         threads=_apart([table.threads for table in tables]),
         turns=_apart([table.turns for table in tables]),
         query_terms=asked,
@@ -114,6 +104,10 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         is_report=tables[0].is_report,
         now=tables[0].now,
     )
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    return [value for one in columns for value in one] if isinstance(columns[0], list) else np.concatenate(columns)
 
 
 def _apart(columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -118,8 +118,3 @@ def _stage(
         return f"against {table.paths[other]}:{table.start_lines[other]}-{table.end_lines[other]}"
 
     return scores + contributions, [Stage("diversity", "diversity", values, weight, contributions, detail)]
-
-
-def cut(rows: Sequence[int], scores: Column, least: float) -> list[int]:
-    """Return the rows that reach a least score."""
-    return [row for row in rows if scores[row] >= least]

@@ -96,13 +96,6 @@ def remove(db: Database, ids: Sequence[int]) -> None:
     _refresh_stats(db)
 
 
-def clear(db: Database) -> None:
-    """Empty the index."""
-    for table in ("docs", "terms", "dict"):
-        db.execute(f"DELETE FROM fts_main_passage.{table}")  # noqa: S608 - our own names
-    _refresh_stats(db)
-
-
 def _refresh_stats(db: Database) -> None:
     db.execute("DELETE FROM fts_main_passage.stats")
     db.execute("INSERT INTO fts_main_passage.stats SELECT count(*), coalesce(avg(len), 0) FROM fts_main_passage.docs")

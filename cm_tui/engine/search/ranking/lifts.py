@@ -1,4 +1,4 @@
-"""What would raise a candidate to the shown hits: a single weight, tested by ranking again, or words."""
+"""What would raise a candidate to the shown hits: a single weight, tested by ranking again, or words; why it is none."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cm_tui.engine.search.ranking import adjust
+from cm_tui.engine.search.ranking.candidate_table import Column
 from cm_tui.engine.search.ranking.features import SIDES, features
 from cm_tui.engine.search.ranking.rank import Ranking, ranked
-from cm_tui.model import Candidates, Profile
+from cm_tui.model import Candidates, Mode, Profile
 
 _TRIED = 6
 """Weights that are tried, the smallest changes first: each is one ranking."""
@@ -103,3 +107,37 @@ def _move(name: str, now: float, missing: float, gain: float, most: float) -> It
     after = round((math.floor(steps) + 1 if gain > 0 else math.ceil(steps) - 1) * _STEP, 2)
     if 0 <= after <= most:
         yield Move(name, now, after)
+
+
+def reasons(ranking: Ranking, row: int, mode: Mode) -> list[str]:
+    """Return sentences on why neither side selected a passage.
+
+    Args:
+        ranking: of the candidates including the passage.
+        row: of the passage.
+        mode: active sides.
+    """
+    table, pool = ranking.table, ranking.profile.pool
+    found = []
+    if mode != "vector":
+        own, worst = float(table.bm25_by_term[row].sum()), _worst(table.bm25_by_term.sum(axis=1), table.keyword_ranks)
+        if not table.terms:
+            found.append("No word of the query is anywhere in the project.")
+        elif not own:
+            found.append("It contains no word of the query.")
+        else:
+            found.append(f"Its words are worth {own:.2f} by BM25, the last of the {pool} best {worst:.2f}.")
+    if mode != "keyword":
+        cosine, worst = float(table.cosines[row]), _worst(table.cosines, table.vector_ranks)
+        if np.isnan(cosine):
+            found.append("It has no vector yet.")
+        else:
+            found.append(f"Its cosine is {cosine:.3f}, that of the last of the {pool} nearest {worst:.3f}.")
+    else:
+        found.append("Meaning is not compared in the mode keyword.")
+    return found
+
+
+def _worst(values: Column, ranks: NDArray[np.int64]) -> float:
+    inside = values[ranks > 0]
+    return float(inside.min()) if len(inside) else 0.0

@@ -11,9 +11,8 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.generations import PASSAGE_GENERATION
 from cm_tui.engine.search.embed.provider import passage_text
 from cm_tui.engine.search.ranking import fts_writer
-from cm_tui.engine.search.ranking.code_source import symbols_of, words_of
 from cm_tui.engine.search.ranking.source import Source, SourcePassage
-from cm_tui.engine.search.ranking.wording import Wording, wording_of
+from cm_tui.engine.search.ranking.wording import wording_of
 from cm_tui.model import CODE
 
 VERSION = "4"
@@ -79,22 +78,6 @@ def sync(
     if rebuild:
         db.set_meta(_MADE_BY, VERSION)
     return PassageDelta(added, removed, tuple(notes), more)
-
-
-def reindex(db: Database) -> None:
-    """Rebuild the keyword index from the passages, sorted; called inside an open transaction."""
-    fts_writer.clear(db)
-    rows = db.rows("SELECT id, path, blob, symbol, start_line, end_line, title, text, source FROM passage ORDER BY id")
-    symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
-    owners = {(blob, symbol.idx): symbol for blob, own in symbols.items() for symbol in own}
-    by_wording: dict[Wording, list[fts_writer.Document]] = {}
-    for key, path, blob, symbol, start, end, title, text, source in rows:
-        names, inside = title, ""
-        if blob is not None:
-            names, inside = words_of(symbols.get(blob, []), owners.get((blob, symbol)), start, end)
-        by_wording.setdefault(wording_of(source), []).append(_document(key, source, path, names, inside, text))
-    for wording, documents in by_wording.items():
-        fts_writer.add(db, documents, wording)
 
 
 class Kept(NamedTuple):

@@ -20,7 +20,6 @@ from cm_tui.engine.search.ranking import profile_file, profiles, retrieve
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
 from cm_tui.engine.search.ranking.filters import Filter, Vocabulary
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
-from cm_tui.engine.search.ranking.known_names import known_names
 from cm_tui.engine.search.ranking.marked import MarksOf, marked, passages_of
 from cm_tui.engine.search.ranking.named_places import framed, quoting, with_signal
 from cm_tui.engine.search.ranking.narrowed import Narrowed
@@ -34,7 +33,7 @@ from cm_tui.engine.search.ranking.remembered import asked_dates, described, numb
 from cm_tui.engine.search.ranking.remembered import signals as remembered
 from cm_tui.engine.search.ranking.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.ranking.retrieve import Nearness
-from cm_tui.engine.search.ranking.spelling import Spelling, said
+from cm_tui.engine.search.ranking.spelling import Spelling, known_names, said
 from cm_tui.engine.search.ranking.stale import FlagsOf, flagged
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult

@@ -21,21 +21,27 @@ from cm_tui.model import Profile
 _HINT = "The search guide lists every number of a profile."
 KEYS = frozenset(field.name for field in fields(Profile)) - {"name"}
 _ADAPTER = TypeAdapter(Profile)
-_POSITIVE = ("pool", "limit", "beside_limit", "snippet_chars", "rerank_depth", "rrf_k")
-_WEIGHTS = ("keyword_weight", "vector_weight")
-_LENT = ("thread", "neighbours", "reply")
-_SHARES = (
-    "coordination",
-    "stale",
-    "diversity_lambda",
-    "rerank_alpha",
-    "min_score",
-    "beside_min_score",
-    "weak_relevance",
-)
 _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
 _MOST_FACTOR = 100
+_RANGES: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(("keyword_weight", "vector_weight"), (0, _MOST_WEIGHT)),
+    **dict.fromkeys(("pool", "limit", "beside_limit", "snippet_chars", "rerank_depth", "rrf_k"), (1, _MOST_COUNT)),
+    **dict.fromkeys(("thread", "neighbours", "reply"), (0, 10)),
+    **dict.fromkeys(
+        (
+            "coordination",
+            "stale",
+            "diversity_lambda",
+            "rerank_alpha",
+            "min_score",
+            "beside_min_score",
+            "weak_relevance",
+        ),
+        (0, 1),
+    ),
+}
+"""Least and highest values."""
 TABLES = ("quotas", "adjustments", "report")
 """Settings with sections of their own."""
 
@@ -133,19 +139,9 @@ def _wrong_adjustments(profile: Profile) -> Iterator[str]:
 
 
 def _wrong_numbers(profile: Profile) -> Iterator[str]:
-    for name in _WEIGHTS:
-        if not 0 <= getattr(profile, name) < math.inf:
-            yield f"{name}: a weight is 0 or more."
-        elif getattr(profile, name) > _MOST_WEIGHT:
-            yield f"{name}: a weight is {_MOST_WEIGHT:,} at most."
-    for name in _POSITIVE:
-        if getattr(profile, name) < 1:
-            yield f"{name}: must be 1 or more."
-        elif getattr(profile, name) > _MOST_COUNT:
-            yield f"{name}: must be {_MOST_COUNT:,} or less."
-    for name, most in (*((name, 10) for name in _LENT), *((name, 1) for name in _SHARES)):
-        if not 0 <= getattr(profile, name) <= most:
-            yield f"{name}: must lie between 0 and {most}."
+    for name, (least, most) in _RANGES.items():
+        if not least <= getattr(profile, name) <= most:
+            yield f"{name}: must lie between {least} and {most:,}."
     if profile.half_life_days is not None and not 0 < profile.half_life_days < math.inf:
         yield "half_life_days: must be more than 0; 0 turns decay off."
 

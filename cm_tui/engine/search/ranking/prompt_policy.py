@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from cm_tui.engine.search.ranking.tokens import STOP_WORDS
+from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_list, word_lists
 
 REPEAT_SECONDS = 60.0
 """The same question of the same session is answered once in this time."""
@@ -43,60 +43,8 @@ class Verdict(NamedTuple):
     why: str
 
 
-# Words of follow-ups, in a dozen languages, and of git and reviews. They name nothing unless they are written as code,
-# and a statement that has one of them is probably an answer: it has to say a bit more to get context.
-_FOLLOW_UP = frozenset(
-    """
-    yes yep yeah yup no nope nah ok okay k sure right correct exactly agreed perfect great good nice fine cool
-    awesome done continue proceed ahead thanks thank thx ty looks lgtm lets hmm oh ah uh um hi hello hey bye commit
-    commits committed committing push pushed pushing pull pulled merge merged merging rebase squash stash amend pr
-    prs branch branches main master origin upstream conflict conflicts draft review reviews reviewer github gitlab
-    linear jira unstaged staged approve approved accept accepted reject ja nein klar gut genau richtig weiter mach
-    mache machen weitermachen danke super passt los fertig oui non continuez vas-y vas d'accord daccord merci
-    parfait suivant recommence sí si vale claro sigue continúa continua adelante gracias perfecto listo hazlo sim
-    não nao prossiga obrigado obrigada perfeito ótimo vai faça sì va bene avanti grazie prego perfetto ancora fallo
-    procedi да нет хорошо ладно продолжай продолжайте дальше давай спасибо отлично сделай tak nie dobrze dalej
-    kontynuuj dzięki evet hayır tamam devam et teşekkürler graag nee verder ga dank je wel prima
-    """.split()  # noqa: SIM905 - read by people, as words
-)
-# Words that carry no meaning beside those: of talk, and of requests whatever they are about.
-_PLAIN = frozenset(
-    """
-    go goes going next again retry try keep carry resume stop wait cancel undo revert skip abort finish pls please
-    bitte nochmal stopp warte пожалуйста стоп proszę lütfen on it does do this that these those them they there
-    thing things stuff all both one you your u sounds look works well now then just also still so too not yet and or
-    but same run rerun test tests build lint format deploy apply fix let us me i im my we what how why argh maybe
-    probably really actually basically anyway anyways totally else even only already always never once ones another
-    rest others other own every everything anything something nothing someone way bit lot kind sort of think thought
-    guess mean means know see seems seem feel like want wanted wondering wonder need needs make makes made got give
-    given take taken put say saying said tell ask asked idea question fair feature simple easy happy clean clear fun
-    supposed sense forward back around together later soon today tomorrow first last time times day finally
-    follow-up fyi btw imo wdyt definitely create open close mark link reply respond launch request requests stack
-    stacked change changes changed update updated message description pipeline ci doch das es dies die der alle
-    alles und oder noch mal dann jetzt y s'il sil te vous plait plaît encore bien très c'est cest ca ça le la les
-    por favor otra vez eso isso ещё еще это door comment comments issue issues ready ship ticket tickets
-    """.split()  # noqa: SIM905
-)
-_TASKS = frozenset({"build", "deploy", "fix", "format", "lint", "ship", "test", "tests"})
-"""Workflow words that, with one word that carries meaning, name a task and its object: "fix engine tests"."""
-_SMALL = frozenset(
-    """
-    a an the of in on at to for from with by as is are was were be been am can could should would will shall may might
-    must have has had if than into about out up down off over under he she its our their his her
-    ein eine einen im am zum zur mit von für auf aus bei ist sind war wie was wir ich du sie den dem des
-    un une des du de dans en à au aux est sont pour avec sur que qui je tu il elle nous
-    el los las una unos en es son para con que de del al lo yo tú me te se
-    o os as um uma em é são com que do da dos das no na
-    il lo gli una di che è sono per con
-    и в на с по не что как я ты он она мы
-    """.split()  # noqa: SIM905
-)
-_FOLLOW_UP_UNSPACED = re.compile(
-    "好的|好|是的|是|对|对的|继续|可以|请|谢谢|下一步|没问题|行|嗯|了|吧|不|不要|停|完成"
-    "|一下|这个|现在|需要|然后|就|把|帮|我|你|的|提交|推送|合并|分支|远程"
-    "|はい|いいえ|うん|続けて|続き|お願いします|お願い|ください|ありがとう|次|大丈夫|了解|です|ます|進めて|やって"
-    "|네|예|아니요|아니|응|계속해줘|계속해|계속|좋아요|좋아|감사합니다|고마워|다음|진행해줘|진행해|진행|해주세요|해줘|부탁해요?"
-)
+_FOLLOW_UP, _PLAIN, _SMALL, _TASKS = map(word_list, ("follow_up", "plain", "small", "tasks"))
+_FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
 _COMMAND = re.compile(r"\A(?:/[A-Za-z][\w:-]*(?=\s|\Z)|!)")

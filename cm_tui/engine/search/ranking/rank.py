@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from cm_tui.engine.search.ranking.adjust import Stage, adjust
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.ranking.context import lend
-from cm_tui.engine.search.ranking.decay import decay
 from cm_tui.engine.search.ranking.diversify import best_pieces, diversify, order
 from cm_tui.engine.search.ranking.fuse import Fused, fuse
 from cm_tui.engine.search.ranking.marked import SIGNAL, moved
@@ -21,7 +20,7 @@ from cm_tui.engine.search.ranking.relevance import is_calibrated, relevance
 from cm_tui.engine.search.ranking.rerank import Reranker, rerank
 from cm_tui.engine.search.ranking.scale import to_unit, unit
 from cm_tui.engine.search.ranking.snippet import snippet
-from cm_tui.engine.search.ranking.stale import penalise
+from cm_tui.engine.search.ranking.stale import decay, penalise
 from cm_tui.engine.search.ranking.wording import wording_of
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
@@ -99,13 +98,10 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
     """Return the ranking of all candidates; arguments and errors as for `rank`."""
     table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
-    score, stages = lend(table, fused.keyword + fused.vector, profile)
-    score, more = adjust(table, score, profile)
-    stages += more
-    score, more = decay(table, score, profile)
-    stages += more
-    score, more = penalise(table, score, profile)
-    stages += more
+    score, stages = fused.keyword + fused.vector, list[Stage]()
+    for step in (lend, adjust, decay, penalise):
+        score, more = step(table, score, profile)
+        stages += more
     likely = relevance(table, score) if is_calibrated(table, profile, candidates.mode) else None
     enough = (unit(score) if likely is None else likely) >= profile.min_score
     score, more = diversify(table, score, profile)

@@ -129,19 +129,7 @@ _HEADING = re.compile(
     r"\s*(?:#{1,6}\s+(?P<marked>.+?)\s*#*|(?:\*\*|__)(?P<bold>[^*_]+?)(?:\*\*|__)\s*:?"
     r"|(?P<colon>[^\W\d][^.!?:`(){}=]{2,48}):)\s*$"
 )
-_TEMPLATE = frozenset(
-    """
-    describe description bug issue problem summary title overview reproduce reproducing reproduction repro steps step expected expect
-    actual behavior behaviour result results output outputs current environment env version versions platform system setup info
-    information context additional screenshots screenshot logs log traceback stack trace backtrace example examples sample code minimal
-    mwe mcve checklist happened happens what how why the to a an of and or is are did do does you your it i in for was this that
-    relevant details detail notes note other anything else possible solution workaround suggestion suggested fix affected component
-    area type feature request proposal motivation question installed package packages os comments comment changed modified history
-    reported report original full error errors message please provide test case self contained snippet command script related links
-    link
-    """.split()  # noqa: SIM905 - read as prose
-)
-"""Words in the headings of report templates."""
+_TEMPLATE = tokens.word_list("template")
 _ENVIRONMENT_HEADING = re.compile(
     r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE
 )

@@ -1,7 +1,8 @@
-"""Stale memories: those that name code that is gone count less, if the profile has a weight for it."""
+"""Old and stale memories: those of long ago, and those that name code that is gone, count less, if the profile says so."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.model import CODE, Profile
 
 SIGNAL = "stale"
+_DAY = 86_400
 
 
 class Flag(NamedTuple):
@@ -59,3 +61,26 @@ def penalise(table: CandidateTable, scores: Column, profile: Profile) -> tuple[C
     return scores + contributions, [
         Stage(SIGNAL, "adjust", severity, profile.stale, contributions, lambda row: table.stale[table.paths[row]])
     ]
+
+
+def decay(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Multiply by `e^(-λ·age)`, λ = ln 2 / half-life; undated passages keep their score.
+
+    Args:
+        table: the candidates; ages are measured at the time of the query.
+        scores: their scores so far.
+        profile: with the half-life in days; None: no decay.
+    """
+    if not profile.half_life_days:
+        return scores, []
+    rate = math.log(2) / profile.half_life_days
+    ages = np.array([max(0, table.now - time) / _DAY if time is not None else 0.0 for time in table.times])
+    factors = np.exp(-rate * ages)
+    contributions = scores * (factors - 1)
+
+    def detail(row: int) -> str:
+        if table.times[row] is None:
+            return "undated: no decay"
+        return f"{ages[row]:.1f} days old, half-life {profile.half_life_days:g}"
+
+    return scores + contributions, [Stage("decay", "decay", factors, 1.0, contributions, detail)]

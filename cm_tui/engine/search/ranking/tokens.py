@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
 
 _WORD = re.compile(r"\w+")
 _LATIN_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -24,6 +26,17 @@ _SHORTEST_STEM = 3
 def word_set(text: str) -> frozenset[str]:
     """Words of a text, split at white space."""
     return frozenset(text.split())
+
+
+@cache
+def word_lists() -> dict[str, str]:
+    """Return the lists of `words.toml`."""
+    return tomllib.loads((resources.files(__package__) / "words.toml").read_text(encoding="utf-8"))
+
+
+def word_list(name: str) -> frozenset[str]:
+    """Return the words of a list in `words.toml`."""
+    return word_set(word_lists()[name])
 
 
 STOP_WORDS = word_set(

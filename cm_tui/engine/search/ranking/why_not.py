@@ -11,9 +11,8 @@ import numpy as np
 
 from cm_tui.counts import count
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.ranking.lifts import missing_words, weights_that_lift
+from cm_tui.engine.search.ranking.lifts import missing_words, reasons, weights_that_lift
 from cm_tui.engine.search.ranking.named_passages import Named, NamedPassages
-from cm_tui.engine.search.ranking.no_candidate import reasons
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.rank import Ranking
 from cm_tui.errors import UsageError

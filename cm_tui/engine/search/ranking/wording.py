@@ -19,11 +19,7 @@ LENGTH_SHARE = 0.75
 _lock = Lock()
 """A stemmer is stateful: one thread at a time."""
 
-_TALK = tokens.word_set(
-    "about above after again against all am because before below both d during few further he her here him his just ll "
-    "m more most off only other out over own re same she t them too under until ve very"
-)
-"""Stop words of conversations, in addition to those of questions."""
+_TALK = tokens.word_list("talk")
 
 
 _STEMMERS = "snowballstemmer"

@@ -12,8 +12,7 @@ from textual.widgets import Input, Static
 
 from cm_tui.tui.modes.context.commands import CONTEXT_COMMANDS, open_snapshot, switch_to_snapshots
 from cm_tui.tui.modes.context.rows import SnapshotRows, SourceRows
-from cm_tui.tui.modes.context.view import TYPING, ContextView, LineList
-from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.modes.context.view import TYPING, ContextView
 from cm_tui.tui.widgets.text import one_line
 
 _MOST = 8
@@ -70,7 +69,7 @@ class MentionLine:
         line.display = bool(found)
 
 
-class ContextScreen(ContextView):
+class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     """Why an agent knows something, or does not."""
 
     MODE = "context"
@@ -82,7 +81,6 @@ class ContextScreen(ContextView):
     )
     ZOOMS = ("context-detail-panel", "context-list-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(CONTEXT_COMMANDS),
         Binding("escape", "escape", show=False),
         Binding("down", "into_list", show=False),
     ]
@@ -91,28 +89,21 @@ class ContextScreen(ContextView):
         super().__init__()
         self._mentions = MentionLine(self)
 
-    def mode_commands(self) -> tuple[Command[ContextView], ...]:
-        """Everything that the context mode can do."""
-        return CONTEXT_COMMANDS
-
     # --- what is typed ---
 
     @on(Input.Changed, "#context-prompt")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def _typed(self) -> None:
         self._mentions.look()
         self.assemble(delay=TYPING if self.focused is self.prompt_input else 0.0)
         self.remember()
 
     @on(Input.Changed, "#context-filter")
-    def _filtered(self, event: Input.Changed) -> None:
-        event.stop()
+    def _filtered(self) -> None:
         if self.lists_snapshots:
             self.ask_snapshots(delay=TYPING)
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _submitted(self) -> None:
         self.list_shown.focus()
 
     def on_key(self, event: events.Key) -> None:
@@ -129,31 +120,22 @@ class ContextScreen(ContextView):
     # --- the lists ---
 
     @on(SourceRows.Highlighted, "#context-sources")
-    def _came_to(self, event: SourceRows.Highlighted) -> None:
-        event.stop()
+    def _came_to(self) -> None:
         if not self.lists_snapshots:
             self.show_details()
             self.refresh_keys()
 
     @on(SnapshotRows.Highlighted, "#context-snapshots")
-    def _came_to_snapshot(self, event: SnapshotRows.Highlighted) -> None:
-        event.stop()
+    def _came_to_snapshot(self) -> None:
         self.refresh_keys()
 
     @on(SourceRows.Chosen, "#context-sources")
-    def _read(self, event: SourceRows.Chosen) -> None:
-        event.stop()
+    def _read(self) -> None:
         self.lines.focus()
 
     @on(SnapshotRows.Chosen, "#context-snapshots")
-    def _open(self, event: SnapshotRows.Chosen) -> None:
-        event.stop()
+    def _open(self) -> None:
         open_snapshot(self)
-
-    @on(LineList.Highlighted, "#context-lines")
-    @on(LineList.Chosen, "#context-lines")
-    def _came_to_line(self, event: LineList.Told) -> None:
-        event.stop()
 
     @on(events.DescendantFocus)
     def _focus_moved(self) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events, on
-from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS
 from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList
 from cm_tui.tui.modes.episodes.stories import turn_head
-from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
+from cm_tui.tui.modes.episodes.story_panel import StoryPanel
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.named_code import open_names
 
 
-class EpisodesScreen(EpisodesView):
+class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
     """What agents and people did."""
 
     MODE = "episodes"
@@ -29,11 +25,6 @@ class EpisodesScreen(EpisodesView):
         "now and as the agent saw it."
     )
     ZOOMS = ("story-panel", "turn-panel", "session-panel")
-    BINDINGS: ClassVar[list[BindingType]] = bindings(EPISODES_COMMANDS)
-
-    def mode_commands(self) -> tuple[Command[EpisodesView], ...]:
-        """Everything that the episodes mode can do."""
-        return EPISODES_COMMANDS
 
     # --- the filter ---
 
@@ -45,7 +36,6 @@ class EpisodesScreen(EpisodesView):
 
     @on(SessionList.Highlighted, "#sessions")
     def _came_to_session(self, event: SessionList.Highlighted) -> None:
-        event.stop()
         self.sessions.look(self._last_known(self.session_list.cursor))
         self.choose_session(event.row)
 
@@ -54,23 +44,20 @@ class EpisodesScreen(EpisodesView):
         return sum(1 for row in self.session_list.rows[: cursor + 1] if row.session is not None)
 
     @on(SessionList.Chosen, "#sessions")
-    def _enter_session(self, event: SessionList.Chosen) -> None:
-        event.stop()
+    def _enter_session(self) -> None:
         self.enter_turns()
 
     # --- episodes ---
 
     @on(TurnList.Highlighted, "#turns")
     def _came_to_turn(self, event: TurnList.Highlighted) -> None:
-        event.stop()
         self.turns.look(self.turn_list.cursor)
         if not self.on_sessions:
             self.tell_turn(event.row)
         self.refresh_keys()
 
     @on(TurnList.Chosen, "#turns")
-    def _enter_turn(self, event: TurnList.Chosen) -> None:
-        event.stop()
+    def _enter_turn(self) -> None:
         self.story.lines.focus()
 
     @on(events.DescendantFocus)
@@ -86,15 +73,13 @@ class EpisodesScreen(EpisodesView):
     # --- the story ---
 
     @on(StoryPanel.Shown)
-    def _story_shown(self, event: StoryPanel.Shown) -> None:
-        event.stop()
+    def _story_shown(self) -> None:
         if self.story.episode is not None:
             self.story.head(turn_head(self.story.episode))
         self.refresh_keys()
 
     @on(StoryPanel.Leads)
     def _follow(self, event: StoryPanel.Leads) -> None:
-        event.stop()
         kind, _, name = event.goal.partition(":")
         if kind == "session":
             self.go_to_session(name)
@@ -105,12 +90,7 @@ class EpisodesScreen(EpisodesView):
 
     @on(StoryPanel.Names)
     def _open_code(self, event: StoryPanel.Names) -> None:
-        event.stop()
         open_names(self, event.names)
-
-    @on(StoryList.Highlighted)
-    def _came_to_line(self, event: StoryList.Highlighted) -> None:
-        event.stop()
 
     # --- back ---
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -18,8 +17,8 @@ from cm_tui.errors import CmError
 from cm_tui.model import EPISODES, Episode, Mention, StaleItem
 from cm_tui.tui.modes.episodes.stories import turn_story
 from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.named_code import names_in
-from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import one_line
@@ -52,14 +51,8 @@ class StoryList(RowList[StoryLine]):
         self.refresh()
 
 
-class StoryPanel(Vertical):
-    """Reads what is to be told, lays it out off the screen's thread, and folds it.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-        work: runs something slow; gets what is to be done and what takes its answer.
-    """
+class StoryPanel(ModePanel):
+    """Reads what is to be told, lays it out off the screen's thread, and folds it."""
 
     class Leads(Message):
         """Enter on a line that leads to an episode or a session."""
@@ -78,18 +71,8 @@ class StoryPanel(Vertical):
     class Shown(Message):
         """Another story is there, or none: what can be done with it may differ."""
 
-    def __init__(
-        self,
-        ask: Ask,
-        drop: Callable[[str], None],
-        work: Callable[[Callable[[], Laid], Callable[[Laid], None]], None],
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id, classes="panel")
-        self._ask = ask
-        self._drop = drop
-        self._work = work
+    def __init__(self) -> None:
+        super().__init__(id="story-panel", classes="panel")
         self._parts: Parts | None = None
         self._laid: Laid | None = None
         self._opened: set[int] = set()
@@ -134,7 +117,7 @@ class StoryPanel(Vertical):
             self._take(episode, partial(turn_story, episode), keep=not fresh)
             self._read_names(episode)
 
-        self._ask("story", lambda engine: engine.episode(name), got, self._failed, delay=SETTLING)
+        self.mode.ask("story", lambda engine: engine.episode(name), got, self._failed, delay=SETTLING)
 
     def _read_names(self, episode: Episode) -> None:
         """Ask which code the episode names; nothing waits for that."""
@@ -144,7 +127,7 @@ class StoryPanel(Vertical):
                 self._mentions = item.mentions
 
         path = f"{EPISODES}/{episode.id}"
-        self._ask("names", lambda engine: engine.mentions_of(path), got, lambda _: None, delay=_NAMES_DELAY)
+        self.mode.ask("names", lambda engine: engine.mentions_of(path), got, lambda _: None, delay=_NAMES_DELAY)
 
     def tell(self, key: object, parts: Parts, *, keep: bool = False) -> None:
         """Tell something that is there already.
@@ -154,14 +137,14 @@ class StoryPanel(Vertical):
             parts: creates the story's parts, on a worker thread.
             keep: keep the cursor and unfolded parts if the key is the same.
         """
-        self._drop("story")
+        self.mode.drop_question("story")
         keep = keep and key == self._goal
         self._goal, self._fresh = key, False
         self._take(None, parts, keep=keep)
 
     def say(self, words: str) -> None:
         """Tell nothing, and say why."""
-        self._drop("story")
+        self.mode.drop_question("story")
         self._goal, self.episode, self._parts, self._laid = None, None, None, None
         end_waiting(self)
         self.border_subtitle = Content("")
@@ -199,7 +182,7 @@ class StoryPanel(Vertical):
             self.lines.set_rows(lines, cursor=self._same(lines) if keep else 0)
             self.post_message(self.Shown())
 
-        self._work(lambda: lay_out(parts(), width), got)
+        self.mode.cm.tasks.work(lambda: lay_out(parts(), width), got, topic="episodes.layout")
 
     def _same(self, lines: Sequence[StoryLine]) -> int:
         """Return where the line under the cursor is among others: as far into the same part."""
@@ -218,7 +201,6 @@ class StoryPanel(Vertical):
 
     @on(StoryList.Chosen)
     def _chosen(self, event: StoryList.Chosen) -> None:
-        event.stop()
         line: StoryLine = event.row
         if line.goal:
             self.post_message(self.Leads(line.goal))

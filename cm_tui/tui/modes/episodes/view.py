@@ -54,9 +54,7 @@ class EpisodesView(RecordedEpisodes):
                 with Vertical(id="turn-panel", classes="panel") as turns:
                     turns.border_title = "Episodes"
                     yield TurnList(empty="Choose a session.", id="turns")
-            yield StoryPanel(
-                self.ask, self.drop_question, partial(self.cm.tasks.work, topic="episodes.layout"), id="story-panel"
-            )
+            yield StoryPanel()
 
     def on_mount(self) -> None:
         """Take up what the last run left."""

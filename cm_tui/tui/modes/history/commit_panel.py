@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -17,7 +15,7 @@ from textual.widgets import Input, Static
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
 from cm_tui.tui.modes.history.commit_list import CommitList, known_text
-from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count, one_line
 
@@ -28,13 +26,8 @@ TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
 
 
-class CommitPanel(Vertical):
-    """Asks for the pages that are looked at; tells what stands under the cursor.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-    """
+class CommitPanel(ModePanel):
+    """Asks for the pages that are looked at; tells what stands under the cursor."""
 
     class PointChanged(Message):
         """The cursor moved to another revision, or the list is empty."""
@@ -43,10 +36,8 @@ class CommitPanel(Vertical):
             super().__init__()
             self.moment = moment
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="panel")
-        self._ask = ask
-        self._drop = drop
+    def __init__(self) -> None:
+        super().__init__(id="commit-panel", classes="panel")
         self._pages: PagedRows[CommitPoint] | None = None
         self._found: list[CommitPoint] = []
         self._found_total = 0
@@ -91,8 +82,8 @@ class CommitPanel(Vertical):
             with self.prevent(Input.Changed):
                 self.filter_input.value = ""
         self.commits.filter_words = ""
-        self._drop("line")
-        self._ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
+        self.mode.drop_question("line")
+        self.mode.ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
 
     def _got_first(self, page: Page[CommitPoint]) -> None:
         self.has_failed = False
@@ -130,7 +121,7 @@ class CommitPanel(Vertical):
             pages.give_up(number)
             self.query_one("#commit-note", Static).update(Content.styled(error.message, "$error"))
 
-        self._ask(f"line:{number}", call, got, failed)
+        self.mode.ask(f"line:{number}", call, got, failed)
 
     def _failed(self, error: CmError) -> None:
         self.has_failed = True
@@ -160,7 +151,7 @@ class CommitPanel(Vertical):
             self.commits.recorded = frozenset(ordinals)
             self.commits.redraw()
 
-        self._ask("episode-marks", lambda engine: engine.episode_moments(), got)
+        self.mode.ask("episode-marks", lambda engine: engine.episode_moments(), got)
 
     # --- letters ---
 
@@ -171,17 +162,16 @@ class CommitPanel(Vertical):
 
     @on(Input.Changed, "#commit-find")
     def _typed(self, event: Input.Changed) -> None:
-        event.stop()
         if event.value.strip():
             self._find_matches(delay=TYPING)
         else:
-            self._drop("found")
+            self.mode.drop_question("found")
             self.refill()
 
     def _find_matches(self, *, delay: float = 0.0) -> None:
         text = self.filter_input.value.strip()
-        self._drop("line")
-        self._ask(
+        self.mode.drop_question("line")
+        self.mode.ask(
             "found", lambda engine: engine.mainline(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
             delay=delay,
         )  # fmt: skip
@@ -213,18 +203,16 @@ class CommitPanel(Vertical):
                 self._found += page.rows
                 self._show_found(self.commits.cursor)
 
-        self._ask("more", lambda engine: engine.mainline(match=text, before=before, limit=PAGE), got)
+        self.mode.ask("more", lambda engine: engine.mainline(match=text, before=before, limit=PAGE), got)
 
     @on(Input.Submitted, "#commit-find")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _take_first(self) -> None:
         self.commits.focus()
 
     # --- the cursor ---
 
     @on(CommitList.Highlighted, "#commits")
     def _came(self, event: CommitList.Highlighted) -> None:
-        event.stop()
         self._more_found()
         self._tell(event.row)
 

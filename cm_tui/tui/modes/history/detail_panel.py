@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -18,8 +17,8 @@ from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
 from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
-from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
@@ -114,18 +113,11 @@ def _wrapped(line: str, width: int) -> list[str]:
 DETAILS = ("diff", "source", "callers", "callees")
 
 
-class DetailPanel(Vertical):
-    """Reads what a row stands for, and shows the tab that is open of it.
+class DetailPanel(ModePanel):
+    """Reads what a row stands for, and shows the tab that is open of it."""
 
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-    """
-
-    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="panel")
-        self._ask = ask
-        self._drop = drop
+    def __init__(self) -> None:
+        super().__init__(id="detail-panel", classes="panel")
         self._row: HistoryRow | None = None
         self.loaded: SymbolDiff | None = None
 
@@ -176,7 +168,7 @@ class DetailPanel(Vertical):
         self._row, self.loaded = row, None
         self.border_title = Content(one_line(_title(row)))
         if row is None or not (row.key or row.body):
-            self._drop("detail")
+            self.mode.drop_question("detail")
             self._clear("Choose a symbol above.")
             return
         self._read()
@@ -208,7 +200,7 @@ class DetailPanel(Vertical):
         """Ask for what the open tab needs."""
         row, spot, active = self._row, self.spot, self.tabs.active
         if row is not None and row.body and (active == "diff" or spot is None):
-            self._drop("detail")
+            self.mode.drop_question("detail")
             self._show_body(row)
         elif row is None or spot is None:
             return
@@ -217,7 +209,7 @@ class DetailPanel(Vertical):
         elif self.loaded is None:
             # What is on screen is of the row before this one, under the name of this one.
             show_waiting(self, "Reading…")
-            self._ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
+            self.mode.ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
 
     def _read_edges(self, row: HistoryRow, spot: Spot) -> None:
         active = self.tabs.active
@@ -227,7 +219,7 @@ class DetailPanel(Vertical):
             return
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:
-            self._drop("detail")
+            self.mode.drop_question("detail")
             self.relations.set_rows(
                 (), empty=f"It is not in the index. Press i to update; then its {active} are listed."
             )
@@ -238,7 +230,7 @@ class DetailPanel(Vertical):
 
         self.relations.set_rows((), empty="Looking…")
         self.query_one("#detail-note", Static).update("")
-        self._ask("detail", call, self._related, self._failed, delay=0.05)
+        self.mode.ask("detail", call, self._related, self._failed, delay=0.05)
 
     def _show_body(self, row: HistoryRow) -> None:
         """What is there already: a patch, or words."""
@@ -297,12 +289,10 @@ class DetailPanel(Vertical):
 
     @on(TabLine.Chosen)
     def _clicked(self, event: TabLine.Chosen) -> None:
-        event.stop()
         self.activate(event.tab)
 
     @on(RelationList.Highlighted, "#history-relations")
     def _describe(self, event: RelationList.Highlighted) -> None:
-        event.stop()
         row: Relation = event.row
         self.query_one("#detail-note", Static).update(Content(one_line(row.text)))
 

@@ -107,7 +107,6 @@ class EpisodeChooser(ListDialog[Episode]):
 
     @on(RowList.Highlighted)
     def _describe(self, event: RowList.Highlighted) -> None:
-        event.stop()
         self._found.look(self.list.cursor)
         row: Episode = event.row
         where = f"saw {name_of(row.moment)}" if row.moment else f"cannot be replayed: {row.why}"

@@ -377,13 +377,11 @@ class TabsPanel(Vertical):
 
     @on(TabLine.Chosen)
     def _clicked(self, event: TabLine.Chosen) -> None:
-        event.stop()
         self.rows.focus()
         self.activate(event.tab)
 
     @on(HistoryList.Highlighted, "#history-list")
     def _came(self, event: HistoryList.Highlighted) -> None:
-        event.stop()
         self._describe(event.row)
 
     def _describe(self, row: HistoryRow | None) -> None:

@@ -7,16 +7,236 @@ from typing import ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from cm_tui.tui.modes.history.commands import HISTORY_COMMANDS, flip_mark, open_row, open_spot, show_everywhere
+from cm_tui.model import ResolvedRevision
 from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.history.episode_list import open_episode
+from cm_tui.tui.modes.history.episode_list import choose_episode, erase_shown, open_episode, resume_shown
+from cm_tui.tui.modes.history.prompts import PruneDialog
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
-from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.app_commands import cannot_index, start_index
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
+from cm_tui.tui.screens.resume_agent import cannot_resume
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
 
-class HistoryScreen(HistoryView):
+def _no_mainline(screen: HistoryView) -> str | None:
+    return screen.why_no_mainline
+
+
+def _no_commit(screen: HistoryView) -> str | None:
+    return screen.why_no_mainline or (None if screen.point else "no commit is under the cursor")
+
+
+def _no_symbol(screen: HistoryView) -> str | None:
+    row = screen.row
+    return None if row and row.key and row.key.qualname else "no symbol is under the cursor"
+
+
+def _nothing_to_read(screen: HistoryView) -> str | None:
+    if reason := screen.why_no_mainline:
+        return reason
+    if screen.cm.tasks.reading_history:
+        return "history is being read"
+    history = screen.cm.project.history
+    return "the whole history has been read" if history and history.complete else None
+
+
+def _can_read(screen: HistoryView) -> bool:
+    return _nothing_to_read(screen) is None
+
+
+def _not_reading(screen: HistoryView) -> str | None:
+    return None if screen.cm.tasks.reading_history else "history is not being read"
+
+
+def _is_reading(screen: HistoryView) -> bool:
+    return screen.cm.tasks.reading_history
+
+
+def _has_drift(screen: HistoryView) -> bool:
+    return screen.loader.drifted
+
+
+def _cannot_ask(screen: HistoryView) -> str | None:
+    return screen.cm.project.why_not_searchable
+
+
+def _cannot_drop(screen: HistoryView) -> str | None:
+    if reason := screen.why_no_mainline:
+        return reason
+    return "history is being read: x stops that" if screen.cm.tasks.reading_history else None
+
+
+def _no_episode(screen: HistoryView) -> str | None:
+    if reason := screen.cm.project.why_not_searchable:
+        return reason
+    return None if screen.loader.episode else "no episode is shown: e lists them"
+
+
+def _cannot_resume(screen: HistoryView) -> str | None:
+    return _no_episode(screen) or cannot_resume(screen.loader.episode)
+
+
+# --- the point ---
+
+
+def show_everywhere(screen: HistoryView) -> None:
+    """Show this revision in every mode."""
+    if screen.point is not None:
+        screen.post_message(OpenRevision(screen.point, screen.head.note, screen.head.asked))
+
+
+def flip_mark(screen: HistoryView) -> None:
+    """Mark the point, or take its mark away."""
+    mark = screen.loader.mark
+    same = mark is not None and screen.point is not None and mark.sha == screen.point.sha
+    screen.loader.mark = None if same else screen.point
+    screen.loader.is_since = False
+    screen.point_changed()
+
+
+def find(screen: HistoryView) -> None:
+    """Type to find a commit."""
+    screen.unzoom()
+    screen.commit_panel.filter_input.focus()
+
+
+def go_to(screen: HistoryView) -> None:
+    """Ask for a revision by name, and go there."""
+
+    def named(place: ResolvedRevision) -> None:
+        screen.arrive(place.moment, place.note, place.sha)
+        screen.commits.focus()
+
+    screen.revision_prompt.revision(named)
+
+
+def ask_since(screen: HistoryView) -> None:
+    """Ask since when, and show what changed from then to HEAD."""
+
+    def named(place: ResolvedRevision) -> None:
+        _show_since(screen, place)
+
+    screen.revision_prompt.since(named)
+
+
+def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
+    history = screen.cm.project.history
+    if history is None or history.head is None:
+        return
+    if place.moment.sha == history.head.sha:
+        screen.cm.tell(f"Nothing new on the mainline since: #{place.moment.ordinal:,} is HEAD.")
+        screen.loader.mark = None
+        screen.arrive(history.head, place.note)
+        return
+    screen.loader.mark = place.moment
+    screen.loader.is_since = True
+    screen.arrive(history.head, place.note)
+    screen.activate("changes")
+    screen.rows.focus()
+
+
+# --- symbols ---
+
+
+def next_tab(screen: HistoryView) -> None:
+    """Show the tab to the right."""
+    screen.panel.turn()
+
+
+def next_detail(screen: HistoryView) -> None:
+    """Show the next view of the symbol."""
+    screen.detail.turn()
+
+
+def show_life(screen: HistoryView) -> None:
+    """Show the life of the symbol under the cursor, else of a name."""
+    row = screen.row
+    key = row.key if row and row.key and row.key.qualname else None
+    if screen.panel.tabs.active == "life" or key is None:
+        screen.revision_prompt.symbol(screen.open_life, key.qualname if key else "")
+    else:
+        screen.open_life(key)
+
+
+def open_row(screen: HistoryView) -> None:
+    """Show the row's symbol in Symbols, at its revision."""
+    row = screen.row
+    spot = (row.spot or row.before) if row else None
+    if spot is not None:
+        open_spot(screen, spot)
+
+
+def open_spot(screen: HistoryView, spot: Spot) -> None:
+    """Show a symbol in Symbols, at its revision."""
+
+    def go(place: ResolvedRevision) -> None:
+        screen.post_message(OpenRevision(place.moment, place.note, place.sha))
+        screen.post_message(OpenSymbol(spot.key))
+
+    at = spot.at
+    if at is None:
+        screen.cm.go_to_now()
+        screen.post_message(OpenSymbol(spot.key))
+    else:
+        screen.ask("open", lambda engine: engine.resolve(at), go)
+
+
+# --- how much is known ---
+
+
+def read_history(screen: HistoryView) -> None:
+    """Read the history that is not known yet."""
+    screen.cm.lifecycle.read_history()
+
+
+def stop_history(screen: HistoryView) -> None:
+    """Stop reading history."""
+    screen.cm.lifecycle.stop_history()
+
+
+def drop_history(screen: HistoryView) -> None:
+    """Drop history, from the point backwards unless told otherwise."""
+    PruneDialog(screen).ask(f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
+
+
+HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
+    Command("history.mend", "i", "Fix drift", "Index what changed; that fixes drift", start_index, bar=False,
+            blocked=cannot_index, shown=_has_drift),
+    Command("history.stop", "x", "Stop", "Stop reading history; what was read is kept", stop_history, bar=False,
+            blocked=_not_reading, shown=_is_reading),
+    Command("history.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", find,
+            blocked=_no_mainline),
+    Command("history.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", go_to, shown_as=":",
+            blocked=_no_mainline),
+    Command("history.stand", "s", "View", "View the project at this commit, in Symbols too, until you go back to now",
+            show_everywhere, shown_as="⏎", blocked=_no_commit),
+    Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn", next_tab),
+    Command("history.detail", "v", "Panel", "Difference, source, callers, callees of the symbol in turn", next_detail),
+    Command("history.open", "o", "Open", "Show the symbol in Symbols, at its revision", open_row, blocked=_no_symbol),
+    Command("history.life", "L", "Life", "The life of the symbol under the cursor, or of a name", show_life,
+            shown_as="L", blocked=_no_mainline),
+    Command("history.read", "b", "Read", "Read the rest of the history; the part read so far can be queried",
+            read_history, bar=False, blocked=_nothing_to_read, shown=_can_read),
+    Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
+            blocked=_no_commit),
+    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
+            ask_since, blocked=_no_mainline),
+    Command("history.episodes", "e", "Episodes",
+            "List recorded episodes; open the commit and patch of one", choose_episode,
+            blocked=_cannot_ask),
+    Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown", resume_shown,
+            shown_as="R", bar=False, blocked=_cannot_resume),
+    Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice", erase_shown,
+            bar=False, blocked=_no_episode),
+    Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
+            drop_history, bar=False, blocked=_cannot_drop),
+    Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),
+)  # fmt: skip
+
+
+class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     """The history of every symbol."""
 
     MODE = "history"
@@ -29,14 +249,9 @@ class HistoryScreen(HistoryView):
     )
     ZOOMS = ("history-panel", "commit-panel", "detail-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(HISTORY_COMMANDS),
         Binding("escape", "escape", show=False),
         Binding("down", "into_commits", show=False),
     ]
-
-    def mode_commands(self) -> tuple[Command[HistoryView], ...]:
-        """Everything that the history mode can do."""
-        return HISTORY_COMMANDS
 
     def open_episode(self, name: str) -> None:
         """Show an episode by its name; another mode leads here."""

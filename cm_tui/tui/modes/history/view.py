@@ -120,11 +120,11 @@ class HistoryView(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """The commits on the left; heading, tabs and the symbol on the right."""
         with Split(id="history-body"):
-            yield CommitPanel(self.ask, self.drop_question, id="commit-panel")
+            yield CommitPanel()
             with Container(id="history-side"):
                 yield RevisionHeading(id="history-top")
                 yield TabsPanel(self.request, id="history-panel")
-                yield DetailPanel(self.ask, self.drop_question, id="detail-panel")
+                yield DetailPanel()
 
     def on_mount(self) -> None:
         """Take up what the last run left."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -18,9 +17,9 @@ from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, NoteText
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
 from cm_tui.tui.modes.memory.groups import About, Item, is_same, key_of, path_of, read_about
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.named_code import names_in
-from cm_tui.tui.tasks.ask import Ask
-from cm_tui.tui.widgets.prose import ProseLine, ProseList
+from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.sourcelist import matching
 from cm_tui.tui.widgets.text import count
 
@@ -35,30 +34,14 @@ LINES = 400
 NOTHING = "The selected entry or note is shown here."
 
 
-class ItemPanel(Vertical):
-    """Shows an item; what of it has to be read comes a moment later.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-        work: runs something slow; gets what is to be done and what takes its answer.
-    """
+class ItemPanel(ModePanel):
+    """Shows an item; what of it has to be read comes a moment later."""
 
     class Shown(Message):
         """Another text is there: what can be done with it may differ."""
 
-    def __init__(
-        self,
-        ask: Ask,
-        drop: Callable[[str], None],
-        work: Callable[[Callable[[], list[ProseLine]], Callable[[list[ProseLine]], None]], None],
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id, classes="panel")
-        self._ask = ask
-        self._drop = drop
-        self._work = work
+    def __init__(self) -> None:
+        super().__init__(id="item-panel", classes="panel")
         self.item: Item | None = None
         self.text = ""
         """What is shown of its text."""
@@ -75,7 +58,7 @@ class ItemPanel(Vertical):
     def compose(self) -> ComposeResult:
         """Facts, and the text."""
         yield Static(id="item-facts", markup=False)
-        yield ProseList(self._work, id="item-text", empty=NOTHING)
+        yield ProseList(partial(self.mode.cm.tasks.work, topic="memory.prose"), id="item-text", empty=NOTHING)
 
     @property
     def prose(self) -> ProseList:
@@ -94,7 +77,7 @@ class ItemPanel(Vertical):
         """Show an item; an unchanged item keeps its scroll position."""
         if is_same(item, self.item) and self._hit is None:
             return
-        self._drop("hit")
+        self.mode.drop_question("hit")
         self._hit, self._first = None, 1
         same = self.item is not None and key_of(item) == key_of(self.item)
         self.item = item
@@ -105,7 +88,7 @@ class ItemPanel(Vertical):
         if isinstance(item, Note):
             self._read(item, keep=same)
             return
-        self._drop("text")
+        self.mode.drop_question("text")
         self._take(item.content if isinstance(item, Entry) else proposal_text(item), None, keep=same)
 
     def show_hit(self, hit: Hit) -> None:
@@ -138,14 +121,14 @@ class ItemPanel(Vertical):
         def failed(error: CmError) -> None:
             self.clear(f"✖ {error.message} {error.hint}".strip())
 
-        self._drop("text")
-        self._ask("hit", call, got, failed, delay=SETTLING)
+        self.mode.drop_question("text")
+        self.mode.ask("hit", call, got, failed, delay=SETTLING)
 
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
-        self._drop("text")
-        self._drop("about")
-        self._drop("hit")
+        self.mode.drop_question("text")
+        self.mode.drop_question("about")
+        self.mode.drop_question("hit")
         self.item, self.text, self._next, self._hit = None, "", None, None
         self.query_one("#item-facts", Static).display = False
         self.border_title, self.border_subtitle = "", Content("")
@@ -184,7 +167,7 @@ class ItemPanel(Vertical):
         """Ask what there is to say besides; nothing waits for that."""
         path = path_of(item)
         if not path:
-            self._drop("about")
+            self.mode.drop_question("about")
             return
 
         def got(about: About) -> None:
@@ -192,7 +175,7 @@ class ItemPanel(Vertical):
                 self._about = about
                 self._tell()
 
-        self._ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
+        self.mode.ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
 
     def again(self) -> None:
         """Tell what is known of the item once more."""
@@ -221,7 +204,7 @@ class ItemPanel(Vertical):
         if not keep:
             self.text, self._next = "", None
             self._tell()
-        self._ask(
+        self.mode.ask(
             "text", lambda engine: engine.note(note.id, lines=lines), got, partial(self._unreadable, note),
             delay=0.0 if keep else SETTLING,
         )  # fmt: skip
@@ -233,9 +216,8 @@ class ItemPanel(Vertical):
         self.post_message(self.Shown())
 
     @on(ProseList.Highlighted)
-    def _read_on(self, event: ProseList.Highlighted) -> None:
+    def _read_on(self) -> None:
         """Read further lines when the cursor comes near the last one."""
-        event.stop()
         note, start = self.item, self._next
         if not isinstance(note, Note) or start is None or self.prose.cursor < len(self.prose.rows) - self.size.height:
             return
@@ -246,7 +228,7 @@ class ItemPanel(Vertical):
                 self.prose.add(found.text)
                 self._tell()
 
-        self._ask("more", lambda engine: engine.note(note.id, start=start, lines=LINES), got, lambda _: None)
+        self.mode.ask("more", lambda engine: engine.note(note.id, start=start, lines=LINES), got, lambda _: None)
 
     @property
     def is_whole(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from textual import events, on
 from textual.containers import Vertical
@@ -63,9 +62,7 @@ class MemoryView(ListMode):
                 yield ItemList(empty="Reading…", id="memory-list")
                 yield HitList(empty=ASK, id="memory-hits")
             with Vertical(id="memory-side"):
-                yield ItemPanel(
-                    self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
-                )
+                yield ItemPanel()
                 with Vertical(id="memory-why-panel", classes="panel") as why:
                     why.border_title = "Why"
                     yield ScoreExplanation(id="memory-why")

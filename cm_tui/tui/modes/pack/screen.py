@@ -2,19 +2,238 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 
-from cm_tui.tui.modes.pack.commands import PACK_COMMANDS
-from cm_tui.tui.modes.pack.pack_list import PackList, PackRow
+from cm_tui.model import Pack, PackRequest
+from cm_tui.tui.modes.pack.pack_list import PackList, PackRow, lengthened
 from cm_tui.tui.modes.pack.view import PackView
-from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.app_commands import nothing_to_redo, nothing_to_undo, redo_last, show_mode, undo_last
+from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenPath
+from cm_tui.tui.screens.question import Line, ask_line
+from cm_tui.tui.screens.save_text import ask_and_save, copy_and_tell, number_in, span_in
+from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.widgets.text import count, one_line
 
 
-class PackScreen(PackView):
+def edit_lines(screen: PackView) -> None:
+    """Ask for first and last line of the piece under the cursor."""
+    request = screen.current
+
+    def done(answer: str) -> None:
+        if span := span_in(answer):
+            screen.draft.set_lines(screen.pieces.cursor, *span)
+
+    def check(text: str) -> str | None:
+        return None if span_in(text) else "Give two lines, such as 10-42."
+
+    lines = f"{request.start_line}-{request.end_line}"
+    ask_line(screen, "First and last line", Line(done, lines, one_line(request.path), check))
+
+
+def set_budget(screen: PackView) -> None:
+    """Ask for the budget."""
+
+    def done(answer: str) -> None:
+        before, after = screen.draft.budget, number_in(answer)
+        if not after or after == before:
+            return
+        put(after)
+        undo, redo = partial(_put_back, partial(put, before)), partial(_put_back, partial(put, after))
+        label = f"set the budget of the pack to {after:,} tokens"
+        screen.cm.history.add(UndoableChange(label, screen.MODE, undo, redo, frozenset({"pack budget"})))
+
+    def put(budget: int) -> None:
+        screen.draft.budget = budget
+        screen.remember()
+        screen.pack_selection_changed()
+
+    def check(text: str) -> str | None:
+        return None if number_in(text) else "Give a number, such as 4000 or 8k."
+
+    hint = "An estimate: see the guide on packs."
+    ask_line(screen, "Budget in tokens", Line(done, str(screen.draft.budget), hint, check))
+
+
+def _put_back(put: Callable[[], None], _: object, finish: Finish) -> None:
+    put()
+    finish("")
+
+
+def edit_question(screen: PackView) -> None:
+    """Ask for the question that stands first."""
+
+    def done(answer: str) -> None:
+        screen.draft.change(screen.draft.items, question=answer.strip())
+
+    hint = "Stands first in the Markdown; may be empty."
+    ask_line(screen, "Question", Line(done, screen.draft.question, hint))
+
+
+def ask_question(screen: PackView) -> None:
+    """Ask for a question and choose what answers it."""
+
+    def done(answer: str) -> None:
+        if answer.strip():
+            _choose_pieces(screen, answer.strip())
+
+    hint = "The best pieces for it take the place of these; u brings these back."
+    ask_line(screen, "Ask", Line(done, screen.draft.question, hint))
+
+
+def _choose_pieces(screen: PackView, question: str) -> None:
+    budget = screen.draft.budget
+    screen.say("Choosing…")
+
+    def got(pack: Pack) -> None:
+        chosen = [
+            PackRequest(item.path, item.start_line, item.end_line, item.title, item.why)
+            for item in pack.items
+            if item.included
+        ]
+        if chosen:
+            screen.pack = None
+            screen.pieces.put_cursor(0)
+            screen.draft.change(chosen, question=question)
+            if pack.notes:
+                screen.cm.tell(" ".join(pack.notes), timeout=4)
+        else:
+            screen.say(" ".join(pack.notes) or "Nothing was found for this question.", wrong=True)
+
+    screen.ask("auto", lambda engine: engine.pack(question, budget=budget), got, screen.failed)
+
+
+STEP = 3
+"""Lines that + and - add or take at each end."""
+
+
+def _empty(screen: PackView) -> str | None:
+    return None if len(screen.cm.pack_selection) else "the pack is empty; press a on a search hit or a symbol"
+
+
+def _no_text(screen: PackView) -> str | None:
+    return None if screen.pack and screen.pack.markdown else "there is nothing in the pack to take away"
+
+
+def _no_index(screen: PackView) -> str | None:
+    return screen.cm.project.why_not_searchable
+
+
+# --- changes ---
+
+
+def drop(screen: PackView) -> None:
+    """Take the piece under the cursor out."""
+    index = screen.pieces.cursor
+    screen.pieces.put_cursor(max(0, min(index, len(screen.draft.items) - 2)))
+    screen.draft.drop(index)
+
+
+def clear(screen: PackView) -> None:
+    """Remove all pieces; undo brings it back."""
+    screen.pack = None
+    screen.draft.change((), question="")
+    screen.cm.tell("The pack is empty; u brings it back.", timeout=3)
+
+
+def move_up(screen: PackView) -> None:
+    """Put the piece earlier."""
+    _move(screen, -1)
+
+
+def move_down(screen: PackView) -> None:
+    """Put the piece later."""
+    _move(screen, 1)
+
+
+def _move(screen: PackView, by: int) -> None:
+    index = screen.pieces.cursor
+    screen.pieces.put_cursor(max(0, min(index + by, len(screen.draft.items) - 1)))
+    screen.draft.move(index, by)
+
+
+def lengthen(screen: PackView) -> None:
+    """Give the piece more lines at each end."""
+    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, STEP))
+
+
+def shorten(screen: PackView) -> None:
+    """Give the piece fewer lines at each end."""
+    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, -STEP))
+
+
+def add_neighbours(screen: PackView) -> None:
+    """Add callers, callees and used types of the piece under the cursor, last: what was chosen keeps its room."""
+    request = screen.current
+
+    def got(found: tuple[PackRequest, ...]) -> None:
+        if added := screen.draft.append(found):
+            screen.cm.tell(f"Added {count(added, 'neighbour')}; u takes them out.", timeout=3)
+        else:
+            screen.cm.tell("It has no neighbours that are not in the pack.", timeout=3)
+
+    screen.ask("neighbours", lambda engine: engine.neighbours([request]), got)
+
+
+# --- taking it away ---
+
+
+def copy_pack(screen: PackView) -> None:
+    """Copy the Markdown to the clipboard."""
+    assert screen.pack is not None
+    copy_and_tell(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
+    _count_recalled(screen, screen.pack)
+
+
+def save_pack(screen: PackView) -> None:
+    """Ask for a file and write the Markdown there."""
+    assert screen.pack is not None
+    taken_along = partial(_count_recalled, screen, screen.pack)
+    ask_and_save(screen, "Save the pack", screen.pack.markdown + "\n", "pack.md", taken_along)
+
+
+def _count_recalled(screen: PackView, pack: Pack) -> None:
+    """Count what of the memory is taken along."""
+    if paths := pack.recalled:
+        screen.do(lambda engine: engine.note_recalled(paths), lambda _: None)
+
+
+PACK_COMMANDS: tuple[Command[PackView], ...] = (
+    Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", copy_pack, blocked=_no_text),
+    Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
+            blocked=_no_index),
+    Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
+    Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last,
+            blocked=nothing_to_undo),
+    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
+            shown=lambda screen: nothing_to_redo(screen) is None, blocked=nothing_to_redo),
+    Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
+    Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
+            blocked=_empty),
+    Command("pack.save", "w", "Save", "Write the Markdown to a file", save_pack, blocked=_no_text),
+    Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context"),
+            shown_as="P"),
+    Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", move_up, shown_as="K", bar=False,
+            blocked=_empty),
+    Command("pack.down", "J,shift+down", "Move down", "Later in the pack", move_down, shown_as="J", bar=False,
+            blocked=_empty),
+    Command("pack.grow", "plus,equals_sign", "Grow", f"{STEP} more lines at each end", lengthen, shown_as="+",
+            bar=False, blocked=_empty),
+    Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", shorten, bar=False,
+            blocked=_empty),
+    Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
+    Command("pack.question", "Q", "Question", "Set the question at the top", edit_question,
+            shown_as="Q", bar=False),
+    Command("pack.clear", "X", "Clear", "Remove all pieces", clear, shown_as="X", bar=False, blocked=_empty),
+)  # fmt: skip
+
+
+class PackScreen(PackView, commands=PACK_COMMANDS):
     """Collect context for a chat."""
 
     MODE = "pack"
@@ -23,11 +242,7 @@ class PackScreen(PackView):
         "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "
         "best pieces for it are chosen. c copies the Markdown for a chat, w writes it to a file. Tokens are estimated."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(PACK_COMMANDS), Binding("escape", "to_list", show=False)]
-
-    def mode_commands(self) -> tuple[Command[PackView], ...]:
-        """Everything that the pack mode can do."""
-        return PACK_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", show=False)]
 
     @on(PackList.Chosen, "#pack-list")
     def _open(self, event: PackList.Chosen) -> None:

@@ -10,9 +10,9 @@ from itertools import pairwise, zip_longest
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_path, fit, wrapped
@@ -174,21 +174,11 @@ class DetailList(RowList[DetailLine]):
                 return
 
 
-class DetailPanel(Vertical):
-    """Shows lines that are laid out on a worker thread.
+class DetailPanel(ModePanel):
+    """Shows lines that are laid out on a worker thread."""
 
-    Args:
-        work: runs something slow; gets what is to be done and what takes its answer.
-    """
-
-    def __init__(
-        self,
-        work: Callable[[Callable[[], list[DetailLine]], Callable[[list[DetailLine]], None]], None],
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id, classes="panel")
-        self._work = work
+    def __init__(self) -> None:
+        super().__init__(id="detail-panel", classes="panel")
         self._lay: Lay | None = None
         self._about: Hashable = None
         self._width = 0
@@ -233,7 +223,7 @@ class DetailPanel(Vertical):
                 self.lines.scroll_to, 0, above if keep else 0, animate=False, force=True, immediate=True
             )
 
-        self._work(partial(lay, self._width), got)
+        self.mode.cm.tasks.work(partial(lay, self._width), got, topic="review.lines")
 
     def on_resize(self, event: events.Resize) -> None:
         """The same at the new width."""

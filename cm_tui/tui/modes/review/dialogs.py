@@ -172,7 +172,6 @@ class RejectDialog(ListDialog[ReasonRow]):
 
     @on(Input.Submitted)
     def _submitted_reason(self, event: Input.Submitted) -> None:
-        event.stop()
         self.choose(ReasonRow("", event.value.strip()))
 
 
@@ -271,8 +270,7 @@ class SplitDialog(ListDialog[SectionRow]):
         self._sections.redraw()
 
     @on(Input.Submitted)
-    def _submitted_title(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _submitted_title(self) -> None:
         self.action_save()
 
     def action_save(self) -> None:

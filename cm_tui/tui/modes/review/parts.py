@@ -35,7 +35,7 @@ class NarratorParts(ListMode):
             with Vertical(id="review-list-panel", classes="panel"):
                 yield ProposalList(empty="Reading what is proposed…", id="proposals")
                 yield TopicList(empty="Reading the topics…", id="topics")
-            yield DetailPanel(partial(self.cm.tasks.work, topic="review.lines"), id="detail-panel")
+            yield DetailPanel()
 
     @property
     def proposals(self) -> ProposalList:

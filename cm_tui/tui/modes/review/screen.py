@@ -2,22 +2,110 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import on
-from textual.binding import BindingType
 
-from cm_tui.tui.modes.review.commands import REVIEW_COMMANDS
 from cm_tui.tui.modes.review.deciding import undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
-from cm_tui.tui.modes.review.proposal_commands import read, switch_to_topics
+from cm_tui.tui.modes.review.proposal_commands import (
+    approve,
+    approve_as_rule,
+    approve_elsewhere,
+    approve_kind,
+    choose_kind,
+    copy,
+    defer,
+    edit,
+    edit_outside,
+    next_state,
+    open_evidence,
+    read,
+    reject,
+    run_pass,
+    stop_pass,
+    switch_to_topics,
+)
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
+from cm_tui.tui.modes.review.reasons import (
+    cannot_approve,
+    cannot_approve_kind,
+    cannot_be_rule,
+    cannot_decide,
+    cannot_defer,
+    cannot_edit,
+    cannot_merge,
+    cannot_move,
+    cannot_run,
+    cannot_write_line,
+    is_proposal,
+    is_topic,
+    no_evidence,
+    no_pass,
+    no_row,
+    no_topic,
+    not_open,
+    not_there,
+    on_proposals,
+    on_topics,
+)
+from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
 from cm_tui.tui.modes.review.topics import TopicList
 from cm_tui.tui.modes.review.view import ReviewView
-from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.app_commands import undo_last
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.list_mode import find
+
+REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
+    # The key bar ends where there is no room any more: what is used most comes first.
+    Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
+            approve, bar=False, shown=is_proposal, blocked=cannot_approve),
+    Command("review.reject", "x", "Reject", "Reject it with a reason; decline a request, archive a memory, leave an entry out",
+            reject, bar=False, shown=is_proposal, blocked=cannot_decide),
+    Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true", defer, bar=False, shown=is_proposal,
+            blocked=cannot_defer),
+    Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory", edit, bar=False,
+            shown=is_proposal, blocked=cannot_edit),
+    Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
+            undo_last, blocked=not_open),
+    Command("review.select", "space", "Select", "Select or deselect the topic; a merge keeps the first one",
+            select, bar=False, shown=is_topic, blocked=not_there),
+    Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False, shown=is_topic,
+            blocked=on_proposals),
+    Command("review.merge", "M", "Merge", "Merge the selected topics, or this one with the most similar one",
+            merge, shown_as="M", bar=False, shown=is_topic, blocked=cannot_merge),
+    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", split, shown_as="S",
+            bar=False, shown=is_topic, blocked=not_there),
+    Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
+            retire_or_restore, shown_as="D", bar=False, shown=is_topic, blocked=no_topic),
+    Command("review.open", "o", "Evidence", "Show the evidence: the episode under the cursor, or the newest one",
+            open_evidence, bar=False, shown=is_proposal, blocked=no_evidence),
+    Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
+            run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=cannot_run),
+    Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", stop_pass, shown_as="N", bar=False,
+            shown=lambda screen: bool(screen.cm.project.narrating), blocked=no_pass),
+    Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
+            switch_to_topics, blocked=not_open),
+    Command("review.state", "s", "State", "Waiting, deferred, decided, approved by a policy, all, in turn",
+            next_state, bar=False, shown=is_proposal, blocked=on_topics),
+    Command("review.kind", "f", "Kind", "Filter by kind, from a list", choose_kind, bar=False, shown=is_proposal,
+            blocked=on_topics),
+    Command("review.find", "slash", "Find", "Filter by words and by fields such as `kind:` or `state:`", find,
+            bar=False, shown=is_proposal, blocked=on_topics),
+    Command("review.read", "enter", "Read", "Focus the panel; open the evidence or the code in a line; esc returns",
+            read, palette=False, blocked=no_row),
+    Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given", approve_as_rule,
+            shown_as="R", bar=False, shown=is_proposal, blocked=cannot_be_rule),
+    Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note", approve_elsewhere, bar=False,
+            shown=is_proposal, blocked=cannot_move),
+    Command("review.kind-all", "A", "All of a kind", "Approve all of this kind that match the filter; asks first",
+            approve_kind, shown_as="A", bar=False, shown=is_proposal, blocked=cannot_approve_kind),
+    Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it", edit_outside,
+            shown_as="E", bar=False, blocked=cannot_write_line),
+    Command("review.copy", "y", "Copy", "Copy the panel's text", copy, bar=False, blocked=no_row),
+    Command("review.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", ReviewView.zoom, bar=False),
+)  # fmt: skip
 
 
-class ReviewScreen(ReviewView):
+class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
     """What waits for a person."""
 
     MODE = "review"
@@ -29,11 +117,6 @@ class ReviewScreen(ReviewView):
         "the topics."
     )
     ZOOMS = ("detail-panel", "review-list-panel")
-    BINDINGS: ClassVar[list[BindingType]] = bindings(REVIEW_COMMANDS)
-
-    def mode_commands(self) -> tuple[Command[ReviewView], ...]:
-        """All commands of the mode."""
-        return REVIEW_COMMANDS
 
     def undo_here(self) -> bool:
         """Undo what was decided on the chosen proposal."""
@@ -53,20 +136,17 @@ class ReviewScreen(ReviewView):
     # --- the lists ---
 
     @on(ProposalList.Highlighted, "#proposals")
-    def _came_to(self, event: ProposalList.Highlighted) -> None:
-        event.stop()
+    def _came_to(self) -> None:
         if not self.on_topics:
             self.show_item()
             self.refresh_keys()
 
     @on(ProposalList.Wanted)
     def _rows_wanted(self, event: ProposalList.Wanted) -> None:
-        event.stop()
         self.stock.read_on(event.many)
 
     @on(TopicList.Highlighted, "#topics")
-    def _came_to_topic(self, event: TopicList.Highlighted) -> None:
-        event.stop()
+    def _came_to_topic(self) -> None:
         if self.on_topics:
             self.topics.show()
             self.refresh_keys()
@@ -74,13 +154,8 @@ class ReviewScreen(ReviewView):
     @on(ProposalList.Chosen, "#proposals")
     @on(TopicList.Chosen, "#topics")
     @on(DetailList.Chosen, "#detail-lines")
-    def _enter(self, event: ProposalList.Chosen) -> None:
-        event.stop()
+    def _enter(self) -> None:
         read(self)
-
-    @on(DetailList.Highlighted, "#detail-lines")
-    def _came_to_line(self, event: DetailList.Highlighted) -> None:
-        event.stop()
 
     def step_back(self) -> bool:
         """List the proposals again after topics."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from textual.containers import Vertical
@@ -18,9 +18,8 @@ from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.screens.memory_hit import is_memory, kind_and_age
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.state.authors import who
-from cm_tui.tui.tasks.ask import Ask
-from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
@@ -105,27 +104,11 @@ _TITLE = 40
 NO_HIT = "The source of a result is shown here."
 
 
-class HitPanel(Vertical):
-    """Three panels; which of them are on screen says the style sheet.
+class HitPanel(ModePanel):
+    """Three panels; which of them are on screen says the style sheet."""
 
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-        tasks: colours source.
-    """
-
-    def __init__(
-        self,
-        ask: Ask,
-        drop: Callable[[str], None],
-        tasks: EngineTasks,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id)
-        self._ask = ask
-        self._drop = drop
-        self._tasks = tasks
+    def __init__(self) -> None:
+        super().__init__(id="side")
         self._shown: object = None
         self._hit: Hit | None = None
         self.standing: Standing | None = None
@@ -137,7 +120,7 @@ class HitPanel(Vertical):
         """Preview, knobs, explanation."""
         with PathPanel(classes="panel", id="preview-panel"):
             yield SourceList(id="preview", empty=NO_HIT)
-            yield ProseList(partial(self._tasks.work, topic="search.prose"), id="preview-prose")
+            yield ProseList(partial(self.mode.cm.tasks.work, topic="search.prose"), id="preview-prose")
         with Vertical(classes="panel", id="tune-panel"):
             yield ProfilePanel(id="tune")
         with Vertical(classes="panel", id="why-panel"):
@@ -171,7 +154,7 @@ class HitPanel(Vertical):
         self._explain(hit)
         if is_memory(hit):
             self.title(hit, author)
-        self._ask(
+        self.mode.ask(
             "preview",
             lambda engine: engine.source(hit.path),
             partial(self._got_source, hit),
@@ -193,7 +176,7 @@ class HitPanel(Vertical):
 
     def clear(self, words: str = NO_HIT) -> None:
         """There is no hit."""
-        self._drop("preview")
+        self.mode.drop_question("preview")
         self._show_prose(prose=False)
         self.preview.set_rows((), empty=words)
         panel = self.query_one("#preview-panel", PathPanel)
@@ -244,7 +227,7 @@ class HitPanel(Vertical):
         view.set_rows(code_lines(source, plain=True))
         view.show_marked()
         # Colours take a moment longer, and come when they are there.
-        self._tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
+        self.mode.cm.tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
 
     def _show_prose(self, *, prose: bool) -> None:
         """Show prose in place of source, or source again."""

@@ -2,24 +2,325 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
+from pathlib import Path
 
 from textual import events, on
-from textual.binding import BindingType
 from textual.widgets import Input
 
-from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, focus_query, open_hit
-from cm_tui.tui.modes.search.mark_commands import after_answer, read_marks
+from cm_tui.engine.api.authors import Author
+from cm_tui.errors import CmError
+from cm_tui.model import ENTRIES, NOTES, Entry, Episode, Hit, PackRequest
+from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.search.mark_commands import (
+    MARK_COMMANDS,
+    SAVE_PROFILE,
+    WHY_COMMANDS,
+    after_answer,
+    note_profile,
+    read_marks,
+)
+from cm_tui.tui.modes.search.mark_commands import close as close_why
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
+from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.view import SearchView
-from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.entry_trust_question import EntryScreen
+from cm_tui.tui.screens.everywhere import ask_everywhere
+from cm_tui.tui.screens.memory_hit import is_memory
+from cm_tui.tui.screens.messages import AddToPack, OpenMemory, OpenSymbol, ReadEpisode
+from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.state.authors import title_of, who
+from cm_tui.tui.widgets.text import elide_end
+
+_TITLE = 60
+"""Characters of what was asked, or of what an entry is called, that a pack repeats."""
+
+
+def open_memory(screen: SearchView, hit: Hit) -> None:
+    """Show the episode in its session, the entry whole, the note among all others."""
+    name = hit.path.partition("/")[2]
+
+    def episode(found: Episode) -> None:
+        screen.post_message(ReadEpisode(found.id, found.session))
+
+    def entry(found: Entry) -> None:
+        copy = partial(copy_and_tell, screen, what="The entry is copied.")
+        screen.app.push_screen(EntryScreen(found, screen.cm, copy))
+
+    if hit.source == NOTES:
+        screen.post_message(OpenMemory("note", name))
+    elif hit.source == ENTRIES:
+        screen.ask("open", lambda engine: engine.entry(name), entry)
+    else:
+        screen.ask("open", lambda engine: engine.episode(name), episode)
+
+
+def told_of(hit: Hit, author: Author | None) -> str:
+    """Return what was asked or what the entry is called, who wrote it, and on which day: the title of a piece."""
+    title = title_of(author)
+    pieces = [
+        f"“{elide_end(title, _TITLE)}”" if title else "",
+        who(author),
+        local_day(hit.time) if hit.time is not None else "",
+    ]
+    return ", ".join(piece for piece in pieces if piece) or hit.source
+
+
+def _no_hit(screen: SearchView) -> str | None:
+    return None if screen.hit else "there is no result"
+
+
+def _no_file(screen: SearchView) -> str | None:
+    return "a memory is not a file" if is_memory(screen.hit) else _no_hit(screen)
+
+
+def _no_memory(screen: SearchView) -> str | None:
+    result = screen.session.result
+    return None if result and result.beside else "no matching memories"
+
+
+def _nothing_tuned(screen: SearchView) -> str | None:
+    return None if screen.session.tuned else "nothing was changed"
+
+
+def _no_suggestion(screen: SearchView) -> str | None:
+    result = screen.session.result
+    return None if result and result.suggestions else "every name in the query is known"
+
+
+def _not_open(screen: SearchView) -> str | None:
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def everywhere(screen: SearchView) -> None:
+    """Ask what all projects remember of the query."""
+    ask_everywhere(screen, screen.query_input.query_text)
+
+
+def _not_narrow(screen: SearchView) -> str | None:
+    narrow, tuning = screen.has_class("-narrow"), screen.has_class("-tuning")
+    if narrow and tuning:
+        return "the knobs are open (t closes them)"
+    return None if narrow or (tuning and screen.has_class("-normal")) else "both are on screen"
+
+
+def focus_query(screen: SearchView) -> None:
+    """Type another query."""
+    screen.query_input.focus()
+    screen.query_input.select_all()
+
+
+def leave_query(screen: SearchView) -> None:
+    """Go from the input or a panel back to the results."""
+    if screen.hit_panel.profile_panel.has_focus:
+        toggle_tuning(screen)
+    elif not screen.query_input.has_focus and close_why(screen):
+        return
+    screen.results.focus()
+
+
+# --- the hit ---
+
+
+def open_hit(screen: SearchView) -> None:
+    """Show the symbol of the hit, with who calls it; of what is remembered its session, or the entry whole."""
+    hit = screen.hit
+    if hit is None:
+        return
+    if is_memory(hit):
+        open_memory(screen, hit)
+    else:
+        screen.post_message(OpenSymbol(path=hit.path, line=hit.start_line))
+
+
+def add_hit(screen: SearchView) -> None:
+    """Put the hit into the pack and go to the next."""
+    if (hit := screen.hit) and (asked := screen.session.asked):
+        # What is typed by now may be another question, whose answer is on its way.
+        why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {asked.candidates.query}"
+        title = told_of(hit, screen.authors.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
+        screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
+        screen.results.cursor += 1
+
+
+def copy_place(screen: SearchView) -> None:
+    """Copy where the hit is."""
+    if hit := screen.hit:
+        # The name by which other commands know it.
+        place = hit.path.partition("/")[2] if is_memory(hit) else f"{hit.path}:{lines_of(hit)}"
+        copy_and_tell(screen, place, place)
+
+
+def edit_hit(screen: SearchView) -> None:
+    """Open the hit in the editor."""
+    if hit := screen.hit:
+        screen.cm.edit(hit.path, hit.snippet_line or hit.start_line)
+
+
+def to_memory(screen: SearchView) -> None:
+    """Go to what is remembered, and from there back."""
+    screen.results.to_memory()
+    screen.results.focus()
+
+
+def switch_side(screen: SearchView) -> None:
+    """Show preview or explanation, where there is room for one."""
+    screen.set_side("why" if screen.shown_side == "preview" else "preview")
+
+
+# --- the query ---
+
+
+def take_suggestion(screen: SearchView) -> None:
+    """Put the likeliest of the suggested names into the query."""
+    result = screen.session.result
+    if result and result.suggestions:
+        screen.query_input.value = result.suggestions[0].query
+        screen.query_input.cursor_position = len(screen.query_input.value)
+
+
+# --- how it is ranked ---
+
+
+def next_mode(screen: SearchView) -> None:
+    """Search by hybrid, keyword, vector in turn."""
+    screen.session.next_mode()
+    screen.cm.tell(f"Search mode: {screen.session.mode}", timeout=1.5)
+    screen.search()
+    screen.show_facts()
+
+
+def switch_by(screen: SearchView) -> None:
+    """List passages or files, with the cursor on the same hit."""
+    screen.session.next_by(screen.results.kept_hit)
+
+
+def next_profile(screen: SearchView) -> None:
+    """Rank by the next profile."""
+    screen.session.next_profile()
+    if profile := screen.session.profile:
+        screen.hit_panel.show_profile(screen.session)
+        screen.cm.tell(f"{profile.name}: {profile.description}", timeout=3)
+        screen.search()
+        screen.show_facts()
+
+
+def toggle_tuning(screen: SearchView) -> None:
+    """Show or hide the numbers of the profile."""
+    screen.toggle_class("-tuning")
+    screen.set_side("why")
+    panel = screen.hit_panel.profile_panel
+    if screen.has_class("-tuning"):
+        panel.focus()
+    elif panel.has_focus or screen.focused is None:
+        screen.results.focus()
+    screen.refresh_keys()
+
+
+def reset_tuning(screen: SearchView) -> None:
+    """Go back to the saved numbers."""
+    screen.hit_panel.profile_panel.reset()
+
+
+def _no_factory(screen: SearchView) -> str | None:
+    if not screen.has_class("-tuning"):
+        return "the knobs are not open (t opens them)"
+    if screen.session.factory is None:
+        return "the profiles are being read"
+    return "all numbers are as they come with cm" if screen.session.profile == screen.session.factory else None
+
+
+def take_factory(screen: SearchView) -> None:
+    """Put the number under the cursor back as it comes with cm."""
+    _take_factory(screen, whole=False)
+
+
+def take_whole_factory(screen: SearchView) -> None:
+    """Put every number of the profile back as it comes with cm."""
+    _take_factory(screen, whole=True)
+
+
+def _take_factory(screen: SearchView, *, whole: bool) -> None:
+    panel, factory = screen.hit_panel.profile_panel, screen.session.factory
+    assert factory is not None
+    before = panel.profile
+    panel.take_factory(factory, whole=whole)
+    if panel.profile == before:
+        screen.cm.tell("That number is as it comes with cm.", timeout=3)
+    elif panel.profile == screen.session.saved:
+        screen.cm.tell("As it comes with cm, and as it is saved.", timeout=3)
+    else:
+        screen.cm.tell("As it comes with cm; s saves that.", timeout=3)
+
+
+def _cannot_save(screen: SearchView) -> str | None:
+    if not screen.has_class("-tuning"):
+        return "the knobs are not open (t opens them)"
+    return _nothing_tuned(screen)
+
+
+def save_tuning(screen: SearchView) -> None:
+    """Save the numbers to the project."""
+    profile, before = screen.session.profile, screen.session.saved
+    assert profile is not None
+    assert before is not None
+    if screen.is_doing(SAVE_PROFILE):
+        return
+
+    def saved(file: Path) -> None:
+        screen.session.profiles[profile.name] = profile
+        screen.hit_panel.show_profile(screen.session)
+        screen.show_facts()
+        screen.refresh_keys()
+        screen.cm.tell(f"Saved to {file}")
+        # An answer that is still on its way may be older than the file.
+        screen.read_profiles()
+
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(change)
+        screen.cm.tell_error(error)
+
+    change = note_profile(screen, f"saved the profile {profile.name}", before, profile)
+    screen.cm.project.saved_here.add(f"profiles.{profile.name}")
+    screen.do(lambda engine: engine.save_profile(profile), saved, failed, once=SAVE_PROFILE)
+
+
+SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
+    Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
+    Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
+    Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
+            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
+    Command("search.open", "o", "Open", "Show the symbol and its callers; of a memory its session or entry", open_hit, shown_as="⏎", blocked=_no_hit),
+    Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
+    Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
+    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
+    Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
+    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
+    Command("search.by", "w", "Files", "Passages, or files with their best passages", switch_by),
+    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", copy_place, blocked=_no_hit),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
+    Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
+            bar=False, blocked=_no_memory),
+    Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns", everywhere, shown_as="S", bar=False, blocked=_not_open),
+    Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
+    Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
+            blocked=_cannot_save),
+    Command("search.factory", "f", "Factory", "Reset the number under the cursor to cm's default; s saves it", take_factory,
+            bar=False, blocked=_no_factory),
+    Command("search.factory-all", "F", "Factory profile", "Reset every number of the profile to cm's defaults",
+            take_whole_factory, shown_as="F", bar=False, blocked=_no_factory),
+    *WHY_COMMANDS,
+    *MARK_COMMANDS,
+)  # fmt: skip
+
 
 DEBOUNCE = 0.06
 """Seconds without a key before a query is sent."""
 
 
-class SearchScreen(SearchView):
+class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     """Ask the code."""
 
     MODE = "search"
@@ -29,7 +330,6 @@ class SearchScreen(SearchView):
         "once, from what was retrieved, and can be saved to the project."
     )
     TAB_TO_INPUTS = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_COMMANDS)
 
     _submitted_query = ""
     """Query submitted with Enter whose response is not on screen yet."""
@@ -52,20 +352,14 @@ class SearchScreen(SearchView):
         super().read_profiles()
         read_marks(self)
 
-    def mode_commands(self) -> tuple[Command[SearchView], ...]:
-        """Everything that search can do."""
-        return SEARCH_COMMANDS
-
     @on(Input.Changed, "#query")
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def _typed(self) -> None:
         self.search(delay=DEBOUNCE)
         self.show_facts()
         self.remember()
 
     @on(Input.Submitted, "#query")
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _submitted(self) -> None:
         self.search()
         if query := self.query_input.query_text:
             self._submitted_query = query
@@ -78,18 +372,15 @@ class SearchScreen(SearchView):
             self.query_input.post_message(event)
 
     @on(ResultList.Chosen, "#results")
-    def _chosen(self, event: ResultList.Chosen) -> None:
-        event.stop()
+    def _chosen(self) -> None:
         open_hit(self)
 
     @on(ResultList.MoreRequested)
-    def _more(self, event: ResultList.MoreRequested) -> None:
-        event.stop()
+    def _more(self) -> None:
         self.session.more()
 
     @on(ProfilePanel.Changed)
     def _tuned(self, event: ProfilePanel.Changed) -> None:
-        event.stop()
         self.session.profile = event.profile
         self.hit_panel.title_profile(self.session)
         self.show_facts()

@@ -121,7 +121,7 @@ class SearchView(ModeScreen):
             with Split(id="panels"):
                 with Vertical(classes="panel", id="results-panel"):
                     yield ResultList(id="results")
-                yield HitPanel(self.ask, self.drop_question, self.cm.tasks, id="side")
+                yield HitPanel()
 
     # --- the beginning, and what is remembered ---
 
@@ -324,8 +324,7 @@ class SearchView(ModeScreen):
         self.query_one("#facts", Static).update(Content.styled(" · ", "$faint").join(pieces))
 
     @on(ResultList.Highlighted, "#results")
-    def _highlighted(self, event: ResultList.Highlighted) -> None:
-        event.stop()
+    def _highlighted(self) -> None:
         if self.hit:
             self.hit_panel.show(self.hit, self.authors.get(self.hit.path))
         self.refresh_keys()

@@ -130,7 +130,6 @@ class RelationPanel(Vertical):
 
     @on(TabLine.Chosen)
     def _clicked(self, event: TabLine.Chosen) -> None:
-        event.stop()
         self.rows.focus()
         self.activate(event.tab)
 
@@ -138,7 +137,6 @@ class RelationPanel(Vertical):
 
     @on(RelationList.Highlighted, "#relations")
     def _describe_current(self, event: RelationList.Highlighted) -> None:
-        event.stop()
         row: Relation = event.row
         self.describe(row, row.text)
         if row.site is not None and not row.text:

@@ -7,18 +7,163 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 
+from cm_tui.model import PackRequest
 from cm_tui.tui.modes.symbols.code_tree import CodeTree, place_of_node, place_of_relation
-from cm_tui.tui.modes.symbols.commands import SYMBOLS_COMMANDS
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
 from cm_tui.tui.modes.symbols.view import SymbolsView
-from cm_tui.tui.screens.commands import Command, bindings
-from cm_tui.tui.screens.messages import OpenPath, OpenSymbol
-from cm_tui.tui.screens.symbol_content import SymbolPlace
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
+from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.symbol_content import SymbolPlace, request_at
+from cm_tui.tui.state.revision import SHORT_SHA
 from cm_tui.tui.widgets.code_nodes import Node
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
 
-class SymbolsScreen(SymbolsView):
+def _nothing_shown(screen: SymbolsView) -> str | None:
+    return None if screen.place else "nothing is shown yet; choose a symbol"
+
+
+def _no_way_back(screen: SymbolsView) -> str | None:
+    return None if screen.navigation.can_go_back else "this is where you started"
+
+
+def _no_way_forward(screen: SymbolsView) -> str | None:
+    return None if screen.navigation.can_go_forward else "there is nothing ahead"
+
+
+def _no_index(screen: SymbolsView) -> str | None:
+    return screen.cm.project.why_not_searchable
+
+
+def _not_now(screen: SymbolsView) -> str | None:
+    return "a past revision is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
+
+
+def _no_symbol(screen: SymbolsView) -> str | None:
+    return None if screen.shown and screen.shown.symbol else "no symbol is shown"
+
+
+def _has_unresolved(screen: SymbolsView) -> bool:
+    return screen.unresolved_count > 0
+
+
+def _all_resolved(screen: SymbolsView) -> str | None:
+    return _no_symbol(screen) or (None if _has_unresolved(screen) else "all calls by that name were resolved")
+
+
+def find(screen: SymbolsView) -> None:
+    """Type to find a symbol."""
+    screen.unzoom()
+    screen.finder.filter_input.focus()
+
+
+def back(screen: SymbolsView) -> None:
+    """Go where the person was before."""
+    screen.go(screen.navigation.back(), record=False)
+
+
+def forward(screen: SymbolsView) -> None:
+    """Go where the person was after."""
+    screen.go(screen.navigation.forward(), record=False)
+
+
+def follow_deeper(screen: SymbolsView) -> None:
+    """Follow callers and callees 1, 2, 3 steps and round again."""
+    screen.relations_loader.deeper()
+
+
+def turn_unresolved(screen: SymbolsView) -> None:
+    """List the calls by that name that could not be resolved in place of the callers, and back."""
+    screen.relations_loader.turn_unresolved()
+
+
+def next_tab(screen: SymbolsView) -> None:
+    """Show the tab to the right, from anywhere."""
+    screen.relations.action_turn(1)
+
+
+def show_life(screen: SymbolsView) -> None:
+    """Show the life of the symbol, in the history mode."""
+    if screen.shown and screen.shown.symbol:
+        screen.post_message(OpenSymbolHistory(screen.shown.symbol.key))
+
+
+# --- what to do with a place ---
+
+
+def target_of(screen: SymbolsView) -> SymbolPlace | None:
+    """Return what a command is about: the row, the node or the line under the cursor; else what is shown."""
+    if screen.focused is screen.relation_list and (row := screen.relation_list.current) is not None:
+        return place_of_relation(row) if row.path else None
+    if screen.focused is screen.code_tree and (node := screen.code_tree.current) is not None:
+        return place_of_node(node) or screen.place
+    content, line = screen.shown, screen.code.current
+    if content is None:
+        return screen.place
+    at = line.number if line else content.place.line
+    return SymbolPlace(content.place.path, at, content.symbol.key if content.symbol else None)
+
+
+def add_to_pack(screen: SymbolsView) -> None:
+    """Put it into the pack."""
+    target = target_of(screen)
+    if target is None:
+        screen.cm.tell("That is outside the project.", severity="warning")
+        return
+
+    def got(request: PackRequest) -> None:
+        screen.post_message(AddToPack(request))
+
+    screen.ask("add", lambda engine: request_at(engine, target), got)
+
+
+def copy_place(screen: SymbolsView) -> None:
+    """Copy `path:line` to the clipboard."""
+    target = target_of(screen)
+    if target is None:
+        return
+    moment = screen.cm.revision.moment
+    when = f" at {moment.sha[:SHORT_SHA]}" if moment else ""
+    place = f"{target.path}:{_line_of(screen, target)}{when}"
+    copy_and_tell(screen, place, place)
+
+
+def edit(screen: SymbolsView) -> None:
+    """Open it in the person's editor; the index is brought up to date afterwards."""
+    target = target_of(screen)
+    if target is not None:
+        screen.cm.edit(target.path, _line_of(screen, target))
+
+
+def _line_of(screen: SymbolsView, target: SymbolPlace) -> int:
+    content = screen.shown
+    return target.line or (content.symbol.start_line if content and content.symbol else 1)
+
+
+SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
+    Command("symbols.jump", "slash", "Find", "Find a symbol by some of its letters", find, blocked=_no_index),
+    Command("symbols.add", "a", "Add to pack", "Put the symbol, or the row under the cursor, into the pack",
+            add_to_pack, blocked=_not_now),
+    Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps", follow_deeper,
+            blocked=_nothing_shown),
+    Command("symbols.unresolved", "n", "Unresolved", "Calls by that name that could not be resolved, or the callers",
+            turn_unresolved, bar=False, blocked=_all_resolved, shown=_has_unresolved),
+    Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before", back,
+            blocked=_no_way_back),
+    Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after", forward,
+            bar=False, blocked=_no_way_forward),
+    Command("symbols.copy", "y", "Copy place", "Copy path:line", copy_place, blocked=_nothing_shown),
+    Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", edit, blocked=_not_now),
+    Command("symbols.life", "L", "Life", "When it was added, changed and removed: its life in History", show_life,
+            shown_as="L", blocked=_no_symbol),
+    Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
+            next_tab, bar=False),
+    Command("symbols.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", SymbolsView.zoom),
+)  # fmt: skip
+
+
+class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
     """Browse symbols, callers and callees."""
 
     MODE = "symbols"
@@ -30,14 +175,9 @@ class SymbolsScreen(SymbolsView):
     )
     ZOOMS = ("source-panel", "tree-panel", "relations-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(SYMBOLS_COMMANDS),
         Binding("escape", "escape", show=False),
         Binding("down", "into_tree", show=False),
     ]
-
-    def mode_commands(self) -> tuple[Command[SymbolsView], ...]:
-        """Everything that the symbols mode can do."""
-        return SYMBOLS_COMMANDS
 
     _back = ""
     """The mode that led here, which Escape leads back to."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
@@ -14,8 +11,8 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.state.revision import files_of, symbols_of
-from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import count
 
@@ -26,21 +23,14 @@ _NEAR_END = 20
 _ALL = 100_000
 
 
-class TreePanel(Vertical):
-    """Asks for what it shows; tells what was chosen in it with the messages of its tree.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-    """
+class TreePanel(ModePanel):
+    """Asks for what it shows; tells what was chosen in it with the messages of its tree."""
 
     class Filled(Message):
         """The files are there, or there again."""
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="panel")
-        self._ask = ask
-        self._drop = drop
+    def __init__(self) -> None:
+        super().__init__(id="tree-panel", classes="panel")
         self.at: str | None = None
         """The revision whose files and symbols are shown; None: now."""
         self._shown: str | None = None
@@ -83,7 +73,7 @@ class TreePanel(Vertical):
     def _read_files(self) -> None:
         self.say("Reading the files…")
         at = self.at
-        self._ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
+        self.mode.ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
     def _got_files(self, page: Page[FileEntry]) -> None:
         if self.filter_input.value.strip():
@@ -105,9 +95,8 @@ class TreePanel(Vertical):
 
     @on(CodeTree.SymbolsRequested)
     def _fill_file(self, event: CodeTree.SymbolsRequested) -> None:
-        event.stop()
         node, at = event.node, self.at
-        self._ask(
+        self.mode.ask(
             f"inside:{node.path}",
             lambda engine: symbols_of(engine, at, file=node.path, limit=_ALL),
             lambda page: self.tree_list.fill(node, page.rows),
@@ -137,14 +126,13 @@ class TreePanel(Vertical):
 
     @on(Input.Changed, "#jump")
     def _find(self, event: Input.Changed) -> None:
-        event.stop()
         self._limit, self._chosen = _MATCHES, False
         self._find_matches(event.value)
 
     def _find_matches(self, value: str) -> None:
         text, limit = value.strip(), self._limit
         if not text:
-            self._drop("match")
+            self.mode.drop_question("match")
             self.tree_list.query_text = ""
             self.tree_list.set_rows(())
             self._read_files()
@@ -160,11 +148,10 @@ class TreePanel(Vertical):
             self.border_subtitle = Content(some + count(page.total, "symbol"))
 
         at = self.at
-        self._ask("match", lambda engine: symbols_of(engine, at, match=text, limit=limit), got, self._failed)
+        self.mode.ask("match", lambda engine: symbols_of(engine, at, match=text, limit=limit), got, self._failed)
 
     @on(Input.Submitted, "#jump")
-    def _take_first(self, event: Input.Submitted) -> None:
-        event.stop()
+    def _take_first(self) -> None:
         self.tree_list.focus()
         text = self.filter_input.value.strip()
         # The rows of other letters are nothing that was chosen.

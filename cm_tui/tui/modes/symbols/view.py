@@ -89,7 +89,7 @@ class SymbolsView(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
         with Split(id="symbols-body"):
-            yield TreePanel(self.ask, self.drop_question, id="tree-panel")
+            yield TreePanel()
             with Container(id="symbol-detail"):
                 with Vertical(id="symbol-top"):
                     yield Static(id="symbol-head", markup=False)

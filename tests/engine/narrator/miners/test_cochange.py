@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from cm_tui.engine.memory.narrator.miners.cochange import Cochange
+from cm_tui.engine.memory.narrator.miners.cochange import mine_cochange
 from cm_tui.engine.memory.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, changed, claims, turn
 from tests.tiers import examples
@@ -15,18 +15,18 @@ PAIR = "api/routes.py\ndocs/api.md"
 
 
 def of(*files: str, **fields: Any) -> set[str]:
-    return set(claims(Cochange(), turn(files=files, **fields)))
+    return set(claims(mine_cochange, turn(files=files, **fields)))
 
 
 def test_two_files_of_a_turn_are_a_pair_and_three_are_three() -> None:
     assert of("docs/api.md", "api/routes.py") == {PAIR}
     assert of("a", "b", "c") == {"a\nb", "a\nc", "b\nc", "a\nb\nc"}
-    found = claims(Cochange(), turn(files=("b", "a", "c")))
+    found = claims(mine_cochange, turn(files=("b", "a", "c")))
     assert found["a\nb\nc"].text == "`a`, `b` and `c` are changed together"
 
 
 def test_each_file_alone_is_counted() -> None:
-    alone = [(seen.subject, seen.weight) for seen in Cochange().look(turn(files=("a", "b"))) if not seen.claim]
+    alone = [(seen.subject, seen.weight) for seen in mine_cochange(turn(files=("a", "b"))) if not seen.claim]
     assert alone == [("a", 0.0), ("b", 0.0)]
 
 
@@ -37,21 +37,21 @@ def test_a_file_and_its_own_test_are_worth_less() -> None:
         ("Cart.java", "CartTest.java"),
         ("cart.c", "cart.h"),
     ):
-        assert {seen.weight for seen in claims(Cochange(), turn(files=some)).values()} == {0.6}, some
-    assert {seen.weight for seen in claims(Cochange(), turn(files=("cart.py", "test_cart_matrix.py"))).values()} == {
+        assert {seen.weight for seen in claims(mine_cochange, turn(files=some)).values()} == {0.6}, some
+    assert {seen.weight for seen in claims(mine_cochange, turn(files=("cart.py", "test_cart_matrix.py"))).values()} == {
         1.0
     }
 
 
 def test_many_files_at_once_tell_nothing() -> None:
-    assert list(Cochange().look(turn(files=tuple(f"f{n}" for n in range(11))))) == []
+    assert list(mine_cochange(turn(files=tuple(f"f{n}" for n in range(11))))) == []
     assert len(of(*(f"f{n}" for n in range(10)))) == 45
-    assert list(Cochange().look(turn(files=tuple(f"f{n}" for n in range(10_000))))) == []
+    assert list(mine_cochange(turn(files=tuple(f"f{n}" for n in range(10_000))))) == []
 
 
 def test_what_failed_or_was_interrupted_tells_nothing() -> None:
     for outcome in ("failed", "interrupted", "unanswered"):
-        assert list(Cochange().look(turn(files=("a", "b"), outcome=outcome))) == []
+        assert list(mine_cochange(turn(files=("a", "b"), outcome=outcome))) == []
     assert of("a", "b", outcome="") == {"a\nb"}
 
 
@@ -64,11 +64,11 @@ def test_what_the_next_prompt_rejects_is_opposed() -> None:
         "Why did you touch b?",
         "this breaks the build",
     ):
-        assert [seen.opposes for seen in claims(Cochange(), turn(prompts=(prompt,), before=before)).values()] == [
+        assert [seen.opposes for seen in claims(mine_cochange, turn(prompts=(prompt,), before=before)).values()] == [
             True
         ], prompt
     for prompt in ("Now add a test", "nothing else to do?", "Note the other file", "wrongly named files: list them"):
-        assert claims(Cochange(), turn(prompts=(prompt,), before=before)) == {}, prompt
+        assert claims(mine_cochange, turn(prompts=(prompt,), before=before)) == {}, prompt
 
 
 def test_what_was_changed_before_and_only_is_not_committed_yet_does_not_count() -> None:
@@ -87,5 +87,5 @@ def test_only_files_of_the_checkout_count() -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
-    for seen in Cochange().look(one):
+    for seen in mine_cochange(one):
         assert "\n" not in seen.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from cm_tui.engine.memory.narrator.miners.commands import Commands
+from cm_tui.engine.memory.narrator.miners.commands import mine_commands
 from cm_tui.model import Step
 from tests.engine.narrator.miners.turns import ROOT, any_turns, bash, claims, codex, texts, turn
 from tests.tiers import examples
@@ -33,7 +33,7 @@ from tests.tiers import examples
     ],
 )
 def test_a_command_is_taken_out_of_what_dresses_it(line: str, command: str) -> None:
-    found = claims(Commands(), turn(bash(line)))
+    found = claims(mine_commands, turn(bash(line)))
     assert set(found) == {command}
     assert found[command].weight == 1
     assert f"`{command}`" in found[command].text
@@ -53,7 +53,7 @@ def test_a_command_is_taken_out_of_what_dresses_it(line: str, command: str) -> N
     ],
 )  # fmt: skip
 def test_what_teaches_nothing_about_a_project_is_no_command(line: str) -> None:
-    assert claims(Commands(), turn(bash(line))) == {}
+    assert claims(mine_commands, turn(bash(line))) == {}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_teaches_nothing_about_a_project_is_no_command(line: str) -> None:
     ],
 )
 def test_arguments_of_the_task_at_hand_are_left_out_and_count_less(line: str, command: str) -> None:
-    found = claims(Commands(), turn(bash(line)))
+    found = claims(mine_commands, turn(bash(line)))
     assert set(found) == {command}
     assert found[command].weight == 0.5
 
@@ -80,52 +80,54 @@ def test_arguments_of_the_task_at_hand_are_left_out_and_count_less(line: str, co
 @pytest.mark.parametrize("line", ["python scripts/seed.py", "node scripts/thumbs.mjs", "docker compose -f dev.yml up -d", "sqlc -f sqlc.yaml generate",
                                   "pytest tests/integration", "go run ./cmd/depotd", "bash scripts/ci.sh"])  # fmt: skip
 def test_a_script_or_a_folder_is_part_of_the_command(line: str) -> None:
-    found = claims(Commands(), turn(bash(line)))
+    found = claims(mine_commands, turn(bash(line)))
     assert {(one, found[one].weight) for one in found} == {(line, 1.0)}
 
 
 def test_agents_call_their_shell_differently() -> None:
     for step in (bash("make lint"), codex("cd /home/ann/shop && make lint"), Step("tool", "make lint", "bash"), Step("tool", "make lint", "run_shell_command"),
                  Step("tool", "make lint", "functions.exec_command")):  # fmt: skip
-        assert set(claims(Commands(), turn(step))) == {"make lint"}
+        assert set(claims(mine_commands, turn(step))) == {"make lint"}
     for step in (
         Step("tool", "make lint", "Read"),
         Step("said", "make lint", "Bash"),
         Step("tool", "make lint", "WebFetch"),
         Step("thought", "make lint"),
     ):
-        assert claims(Commands(), turn(step)) == {}
+        assert claims(mine_commands, turn(step)) == {}
 
 
 def test_what_a_person_ran_counts() -> None:
-    assert set(claims(Commands(), turn(prompts=("! make lint",)))) == {"make lint"}
-    assert set(claims(Commands(), turn(type="command", prompts=("make lint",)))) == {"make lint"}
-    assert claims(Commands(), turn(prompts=("please run make lint",))) == {}
+    assert set(claims(mine_commands, turn(prompts=("! make lint",)))) == {"make lint"}
+    assert set(claims(mine_commands, turn(type="command", prompts=("make lint",)))) == {"make lint"}
+    assert claims(mine_commands, turn(prompts=("please run make lint",))) == {}
 
 
 def test_a_failure_speaks_against_a_command_but_not_against_a_check() -> None:
-    assert claims(Commands(), turn(bash("make seed", "no database", failed=True)))["make seed"].opposes
+    assert claims(mine_commands, turn(bash("make seed", "no database", failed=True)))["make seed"].opposes
     assert (
-        claims(Commands(), turn(bash("make seed", "no database", failed=True), bash("make seed")))["make seed"].opposes
+        claims(mine_commands, turn(bash("make seed", "no database", failed=True), bash("make seed")))[
+            "make seed"
+        ].opposes
         is False
     )
-    assert claims(Commands(), turn(bash("pytest -q", "2 failed", failed=True))) == {}
+    assert claims(mine_commands, turn(bash("pytest -q", "2 failed", failed=True))) == {}
 
 
 @pytest.mark.parametrize("output", ["bash: nosetests: command not found", "make: *** No rule to make target 'nosetests'.  Stop.", 'npm ERR! Missing script: "nosetests"',
                                     "error: no such command: `nosetests`"])  # fmt: skip
 def test_a_command_that_is_not_there_is_opposed_also_behind_a_filter(output: str) -> None:
-    assert claims(Commands(), turn(bash("nosetests", output, failed=True)))["nosetests"].opposes
-    assert claims(Commands(), turn(bash("nosetests 2>&1 | tail -3", output)))["nosetests"].opposes
+    assert claims(mine_commands, turn(bash("nosetests", output, failed=True)))["nosetests"].opposes
+    assert claims(mine_commands, turn(bash("nosetests 2>&1 | tail -3", output)))["nosetests"].opposes
 
 
 def test_of_several_commands_nobody_knows_which_one_failed() -> None:
-    assert claims(Commands(), turn(bash("make lint && make seed", "oh", failed=True))) == {}
+    assert claims(mine_commands, turn(bash("make lint && make seed", "oh", failed=True))) == {}
 
 
 def test_it_says_what_a_command_is_for_where_its_words_do() -> None:
     said = {
-        line: texts(Commands().look(turn(bash(line))))[0]
+        line: texts(mine_commands(turn(bash(line))))[0]
         for line in ("npm test", "ruff format", "cargo build --release", "just frobnicate")
     }
     assert said == {
@@ -139,7 +141,8 @@ def test_it_says_what_a_command_is_for_where_its_words_do() -> None:
 def test_a_mark_of_a_secret_is_never_in_a_command() -> None:
     assert (
         claims(
-            Commands(), turn(bash("API_KEY=[redacted: token] make seed"), bash("make seed --key '[redacted: token]'"))
+            mine_commands,
+            turn(bash("API_KEY=[redacted: token] make seed"), bash("make seed --key '[redacted: token]'")),
         )
         == {}
     )
@@ -147,13 +150,13 @@ def test_a_mark_of_a_secret_is_never_in_a_command() -> None:
 
 def test_a_turn_of_ten_thousand_steps_is_looked_at_within_bounds() -> None:
     steps = tuple(bash(f"make target{number}") for number in range(10_000))
-    assert 0 < len(list(Commands().look(turn(*steps)))) <= 60
+    assert 0 < len(list(mine_commands(turn(*steps)))) <= 60
 
 
 @settings(max_examples=examples(150), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in Commands().look(one):  # type: ignore[arg-type]
+    for seen in mine_commands(one):  # type: ignore[arg-type]
         assert seen.text
         assert "`" in seen.text
         assert "\n" not in seen.text
@@ -168,5 +171,5 @@ def test_nothing_that_a_turn_holds_raises(one: object) -> None:
     ],
 )
 def test_a_script_of_codex_is_no_line_of_a_shell(script: str) -> None:
-    assert not claims(Commands(), turn(Step("tool", script, "exec")))
-    assert set(claims(Commands(), turn(Step("tool", "make lint", "exec")))) == {"make lint"}
+    assert not claims(mine_commands, turn(Step("tool", script, "exec")))
+    assert set(claims(mine_commands, turn(Step("tool", "make lint", "exec")))) == {"make lint"}

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.commit_forms import form_of, messages_in
-from cm_tui.engine.memory.narrator.miners.conventions import Conventions, ending_of
+from cm_tui.engine.memory.narrator.miners.conventions import ending_of, form_of, messages_in, mine_conventions
 from cm_tui.engine.memory.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, bash, changed, claims, codex, new_file, texts, turn
 from tests.tiers import examples
@@ -18,14 +17,14 @@ def made(path: str, *lines: str, **fields: object) -> Turn:
 
 
 def test_the_first_lines_of_a_new_file_are_claims_about_its_folder_the_one_above_and_all() -> None:
-    found = texts(Conventions().look(made("src/shop/cart/total.py", "from __future__ import annotations", "", "x = 1")))
+    found = texts(mine_conventions(made("src/shop/cart/total.py", "from __future__ import annotations", "", "x = 1")))
     assert "New `*.py` files in `src/shop/cart` have `from __future__ import annotations` at the top" in found
     assert "New `*.py` files below `src/shop` have `from __future__ import annotations` at the top" in found
     assert "New `*.py` files anywhere have `from __future__ import annotations` at the top" in found
 
 
 def test_new_files_are_counted() -> None:
-    counted = [seen.subject for seen in Conventions().look(made("a/b.py", "x")) if not seen.claim]
+    counted = [seen.subject for seen in mine_conventions(made("a/b.py", "x")) if not seen.claim]
     assert counted == ["a\t*.py", "\t**/*.py"]
 
 
@@ -48,47 +47,47 @@ def test_new_files_are_counted() -> None:
     ],
 )
 def test_lines_that_stand_everywhere_or_are_of_this_file_are_none(line: str) -> None:
-    assert texts(Conventions().look(made("a/b.py", line))) == []
+    assert texts(mine_conventions(made("a/b.py", line))) == []
 
 
 @pytest.mark.parametrize("line", ["// SPDX-License-Identifier: MIT", "# typed: strict", "declare(strict_types=1);", '"use client";', "#pragma once", "using Xunit;",
                                   "# frozen_string_literal: true", "/* Copyright (c) Shop */", "@NullMarked", "use tracing::{debug, instrument};"])  # fmt: skip
 def test_lines_that_files_begin_with_are(line: str) -> None:
-    assert line in texts(Conventions().look(made("a/b.x", line)))[0]
+    assert line in texts(mine_conventions(made("a/b.x", line)))[0]
 
 
 def test_a_year_does_not_make_another_claim() -> None:
-    one, other = (set(claims(Conventions(), made("a/b.go", f"// Copyright {year} Shop"))) for year in ("2025", "2026"))
+    one, other = (
+        set(claims(mine_conventions, made("a/b.go", f"// Copyright {year} Shop"))) for year in ("2025", "2026")
+    )
     assert one == other
 
 
 def test_a_changed_file_is_no_new_one_and_neither_is_what_was_new_before() -> None:
-    assert list(Conventions().look(turn(files=("a/b.py",), patch=changed("a/b.py", "# SPDX")))) == []
+    assert list(mine_conventions(turn(files=("a/b.py",), patch=changed("a/b.py", "# SPDX")))) == []
     before = made("a/b.py", "# SPDX: MIT", actor="agent")
     after = turn(files=("a/b.py",), patch=new_file("a/b.py", "# SPDX: MIT", "more"), actor="agent", before=before)
-    assert claims(Conventions(), after) == {}
+    assert claims(mine_conventions, after) == {}
 
 
 def test_what_was_rejected_or_failed_is_none() -> None:
     before = made("a/b.py", "# SPDX: MIT")
-    assert claims(Conventions(), made("a/b.py", "# SPDX: MIT", outcome="failed")) == {}
-    assert {seen.opposes for seen in claims(Conventions(), turn(prompts=("revert that",), before=before)).values()} == {
-        True
-    }
+    assert claims(mine_conventions, made("a/b.py", "# SPDX: MIT", outcome="failed")) == {}
+    assert {
+        seen.opposes for seen in claims(mine_conventions, turn(prompts=("revert that",), before=before)).values()
+    } == {True}
 
 
 def test_many_new_files_at_once_tell_nothing() -> None:
     paths = [f"a/{number}.py" for number in range(11)]
     assert (
-        list(
-            Conventions().look(turn(files=tuple(paths), patch="".join(new_file(path, "# SPDX: MIT") for path in paths)))
-        )
+        list(mine_conventions(turn(files=tuple(paths), patch="".join(new_file(path, "# SPDX: MIT") for path in paths))))
         == []
     )
 
 
 def test_numbers_that_names_begin_with_are_a_scheme() -> None:
-    found = texts(Conventions().look(made("db/migrations/0042_add_cart.sql", "x;")))
+    found = texts(mine_conventions(made("db/migrations/0042_add_cart.sql", "x;")))
     assert "New `*.sql` files in `db/migrations` are named after a number, as `0042-words`" in found
 
 
@@ -119,7 +118,7 @@ def test_the_form_of_a_message_is_seen(message: str, said: str) -> None:
 
 
 def test_a_plain_sentence_has_no_form_and_is_counted() -> None:
-    seen = list(Conventions().look(turn(bash('git commit -m "Add totals to the cart"'))))
+    seen = list(mine_conventions(turn(bash('git commit -m "Add totals to the cart"'))))
     assert [(one.subject, one.claim) for one in seen] == [("commit messages", "")]
 
 
@@ -146,5 +145,5 @@ def test_no_message_raises(message: str) -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
-    for seen in Conventions().look(one):
+    for seen in mine_conventions(one):
         assert "\n" not in seen.text

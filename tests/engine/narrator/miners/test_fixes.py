@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.error_signs import sign_of
-from cm_tui.engine.memory.narrator.miners.fixes import Fixes
+from cm_tui.engine.memory.narrator.miners.fixes import mine_fixes, sign_of
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
 from tests.tiers import examples
 
@@ -21,7 +20,7 @@ def test_a_command_that_mends_an_error_is_a_fix() -> None:
         bash("fuser -k 8000/tcp"),
         bash("cd /home/ann/shop && flask run 2>&1 | tail -5", "* Running"),
     )
-    (seen,) = claims(Fixes(), turn(*steps)).values()
+    (seen,) = claims(mine_fixes, turn(*steps)).values()
     assert (
         seen.text == 'When `flask run` fails with "OSError: [Errno 98] Address already in use", run `fuser -k 8000/tcp`'
     )
@@ -65,34 +64,34 @@ def test_what_tells_nothing_or_reads_like_an_order_is_no_sign(output: str) -> No
 
 def test_only_what_helped_counts() -> None:
     failed, fine = bash("flask run", ERROR, failed=True), bash("flask run", "* Running")
-    assert set(claims(Fixes(), turn(failed, bash("make a"), failed, bash("make b"), fine))) == {"make b"}
-    assert claims(Fixes(), turn(failed, bash("make a"))) == {}
-    assert claims(Fixes(), turn(failed, fine)) == {}
-    assert claims(Fixes(), turn(failed, bash("make a", "oh", failed=True), fine)) == {}
-    assert claims(Fixes(), turn(failed, bash("make a"), bash("make b"), bash("make c"), bash("make d"), fine)) == {}
+    assert set(claims(mine_fixes, turn(failed, bash("make a"), failed, bash("make b"), fine))) == {"make b"}
+    assert claims(mine_fixes, turn(failed, bash("make a"))) == {}
+    assert claims(mine_fixes, turn(failed, fine)) == {}
+    assert claims(mine_fixes, turn(failed, bash("make a", "oh", failed=True), fine)) == {}
+    assert claims(mine_fixes, turn(failed, bash("make a"), bash("make b"), bash("make c"), bash("make d"), fine)) == {}
     hidden = bash("flask run | tail", "OSError: Address already in use")
-    assert claims(Fixes(), turn(failed, bash("make a"), hidden)) == {}
+    assert claims(mine_fixes, turn(failed, bash("make a"), hidden)) == {}
 
 
 def test_where_code_was_changed_it_was_the_change_that_helped() -> None:
     failed, fine = bash("flask run", ERROR, failed=True), bash("flask run", "* Running")
-    assert claims(Fixes(), turn(failed, edit("a.py"), bash("make lint"), fine)) == {}
-    found = claims(Fixes(), turn(failed, edit(".flaskenv"), fine))
+    assert claims(mine_fixes, turn(failed, edit("a.py"), bash("make lint"), fine)) == {}
+    found = claims(mine_fixes, turn(failed, edit(".flaskenv"), fine))
     assert [seen.text for seen in found.values()] == [
         'When `flask run` fails with "OSError: [Errno 98] Address already in use", change `.flaskenv`'
     ]
-    assert claims(Fixes(), turn(failed, edit("a.py"), edit("b.py"), fine)) == {}
+    assert claims(mine_fixes, turn(failed, edit("a.py"), edit("b.py"), fine)) == {}
 
 
 def test_each_failure_is_counted_also_where_nothing_mended_it() -> None:
-    (seen,) = Fixes().look(turn(codex("flask run", ERROR, failed=True)))
+    (seen,) = mine_fixes(turn(codex("flask run", ERROR, failed=True)))
     assert (seen.claim, seen.weight, seen.subject) == ("", 0.0, "oserror [errno #] address already in use")
 
 
 def test_a_long_error_leaves_room_for_what_to_do() -> None:
     steps = (bash("flask run --port 8000 --host 0.0.0.0", f"Error: {'cannot open socket ' * 40}", failed=True), bash(f"make {'b' * 100}"),
              bash("flask run --port 8000 --host 0.0.0.0", "up"))  # fmt: skip
-    (seen,) = claims(Fixes(), turn(*steps)).values()
+    (seen,) = claims(mine_fixes, turn(*steps)).values()
     assert len(seen.text) < 300
 
 
@@ -108,5 +107,5 @@ def test_no_output_raises(output: str, hidden: bool) -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in Fixes().look(one):  # type: ignore[arg-type]
+    for seen in mine_fixes(one):  # type: ignore[arg-type]
         assert "\n" not in seen.text

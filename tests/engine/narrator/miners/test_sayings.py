@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from cm_tui.engine.memory.narrator.miners.statements import SAYINGS
-from cm_tui.engine.memory.narrator.turn import Miner
+from cm_tui.engine.memory.narrator.miners.statements import mine_statements
 from tests.engine.narrator.miners.turns import any_turns, turn
 from tests.tiers import examples
 
-MINERS: tuple[Miner, ...] = SAYINGS
 PLAIN = 0.5
 """What is seen less plainly is not proposed, however often it is said."""
 
@@ -18,7 +16,7 @@ PLAIN = 0.5
 def found(prompt: str, answer: str = "", **fields: object) -> set[tuple[str, str]]:
     """Return the kind and the text of what is plainly said in a prompt, after an answer."""
     one = turn(prompts=(prompt,), before=turn(answer=answer) if answer else None, **fields)
-    return {(seen.kind, seen.text) for miner in MINERS for seen in miner.look(one) if seen.weight >= PLAIN}
+    return {(seen.kind, seen.text) for seen in mine_statements(one) if seen.weight >= PLAIN}
 
 
 @pytest.mark.parametrize(
@@ -131,18 +129,9 @@ def test_each_sentence_is_found_by_one_miner() -> None:
 @settings(max_examples=examples(100))
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for miner in MINERS:
-        for seen in miner.look(one):  # type: ignore[arg-type]
-            assert (
-                seen.kind
-                == {
-                    "statements": "statement",
-                    "decisions": "decision",
-                    "rejected": "rejected",
-                    "corrections": "correction",
-                }[miner.name]
-            )
-            assert seen.text
-            assert "\n" not in seen.text
-            assert seen.terms
-            assert 0 < seen.weight <= 1
+    for seen in mine_statements(one):  # type: ignore[arg-type]
+        assert seen.kind in ("statement", "decision", "rejected", "correction")
+        assert seen.text
+        assert "\n" not in seen.text
+        assert seen.terms
+        assert 0 < seen.weight <= 1

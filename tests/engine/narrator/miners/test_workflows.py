@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from cm_tui.engine.memory.narrator.miners.workflows import Workflows
+from cm_tui.engine.memory.narrator.miners.workflows import mine_workflows
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
 from tests.tiers import examples
 
 
 def of(*lines: str) -> set[str]:
-    return {claim.replace("\n", " → ") for claim in claims(Workflows(), turn(*map(bash, lines)))}
+    return {claim.replace("\n", " → ") for claim in claims(mine_workflows, turn(*map(bash, lines)))}
 
 
 def test_commands_that_follow_each_other_are_a_workflow() -> None:
@@ -20,18 +20,18 @@ def test_commands_that_follow_each_other_are_a_workflow() -> None:
 
 
 def test_it_is_written_in_its_order() -> None:
-    found = claims(Workflows(), turn(bash("buf lint"), codex("make proto")))
+    found = claims(mine_workflows, turn(bash("buf lint"), codex("make proto")))
     assert found["buf lint\nmake proto"].text == "Run in this order: `buf lint`, then `make proto`"
 
 
 def test_each_command_is_counted() -> None:
-    counted = [seen.subject for seen in Workflows().look(turn(bash("make lint"))) if not seen.claim]
+    counted = [seen.subject for seen in mine_workflows(turn(bash("make lint"))) if not seen.claim]
     assert counted == ["make lint"]
 
 
 def test_what_only_looks_may_stand_between_and_a_line_may_hold_several() -> None:
     steps = (bash("git status"), bash("buf lint"), bash("cat a"), edit("a.py"), bash("ls"), bash("make proto"))
-    assert set(claims(Workflows(), turn(*steps))) == {"buf lint\nmake proto"}
+    assert set(claims(mine_workflows, turn(*steps))) == {"buf lint\nmake proto"}
     assert of("buf lint && make proto; git status") == {"buf lint → make proto"}
 
 
@@ -41,17 +41,17 @@ def test_the_last_run_of_each_says_the_order() -> None:
 
 def test_a_fix_is_no_workflow() -> None:
     steps = (bash("go build ./x", "missing entry", failed=True), bash("go mod download"), bash("go build ./x"))
-    assert claims(Workflows(), turn(*steps)) == {}
+    assert claims(mine_workflows, turn(*steps)) == {}
 
 
 def test_a_check_that_failed_until_the_code_was_mended_is_part_of_one() -> None:
     steps = (bash("make lint", "oh", failed=True), edit("a.py"), bash("make lint"), bash("make test"))
-    assert set(claims(Workflows(), turn(*steps))) == {"make lint\nmake test"}
+    assert set(claims(mine_workflows, turn(*steps))) == {"make lint\nmake test"}
 
 
 def test_what_failed_or_is_of_no_project_is_no_step() -> None:
     assert of("git push", "git tag v1", "mkdir x") == set()
-    assert claims(Workflows(), turn(bash("make a"), bash("make b", "oh", failed=True))) == {}
+    assert claims(mine_workflows, turn(bash("make a"), bash("make b", "oh", failed=True))) == {}
     assert of("uv lock --check", "towncrier build --yes", "git tag --sign --list") >= {
         "uv lock --check → towncrier build --yes → git tag --sign --list"
     }
@@ -66,6 +66,6 @@ def test_a_turn_that_did_everything_tells_nothing() -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in Workflows().look(one):  # type: ignore[arg-type]
+    for seen in mine_workflows(one):  # type: ignore[arg-type]
         assert "\n" not in seen.text
         assert len(seen.text) <= 300

@@ -50,7 +50,7 @@ def changed(path: str, line: str = "x") -> str:
 
 def claims(miner: Miner, one: Turn) -> dict[str, Observation]:
     """Return what a miner sees in a turn, by claim; what only counts is left out."""
-    return {seen.claim: seen for seen in miner.look(one) if seen.claim}
+    return {seen.claim: seen for seen in miner(one) if seen.claim}
 
 
 def texts(found: Iterable[Observation]) -> list[str]:

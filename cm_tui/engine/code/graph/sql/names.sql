@@ -1,6 +1,7 @@
--- Names by which the symbols in `wanted` may be called: their own, what imports and exports call them, and the words
+-- Names by which symbols may be called: their own, what imports and exports call them, and the words
 -- for a class within itself.
-WITH RECURSIVE known AS (
+WITH RECURSIVE wanted AS (SELECT unnest([{ids}]::BIGINT[]) AS id),
+known AS (
     SELECT DISTINCT d.name, 0 AS round FROM wanted w JOIN graph.def d ON d.canon = w.id
     UNION
     SELECT e.name, k.round + 1 FROM known k JOIN graph.env e ON e.segs[-1] = k.name

@@ -14,8 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from cm_tui.engine.memory.narrator.accepted import is_accepted, rejects
-from cm_tui.engine.memory.narrator.turn import Observation, Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn, is_accepted, rejects
 
 _MOST, _MOST_OF_THREE = 10, 5
 _LONGEST = 280
@@ -24,17 +23,12 @@ _OF_TEST = re.compile(r"^test_|(?:_test|_spec|[.-]test|[.-]spec|Tests?|Spec)$")
 _C = frozenset(("c", "cc", "cpp", "cxx", "m", "mm", "h", "hh", "hpp", "hxx"))
 
 
-class Cochange:
-    """Finds files that belong together."""
-
-    name = "cochange"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the files that the turn changed together."""
-        if is_accepted(turn.record):
-            yield from _together(turn.changes.files, opposes=False)
-        if turn.before is not None and rejects(turn):
-            yield from _together(turn.before.changes.files, opposes=True)
+def mine_cochange(turn: Turn) -> Iterable[Observation]:
+    """Return the files that the turn changed together."""
+    if is_accepted(turn.record):
+        yield from _together(turn.changes.files, opposes=False)
+    if turn.before is not None and rejects(turn):
+        yield from _together(turn.before.changes.files, opposes=True)
 
 
 def _together(files: Sequence[str], *, opposes: bool) -> Iterator[Observation]:

@@ -15,19 +15,15 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from cm_tui.engine.memory.narrator.command_kinds import core_of
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.runs import Command, written
+from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 
 _MOST = 60
 """Different commands of one turn."""
 _BARE, _SHORTENED = 1.0, 0.5
-_CHOOSING = frozenset((
-    "-k", "-t", "-run", "-test.run", "--run", "--grep", "-g", "--tests", "--test", "-E", "--example", "-e", "--testNamePattern",
-    "--test-name-pattern", "--testPathPattern", "--testPathPatterns", "--only-testing", "--name", "-R", "--filter-expr", "--focus", "--last-failed", "--lf", "--ff",
-    "--seed", "--deselect", "-only-testing",
-))  # fmt: skip
-"""Options that choose some tests of all, with the word behind them."""
+_CHOOSING = words("choosing")
 _CHOOSING_HERE = re.compile(
     r"(?:-k|-t|-run|--run|--grep|--tests|--test|--testNamePattern|--testPathPatterns?|--gtest_filter|--filter|-Dtest|-Dit\.test|"
     r"-Dsuites|--only-testing|-only-testing|--spec|--seed|--example|--name|-count|--count)[=:].*"
@@ -44,41 +40,31 @@ _SOURCE = re.compile(
     r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|fs|c|h|cc|cpp|cxx|hpp|swift|scala|ex|exs|erl|clj|hs|ml|lua|dart|vue|svelte|"
     r"css|scss|md|sql|sh|tf|zig|nim|jl|r|R|html)$"
 )
-_INTERPRETERS = frozenset((
-    "python", "python3", "node", "ruby", "php", "perl", "bash", "sh", "zsh", "deno", "bun", "tsx", "ts-node", "lua", "julia", "Rscript", "go", "rustc",
-    "java", "elixir", "swift", "dart", "psql", "mysql", "sqlite3", "source", "k6", "locust", "streamlit", "uvicorn", "gunicorn", "nodemon", "zig", "gcc", "g++",
-    "clang", "cc", "c++", "tclsh", "osascript", "dotnet", "make", "terraform", "ansible-playbook", "pandoc", "just", "npm", "yarn", "pnpm",
-))  # fmt: skip
-"""Programs whose file arguments are what they run, not what they look at."""
+_INTERPRETERS = words("interpreters")
 
 
-class Commands:
-    """Finds commands that a project is worked on with."""
-
-    name = "commands"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the commands that the turn ran."""
-        found: dict[str, Observation] = {}
-        runs = [run for run in turn.runs if run.command.kind == "own" and run.command.is_lasting]
-        fine = {run.command.text for run in runs if run.state in ("ok", "unsure")}
-        for run in runs:
-            if len(found) >= _MOST:
-                break
-            words = bare(run.command.words)
-            opposes = run.state in ("failed", "missing")
-            is_answer = run.state == "failed" and (run.command.text in fine or role_of(words) in _CHECKS)
-            if run.state == "unknown" or is_answer or not _is_plain(words):
-                continue
-            is_bare = words == run.command.words
-            text = run.command.text if is_bare else _with(run.command, words)
-            seen = found.get(text)
-            if seen is None or (is_bare and seen.weight < _BARE):
-                found[text] = Observation(
-                    "command", " ".join(core_of(words)[:1]), text, wording(text, words), run.line,
-                    _BARE if is_bare else _SHORTENED, opposes=opposes,
-                )  # fmt: skip
-        return found.values()
+def mine_commands(turn: Turn) -> Iterable[Observation]:
+    """Return the commands that the turn ran."""
+    found: dict[str, Observation] = {}
+    runs = [run for run in turn.runs if run.command.kind == "own" and run.command.is_lasting]
+    fine = {run.command.text for run in runs if run.state in ("ok", "unsure")}
+    for run in runs:
+        if len(found) >= _MOST:
+            break
+        words = bare(run.command.words)
+        opposes = run.state in ("failed", "missing")
+        is_answer = run.state == "failed" and (run.command.text in fine or role_of(words) in _CHECKS)
+        if run.state == "unknown" or is_answer or not _is_plain(words):
+            continue
+        is_bare = words == run.command.words
+        text = run.command.text if is_bare else _with(run.command, words)
+        seen = found.get(text)
+        if seen is None or (is_bare and seen.weight < _BARE):
+            found[text] = Observation(
+                "command", " ".join(core_of(words)[:1]), text, wording(text, words), run.line,
+                _BARE if is_bare else _SHORTENED, opposes=opposes,
+            )  # fmt: skip
+    return found.values()
 
 
 def is_fact(command: Command) -> bool:

@@ -13,34 +13,208 @@ confidence. The cues also decide on the kind:
 | statement | any other: rules, preferences and requests to remember something |
 
 A single correction is seldom certain enough; repeated ones are.
+
+The user's statements in a turn that sound lasting, each as a sentence of its own.
+
+Cues decide how a sentence sounds (`cues.py`). A prompt that begins by correcting the agent, right after its answer, has
+the cue `corrects`; there, words of trouble and of the moment do not count against it. Of a sentence that joins an order
+and something lasting by `and`, the lasting part is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.said import kind_of, observation, said_in
+from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sounds_of
+from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.engine.memory.narrator.own_words import speaker_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
+from cm_tui.engine.memory.narrator.wording import normal, polarity
 from cm_tui.model import FactKind
 
 
-@dataclass(frozen=True)
-class Sayings:
-    """Finds the user's sentences of one kind."""
-
-    name: str
-    kind: FactKind
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the observations of a turn."""
-        found = (observation(turn, self.kind, one) for one in said_in(turn) if kind_of(one) == self.kind)
-        return [one for one in found if one is not None]
+def mine_statements(turn: Turn) -> Iterable[Observation]:
+    """Return what the user says in a turn, by kinds."""
+    found = (observation(turn, kind_of(one), one) for one in said_in(turn))
+    return [one for one in found if one is not None]
 
 
-SAYINGS = (
-    Sayings("statements", "statement"),
-    Sayings("decisions", "decision"),
-    Sayings("rejected", "rejected"),
-    Sayings("corrections", "correction"),
+LEAST = 0.4
+"""Least plainness of a lasting statement."""
+OUTRIGHT = 0.97
+"""Plainness of an order that begins with `always`, `never` or `from now on`, unless a cue is against it."""
+_RULE = re.compile(
+    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
+    r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
+    re.IGNORECASE,
 )
+_LEAST_WORDS = 2
+_JOINED = re.compile(r"[,;?!.]*,?\s+and\s+(?=\S)|;\s+(?=\S)")
+_CORRECTS = re.compile(
+    r"(?:(?:ugh|argh|hey|sorry|oh|ah|h+m+|please|pls|actually|well|ok|but|and|wait|come on|seriously|again|damn)\b[\s,:;.!…-]*)*"
+    r"(?:no(?:pe)?\b(?! (?:hurry|problem|need|worries|rush|thanks?|idea))|nah\b|wrong\b|stop\b|don'?t\b|dont\b|do not\b|not\b|"
+    r"(?:undo|revert) (?:that|this|the|your|it)\b|revert,|put (?:it|that) back|again\b|you (?:again|did|have|'ve|keep|forgot|left|committed|\w+ed)\b|"
+    r"that'?s (?:not|wrong|cheating|a|the (?:second|third|fourth|\w+th) )|that (?:was|is|isn'?t|must|should|has to|belongs|goes|\w+ (?:belongs|goes|should|must|lives))\b|"
+    r"this (?:is|isn'?t|must|should) |it (?:has to|should|must) be|other way r?ound|look at (?:how|what|the)|i'?d (?:expect|rather|look)|"
+    r"i (?:told|said|asked|did ?n'?o?t|don'?t|dont|do not|never|thought|want (?:the|a|our) .{2,40} (?:there|instead|here))|"
+    r"(?:use|put|move|write|return|create|catch|take|read|get|keep|leave|go through|call|make|name|import|delete|just|try) .{2,80}\b(?:instead|rather|not|belongs?|have|has)\b|"
+    r"(?:as|like) i (?:said|told)|we(?:'ve|'re)? (?:don'?t|do not|never|always|have|already|use|agreed|only|got|\w+)\b|.{2,60}\bexists? already\b|"
+    r".{2,60}\bis (?:wrong|not how|the wrong)\b|.{2,60}\b(?:belongs? (?:in|to|under)|goes? (?:in|into|through)|lives? in)\b|"
+    r"why (?:did|do|are|would) you\b|how (?:often|many times)\b|what were you|instead\b|.{2,40}! )",
+    re.IGNORECASE,
+)
+_PLAIN = words("separating_cues")
+_WAIVED = frozenset({"trouble", "past", "this one thing", "order"})
+_MEMO = re.compile(
+    r"^(?:(?:please |pls |just |also |and |so |fyi[:,]? )*(?:(?:remember|note|keep in mind|bear in mind|be aware|don'?t forget|mind|reminder|nb|"
+    r"important|fyi|psa|heads[- ]up|for the record|(?:just )?so you know|for (?:your|future) (?:information|reference))\b(?: to| that)?|"
+    r"(?:rule|convention|policy|decision|decided|settled|agreed)(?= ?[:=]))\s*[:,!–-]*\s*)+",
+    re.IGNORECASE,
+)
+_REPROACH = re.compile(
+    r"^(?:(?:(?:no )+no|no|nope|stop|wrong(?: \w+){0,2}|again [\w ]{1,30}|not (?:there|like that|by hand)|i told you|come on|seriously|that'?s wrong|that was wrong)"
+    r"\s*[,:.!…-]+\s*)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|ok\??|thanks|got it\??|understood\??))+\s*[.!]*$", re.IGNORECASE
+)
+_USER = re.compile(
+    r"\b(?:i (?:prefer|like|love|hate|dislike|use|work|am|don'?t like|want (?:a|the|to see|you|sources|alternatives|concise)|always|sometimes|i?d rather|code|type)\b|"
+    r"i'?m\b|my (?:shell|editor|machine|laptop|os|system|terminal|preference|dates?|language|german|name|time ?zone|ide|keyboard|browser)\b|for me\b|"
+    r"(?:to|show|give|tell|ask|answer|reply|remind|let) (?:to )?me\b|with me\b|your (?:answers?|repl(?:y|ies)|responses?|messages?|explanations?|summar(?:y|ies))|"
+    r"(?:be|stay) (?:brief|concise|terse|short|direct)|(?:answer|reply|respond|explain|talk|write to me)\b.{0,20}\b(?:in|short|brief|concise)|"
+    r"\bdon'?t guess|never (?:guess|assume things)|ask,? never guess|emojis?|before i (?:saw|say|ok|approve|confirm))",
+    re.IGNORECASE,
+)
+_OF_PROJECT = re.compile(
+    r"\b(?:we|our|ours|us|the team|project|repo(?:sitory)?|code ?base|in this|customers?|users of|production|staging|ci\b)",
+    re.IGNORECASE,
+)
+
+
+_LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
+"""Words that refer to an earlier statement."""
+_DANGLES = re.compile(
+    r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
+    r"decided against|turned down)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of half a sentence, whose other half is not here."""
+
+
+class Said(NamedTuple):
+    """A sentence that sounds lasting.
+
+    Attributes:
+        quote: the original.
+        text: the form for writing.
+        cues: of it.
+        weight: its plainness.
+    """
+
+    quote: str
+    text: str
+    cues: tuple[str, ...]
+    weight: float
+
+
+def said_in(turn: Turn) -> tuple[Said, ...]:
+    """Return what sounds lasting in a turn, in its order."""
+    before = turn.before
+    return weigh_sentences(turn.statements, before is not None and bool(before.record.answer))
+
+
+@lru_cache(maxsize=4)
+def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, ...]:
+    """Return what sounds lasting of the sentences of a prompt, in their order.
+
+    `corrects`: the prompt follows an answer of the agent, and may correct it.
+    """
+    if not sentences:
+        return ()
+    # The first meaningful one: a mere `No!` belongs to the sentence after it.
+    first = next((place for place, one in enumerate(sentences[:2]) if len(normal(one)) >= _LEAST_WORDS), 0)
+    is_correcting = corrects and may_correct(sentences)
+    parts = [(place, part) for place, sentence in enumerate(sentences) for part in _parts(sentence)]
+    best: dict[int, Said] = {}
+    for (place, part), sound in zip(parts, sounds_of([part for _, part in parts]), strict=True):
+        corrects_here = is_correcting and place == first
+        if not corrects_here and is_faint(part, sound):
+            continue
+        cues = cues_with(part, corrects=corrects_here)
+        weight = plainness(cues, sound)
+        if _RULE.match(part) and AGAINST.isdisjoint(cues):
+            weight = max(weight, OUTRIGHT)
+        if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
+            best[place] = Said(part, text, cues, weight)
+    return tuple(best[place] for place in sorted(best))
+
+
+def may_correct(sentences: Sequence[str]) -> bool:
+    """Return whether a prompt begins with a correction of the agent."""
+    return bool(sentences) and _CORRECTS.match(sentences[0].replace("’", "'")) is not None
+
+
+def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
+    """Return the cues of a part of a sentence that count in a correction of the agent, or otherwise."""
+    cues = cues_of(part)
+    return (*(name for name in cues if name not in _WAIVED), "corrects") if corrects else cues
+
+
+def observation(turn: Turn, kind: FactKind, said: Said) -> Observation | None:
+    """Return the observation of a statement; None: it is not meaningful alone."""
+    terms = normal(said.text)
+    least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
+    if len(terms) < least or _DANGLES.match(said.text):
+        return None
+    # An affirmation and a denial about one thing are two claims.
+    claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
+    return Observation(
+        kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
+        speaker=speaker_of(turn.record),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 10)
+def scope_of(text: str) -> Literal["user", "project"]:
+    """Return whether a statement is about the user, in any project, or about the project."""
+    return "user" if _USER.search(text) and not _OF_PROJECT.search(text) else "project"
+
+
+def kind_of(said: Said) -> FactKind:
+    """Return the kind: a rejected alternative, a decision, a correction of the agent, or a statement."""
+    cues = said.cues
+    if "turned down" in cues:
+        return "rejected"
+    if "decision" in cues or "go with" in cues:
+        return "decision"
+    return "correction" if "corrects" in cues else "statement"
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """Yield a sentence, and the part after an `and` in it."""
+    yield sentence
+    for joined in _JOINED.finditer(sentence):
+        rest = sentence[joined.end() :].strip()
+        # Only an order, or a question, is separated from a lasting part: two halves of one rule stay together.
+        if _DANGLES.match(rest):
+            continue
+        if _PLAIN & set(cues_of(rest)) and not _PLAIN & set(cues_of(sentence[: joined.start()])):
+            yield rest
+
+
+@lru_cache(maxsize=1 << 12)
+def tidy(sentence: str) -> str:
+    """Return a sentence in the form for a note: without words of address, with a capital and a full stop."""
+    text = _MEMO.sub("", _REPROACH.sub("", " ".join(sentence.split())))
+    text = _TAIL.sub("", text).strip(" ,;:-–")
+    if not text:
+        return ""
+    first = text.split(maxsplit=1)[0].strip(",;:!?").replace("'", "").replace("’", "")
+    if first.isalpha() and first.islower():
+        text = text[0].upper() + text[1:]
+    return text if text[-1] in ".!?`)" else f"{text}."

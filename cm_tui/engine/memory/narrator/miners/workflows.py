@@ -30,27 +30,22 @@ _OWN = 2
 """Least number of the project's commands in it."""
 
 
-class Workflows:
-    """Finds commands that are run one after another."""
-
-    name = "workflows"
-
-    def look(self, turn: Turn) -> Iterable[Observation]:
-        """Return the sequences that the turn ran."""
-        runs = _in_order(turn.runs)
-        for run in runs[:_MOST_COUNTED]:
-            yield Observation("workflow", run.command.text, "", f"`{run.command.text}`", run.line, 0.0)
-        if not 2 <= len(runs) <= _MOST:
-            return
-        quote = " → ".join(run.command.text for run in runs)[:400]
-        for some in _sequences(runs):
-            if sum(run.command.kind == "own" for run in some) < _OWN:
-                continue
-            texts = [run.command.text for run in some]
-            text = ", then ".join(f"`{one}`" for one in texts)
-            if len(text) <= _LONGEST:
-                claim = "\n".join(texts)
-                yield Observation("workflow", claim, claim, f"Run in this order: {text}", quote)
+def mine_workflows(turn: Turn) -> Iterable[Observation]:
+    """Return the sequences that the turn ran."""
+    runs = _in_order(turn.runs)
+    for run in runs[:_MOST_COUNTED]:
+        yield Observation("workflow", run.command.text, "", f"`{run.command.text}`", run.line, 0.0)
+    if not 2 <= len(runs) <= _MOST:
+        return
+    quote = " → ".join(run.command.text for run in runs)[:400]
+    for some in _sequences(runs):
+        if sum(run.command.kind == "own" for run in some) < _OWN:
+            continue
+        texts = [run.command.text for run in some]
+        text = ", then ".join(f"`{one}`" for one in texts)
+        if len(text) <= _LONGEST:
+            claim = "\n".join(texts)
+            yield Observation("workflow", claim, claim, f"Run in this order: {text}", quote)
 
 
 def _in_order(runs: Sequence[Run]) -> list[Run]:

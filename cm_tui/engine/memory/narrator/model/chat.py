@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from cm_tui.config.endpoints import Endpoint
 from cm_tui.config.sections import NarratorModelConfig
-from cm_tui.engine.memory.narrator.model.cost import tokens_of
 from cm_tui.engine.search.embed.endpoint_client import EndpointClient
 from cm_tui.errors import ConfigError, ModelError
 
@@ -99,3 +98,13 @@ def _used(answer: Mapping[str, Any]) -> int:
     usage = answer.get("usage")
     given = usage.get("total_tokens") if isinstance(usage, Mapping) else None
     return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 0
+
+
+_CHARACTERS = 3.0
+"""Of a token, at least on average: common vocabularies take 3.5 to 4.5 for English and code, and the ceiling is to hold."""
+
+
+def tokens_of(text: str) -> int:
+    """Return a high estimate of a text's tokens; characters beyond ASCII count as one each."""
+    plain = sum(letter < "\x80" for letter in text)
+    return int(plain / _CHARACTERS) + (len(text) - plain) + 1

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.platform.redaction.redact import redact
 
 MOST_CHARACTERS = 200
@@ -23,11 +24,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[<>{}|]|\]\(|\]\[|!\[|https?:|^\s*(?:[-*+#>]|\d+[.)])\s|\*\*|__|```|&\w+;|&#")
-_FILLER = frozenset(
-    ("this", "that", "with", "from", "into", "when", "then", "than", "they", "them", "their", "there", "here", "have",
-     "been", "must", "should", "shall", "will", "does", "project", "always", "every", "each", "used", "uses", "using",
-     "made", "make", "makes", "done", "before", "after", "through", "also")
-)  # fmt: skip
+_FILLER = words("guard_filling")
 
 
 def object_in(text: str) -> dict[str, Any]:

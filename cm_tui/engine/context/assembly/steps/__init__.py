@@ -1,1 +1,0 @@
-"""The steps of retrieval definitions, one file each."""

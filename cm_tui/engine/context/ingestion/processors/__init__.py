@@ -1,1 +1,0 @@
-"""The processors of pipelines, one file each."""
