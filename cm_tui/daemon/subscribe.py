@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from cm_tui import model
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import DaemonError
-from cm_tui.model import Progress
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
@@ -79,9 +79,9 @@ def follow(method: str, path: str, body: Any = None) -> Iterator[dict[str, Any]]
     raise DaemonGoneError
 
 
-def watch(job: str) -> Iterator[Progress]:
+def watch(job: str) -> Iterator[model.Progress]:
     """Give the steps of a job from its beginning to its end. Raises as `follow` does."""
-    adapter = TypeAdapter(Progress)
+    adapter = TypeAdapter(model.Progress)
     for record in follow("GET", f"/v1/jobs/{job}"):
         if "step" in record:
             yield rpc.checked(adapter, record["step"], "step")

@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui import paths
+from cm_tui import model, paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
     from cm_tui.engine.platform.git.reach import Reach
     from cm_tui.errors import CmError
-    from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
@@ -44,17 +43,16 @@ def root_of(folder: Path | None, *, around: bool = False) -> Path:
     return find_root(folder, around=around)
 
 
-def checkout_head(root: Path) -> CheckoutHead:
+def checkout_head(root: Path) -> model.CheckoutHead:
     """Return what is checked out at a project's root, from git's own files, in well below a millisecond."""
     from cm_tui.engine.platform.git.git_dir import git_folders, head_of
-    from cm_tui.model import CheckoutHead
 
     folders = git_folders(root)
     if folders is None:
-        return CheckoutHead(None, None)
+        return model.CheckoutHead(None, None)
     head = head_of(folders)
     name = head.text.removeprefix("ref:").strip() if head.text.startswith("ref:") else ""
-    return CheckoutHead(name.removeprefix("refs/heads/") or None, head.sha)
+    return model.CheckoutHead(name.removeprefix("refs/heads/") or None, head.sha)
 
 
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
@@ -127,7 +125,7 @@ def all_names() -> list[str]:
     return sorted({*journals, *(store.name for store in all_stores())})
 
 
-def scan_store(name: str) -> SecretsReport:
+def scan_store(name: str) -> model.SecretsReport:
     """Look for secrets in the journal and store of a name; no daemon may have them open.
 
     Raises StoreError if one of them cannot be read.
@@ -146,7 +144,7 @@ def scan_store(name: str) -> SecretsReport:
         return scan(journal, db, store)
 
 
-def scan_files() -> SecretsReport:
+def scan_files() -> model.SecretsReport:
     """Look for secrets in the small files of all projects."""
     from cm_tui.engine.memory.erasure.scan import scan
 
@@ -222,7 +220,7 @@ def clear_store(store: Path) -> None:
     remove_store(store, keep=FILE)
 
 
-def plan_rebuild(folder: Path | None = None) -> IndexPlan:
+def plan_rebuild(folder: Path | None = None) -> model.IndexPlan:
     """Return what a rebuild of a project's index would do, whatever the state of its store; changes nothing.
 
     Raises CmError if the project cannot be found, or its repository or settings cannot be read.
@@ -257,21 +255,21 @@ def begin_rebuild(root: Path, store: Path) -> None:
     clear_store(store)
 
 
-def examine_installation(root: Path) -> tuple[Check, ...]:
+def examine_installation(root: Path) -> tuple[model.Check, ...]:
     """Check all that an engine needs but the store: for a project that does not open."""
     from cm_tui.engine.doctor.installation import examine
 
     return examine(root)
 
 
-def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
+def examine_without_store(root: Path, error: CmError) -> tuple[model.Check, ...]:
     """Run the checks that need no store, and report why the store does not open."""
     from cm_tui.engine.doctor.installation import failed
 
     return (*examine_installation(root), failed("store", error))
 
 
-def examine_without_project(error: CmError) -> tuple[Check, ...]:
+def examine_without_project(error: CmError) -> tuple[model.Check, ...]:
     """Run the checks that need no project, and report why the project cannot be found or read."""
     from cm_tui.engine.doctor.installation import examine_installation, failed
 
