@@ -58,7 +58,7 @@ async def test_assembling_that_takes_long_shows(project: Path, held):
         for key in ("l", "o", "a", "d"):
             await driver.pilot.press(key)
         await driver.until(lambda: driver.text.count("Assembling…") == 2)
-        assert "Type what an agent would be asked" not in driver.text
+        assert "Type a prompt to see" not in driver.text
         goes_on.set()
         await driver.settle()
         assert "Assembling…" not in driver.text
