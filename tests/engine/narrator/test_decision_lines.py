@@ -55,7 +55,7 @@ UNEVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", UNEVEN)
 def test_a_note_is_as_it_was_once_all_lines_are_taken_out_in_any_order(engine: Engine, name: str):
     before, file = UNEVEN[name], write(engine, UNEVEN[name] or "")
@@ -92,7 +92,7 @@ def test_a_heading_that_others_left_goes_with_the_last_line_wherever_it_stands(e
     assert "## Rules" not in file.read_text()
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", NOTES)
 def test_placed_and_taken_out_to_the_byte(engine: Engine, name: str):
     before = NOTES[name]
