@@ -51,7 +51,7 @@ class NarratorMethods(EntryMethods):
 
         prose = choice.prose_provider_for(self.config.embedding)
         try:
-            return None if prose is None else choice.embed_many(prose, texts)
+            return None if prose is None else prose.embed_many(texts)
         except ModelError:
             # Words alone detect fewer duplicates; the pass reports that, and goes on.
             return None

@@ -160,6 +160,7 @@ class Rooms:
         from cm_tui.engine.platform.store import memory
 
         self._db.settle()
+        self._db.shrink()
         self._db.let_go_of_blocks()
         memory.give_back()
 
