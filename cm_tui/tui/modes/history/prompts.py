@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from cm_tui.errors import CmError
 from cm_tui.model import Drift, PruneReport, ResolvedRevision
+from cm_tui.model.dates import length
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.widgets.text import count, size
 
 LAST = "last"
 """Since the person last looked."""
-_NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, or a date such as 2021-03-04."
+_NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, a date such as 2021-03-04, or an age such as 2w."
 
 
 class RevisionPrompt:
@@ -83,7 +83,6 @@ def _words(error: CmError) -> str:
 
 
 ALL = "all"
-_AGE = re.compile(r"\d+\s*[hdwmy]", re.IGNORECASE)
 _HINT = (
     "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
     f"`{ALL}`: everything but now. It is counted first, and git keeps its own."
@@ -144,7 +143,7 @@ def prune_arguments(answer: str) -> dict[str, Any]:
     """Return the engine's arguments for an answer."""
     if answer.lower() == ALL:
         return {"everything": True}
-    return {"older_than": answer} if _AGE.fullmatch(answer) else {"before": answer}
+    return {"older_than": answer} if length(answer, m="mo") is not None else {"before": answer}
 
 
 def counts(report: PruneReport) -> str:

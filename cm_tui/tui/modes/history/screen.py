@@ -221,7 +221,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             read_history, bar=False, blocked=_nothing_to_read, shown=_can_read),
     Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
             blocked=_no_commit),
-    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
+    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
             ask_since, blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
             "What agents' sessions recorded: show the commit that one saw, and its patch", choose_episode,
