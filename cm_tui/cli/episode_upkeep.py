@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +10,24 @@ import typer
 from cm_tui.cli.options import Yes, ask, open_engine
 from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write
 from cm_tui.counts import count, noun
-from cm_tui.model.dates import day
+from cm_tui.errors import UsageError
+from cm_tui.model.dates import day, length
 
 if TYPE_CHECKING:
     from cm_tui.model import RetentionReport
 
-Older = Annotated[float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All that is older.")]
+
+def _days(text: str) -> float:
+    """Return the days of an age; a plain number counts days."""
+    seconds = float(text) * 86_400 if re.fullmatch(r"\d+(\.\d+)?", text) else length(text)
+    if seconds is None:
+        raise UsageError(f"--older-than: {text[:40]!r} is no age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
+    return seconds / 86_400
+
+
+Older = Annotated[
+    float | None, typer.Option("--older-than", parser=_days, metavar="DAYS", help="All that is older: 30, 12w, 6mo.")
+]
 _REFUSAL = "This needs a confirmation, and there is no terminal to ask in."
 
 

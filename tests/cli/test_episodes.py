@@ -107,6 +107,7 @@ def test_edits_are_told_and_taken_back(telling: Shop, told: list[str]):
         (("record", "x", "--type", "task"), 2),
         (("record", "x", "--file", "../../etc/passwd"), 4),
         (("retention", "--older-than", "-1"), 2),
+        (("retention", "--older-than", "soon"), 2),
         (("purge",), 2),
         (("purge", "zzzz"), 3),
     ],
@@ -115,6 +116,15 @@ def test_what_is_wrong_is_told(shop: Shop, words: tuple[str, ...], code: int):
     done = shop.cm("episodes", *words)
     assert done.code == code, done.err
     assert "Traceback" not in done.err
+
+
+def test_ages_are_the_same_for_every_option(telling: Shop):
+    for age in ("0", "0.5", "2 weeks", "1mo"):
+        assert telling.cm("episodes", "retention", "--older-than", age).code == 0
+    for age in ("2w", "3 days", "2 weeks ago", "12h"):
+        assert telling.cm("episodes", "list", "--since", age, "--json").json["total"] >= 2
+        assert telling.cm("recall", "reverted", "--since", age).code == 0
+        assert f"the mainline has no commit before {age}" in telling.cm("at", age).err
 
 
 def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[str]):

@@ -5,7 +5,6 @@ Imports are local: the command line imports this module before it knows the comm
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 LAST = "last"
 """Instead of a session's id: the last recorded one."""
 _MOST_SECONDS = 366 * 86_400.0
-_DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
 _SESSIONS_HINT = "`cm episodes list --sessions` lists the ids; `--unknown` takes a whole id that is not recorded yet."
 _HINT = "Such as 30m, 2h, 1h30m or 1d."
 
@@ -29,9 +27,9 @@ def seconds_of(text: str) -> float:
 
     Raises UsageError if it is not a duration, or longer than a year.
     """
-    found = _DURATION.fullmatch("".join(text.split()).lower())
-    parts = [int(part or 0) for part in found.groups()] if found else []
-    seconds = sum(part * unit for part, unit in zip(parts, (86_400.0, 3_600.0, 60.0, 1.0), strict=False))
+    from cm_tui.model.dates import length
+
+    seconds = length(text, m="min") if text.strip()[:1].isdigit() else None
     if not seconds:
         raise UsageError(f"{text!r} is no time to pause for.", hint=_HINT)
     if seconds > _MOST_SECONDS:

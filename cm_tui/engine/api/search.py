@@ -86,12 +86,13 @@ class SearchMethods(Rooms):
 
     @needs("nothing")
     @of_one_generation
-    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+    def known_names(self, words: Sequence[str], *, common: bool = False) -> tuple[str, ...]:
         """Return the words that name something in the index: a symbol, a file, an entry, a note.
 
-        `words`: the first eight are looked up, by keyword alone; of a path, its last part.
+        `words`: the first eight are looked up, by keyword alone; of a path, its last part. `common`: also those that
+        most of the project's passages have.
         """
-        return self._searcher.known_names(words)
+        return self._searcher.known_names(words, common=common)
 
     @needs("nothing")
     def profiles(self) -> Mapping[str, Profile]:

@@ -40,8 +40,8 @@ NAMES = frozenset(
 """Names in the index: common words among them, as functions are called."""
 
 
-def find_names(words: Sequence[str]) -> list[str]:
-    return [word for word in words if word in NAMES]
+def find_names(words: Sequence[str], common: bool = False) -> list[str]:
+    return [word for word in words if word in NAMES or (common and word == "proxy")]
 
 
 REQUESTS = """
@@ -63,6 +63,9 @@ arregla el pedido vacío
 カートの合計を直してください
 """
 QUESTIONS = """
+how does the proxy work
+wie funktioniert der proxy
+where is the proxy
 how is tax added?
 why does the parser hang?
 what calls checkout?
@@ -140,18 +143,24 @@ def test_nothing_is_given(prompt: str):
     assert not classify(prompt, find_names).substantive, classify(prompt, find_names)
 
 
+def test_a_name_of_most_passages_counts_where_it_is_asked_about():
+    assert not classify("proxy", find_names).substantive
+    assert not classify("keep the proxy", find_names).substantive
+    assert classify("why the proxy", find_names).why == "names proxy"
+
+
 @pytest.mark.parametrize("prompt", ["rename cart", "what calls checkout?", "fix the parser"])
 def test_one_name_decides(prompt: str):
-    assert not classify(prompt, lambda _: []).substantive
+    assert not classify(prompt, lambda *_: []).substantive
     assert classify(prompt, find_names).why.startswith("names ")
 
 
 def test_the_index_is_asked_only_where_it_decides():
     asked: list[Sequence[str]] = []
     for prompt in ("yes, continue", "`total`", "why does the login page ignore the language of the user?"):
-        classify(prompt, lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+        classify(prompt, lambda words, _: asked.append(words) or [])  # type: ignore[func-returns-value]
     assert asked == []
-    classify("run the tests of the parser", lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+    classify("run the tests of the parser", lambda words, _: asked.append(words) or [])  # type: ignore[func-returns-value]
     assert asked == [["parser"]]
 
 

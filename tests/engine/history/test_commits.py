@@ -149,7 +149,7 @@ def test_dates_mean_the_state_before_them(repo, db):
     view = read(db, repo.root)
     with pytest.raises(NotFoundError, match="Nothing was there yet"):
         view.files("2019-01-01", "")
-    with pytest.raises(UsageError, match="no date"):
+    with pytest.raises(UsageError, match="is no day"):
         revisions.resolve("2021-99-99")
 
 

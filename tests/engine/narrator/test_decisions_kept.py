@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from cm_tui.daemon import open_engine
 from cm_tui.engine.api import links
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.backup import make, restore
+from cm_tui.engine.memory.narrator import decisions
 from cm_tui.engine.memory.narrator.facts import Made
 from cm_tui.engine.memory.narrator.proposals import Proposals
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
@@ -256,3 +258,44 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
         with suppress(CmError):
             assert isinstance(engine.undo_narrated(name).done, bool)
     approved(engine, one.id)
+
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("tags", ["a", 3, "b"]), ("tags", "a"), ("parts", [["sessions", "many", ""], ["age", 1.0, "new"], 7]), ("support", "many"), ("first", 1e400),
+    ("as_rule", "yes"), ("why", None), ("evidence_ids", ["x"] * 2_000), ("heading", ["Rules"]), ("confidence", float("nan")),
+])  # fmt: skip
+def test_a_malformed_field_of_an_event_loses_only_itself(engine: Engine, field: str, value: object):
+    shown = {
+        name: getattr(one_of(engine, "quokka"), name)
+        for name in ("text", "target", "kind", "action", "scope", "relation")
+    }
+    written = json.loads(json.dumps({**shown, "tags": ["t"], "support": 3, "reason": "no", field: value}))
+    found = decisions.read_shown("nabcdef", written)
+    assert found is not None
+    assert {name: getattr(found, name) for name in shown} == shown
+    assert found.tags == (
+        ("a", "b") if field == "tags" and isinstance(value, list) else () if field == "tags" else ("t",)
+    )
+    assert found.support == (0 if field == "support" else 3)
+    assert [(one.name, one.words) for one in found.parts] == ([("age", "new")] if field == "parts" else [])
+    assert not found.as_rule
+    assert (found.first, found.confidence, found.why, found.heading, found.evidence_ids) == (0.0, 0.0, "", "", ())
+    assert decisions.read_shown("nabcdef", {**written, "kind": "unheard of"}) is None
+    assert decisions.read_shown("nabcdef", {**written, "text": 7}) is None
+
+
+def test_one_malformed_event_leaves_the_other_decisions(engine: Engine):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    decided(engine, one.id, "reject", reason="no")
+    decided(engine, other.id, "reject", reason="never")
+    journal = Journal.of(engine.root)
+    (good,) = [event for event in journal.read() if event.kind == WORDED and event.data["proposal"] == one.id]
+    for shown in ({**good.data["shown"], "tags": {"a": 1}, "support": []}, [], None):
+        journal.append(WORDED, {**good.data, "change": "c2", "shown": shown})
+        journal.append(
+            DECIDED, {"change": "c2", "proposal": one.id, "verdict": "defer", "claims": [one.id, 3], "by": ["x"]}
+        )
+        journal.append(DECIDED, {"change": 3, "proposal": [], "verdict": {}})
+        assert {row.reason for row in engine.narrated(NarratedFilter(EVERY)).rows} >= {"never"}
+        assert states(engine)["always boil the quokka"] == "deferred"
