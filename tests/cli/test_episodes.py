@@ -141,7 +141,7 @@ def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[
     assert "brought the episode" in telling.cm("forget", "--undo", f"episode/{told[0]}").err
     assert telling.cm("episodes", told[0], "--json").json["forgotten"] is None
     wrong = telling.cm("episodes", "list", "--state", "hidden")
-    assert "shown, forgotten, archived" in wrong.err
+    assert "'shown', 'forgotten', 'archived'" in wrong.err
     by_hand = telling.cm("episodes", "record", "a note", "--json").json["id"]
     telling.cm("undo")
     assert "forgotten by you: its recording was undone" in telling.cm("episodes", by_hand).out

@@ -260,7 +260,6 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
     approved(engine, one.id)
 
 
-
 @pytest.mark.parametrize(("field", "value"), [
     ("tags", ["a", 3, "b"]), ("tags", "a"), ("parts", [["sessions", "many", ""], ["age", 1.0, "new"], 7]), ("support", "many"), ("first", 1e400),
     ("as_rule", "yes"), ("why", None), ("evidence_ids", ["x"] * 2_000), ("heading", ["Rules"]), ("confidence", float("nan")),
