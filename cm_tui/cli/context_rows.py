@@ -41,7 +41,7 @@ def summary(one: Assembly) -> Iterator[str]:
     told = [count(len(given), "source"), f"{cut} cut" if cut else "", f"{one.ms:.0f} ms"]
     kept = f", snapshot {one.id}" if one.id else ""
     if not one.text.strip():
-        yield "nothing is handed over"
+        yield "the context is empty"
     yield f"{one.tokens:,} of {one.budget:,} tokens, {', '.join(word for word in told if word)}{kept}"
     yield from (f"warning: {text}" for text in one.warnings)
     yield from (f"note: {text}" for text in one.notes)

@@ -125,7 +125,7 @@ def tell_written(entry: Entry) -> None:
         narrate(f"saved for {where(entry)}; `cm undo` undoes it")
     tell_unapproved(entry)
     if entry.redacted and not entry.again:
-        narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
+        narrate(f"note: {count(entry.redacted, 'secret')} redacted")
 
 
 def tell_changed(done: MemoryChange) -> None:

@@ -101,7 +101,7 @@ def notes_of(one: Episode) -> list[str]:
     if one.patch_cut:
         notes.append("the patch was too long: this is its beginning")
     if one.redacted:
-        notes.append(f"taken out of the patch: {count(one.redacted, 'secret')}")
+        notes.append(f"{count(one.redacted, 'secret')} redacted in the patch")
     return [note for note in notes if note]
 
 

@@ -211,7 +211,7 @@ def _show_drift(found: Drift) -> None:
         else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
-        narrate("`cm index` mends all of it, `cm index PATH` one file")
+        narrate("`cm index` fixes all of it, `cm index PATH` one file")
     narrate_notes(found.notes)
 
 

@@ -72,7 +72,7 @@ def sentence(summary: ImportSummary) -> str:
         f"{summary.known:,} were there already" if summary.known else "",
         f"{count(summary.waiting, 'turn')} under way" if summary.waiting else "",
         f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
-        f"{count(summary.redacted, 'secret')} taken out" if summary.redacted else "",
+        f"{count(summary.redacted, 'secret')} redacted" if summary.redacted else "",
     ]
     return f"{', '.join(filter(None, told))}; {summary.bytes / 1e6:,.1f} MB read in {summary.seconds:.1f} s"
 

@@ -13,7 +13,7 @@ from cm_tui.errors import StoreError
 
 
 def doctor(*, full: bool = False) -> None:
-    """Check what cm stands on, read the whole store, and say how to mend each.
+    """Check what cm stands on, read the whole store, and say how to fix each.
 
     Args:
         full: Compare every vector, keyword and file of HEAD too; it takes longer.

@@ -219,7 +219,7 @@ def _show_change(change: NoteChange) -> None:
     write(change.id)
     narrate_notes(change.notes)
     if change.redacted:
-        narrate(f"note: taken out of it: {count(change.redacted, 'secret')}")
+        narrate(f"note: {count(change.redacted, 'secret')} redacted")
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 

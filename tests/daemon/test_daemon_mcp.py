@@ -16,8 +16,7 @@ from cm_tui.daemon import bootstrap, endpoint
 from cm_tui.daemon.checkup import examine
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.process import CONNECTIONS
-from cm_tui.tui.modes.health.daemon_report import gather
-from cm_tui.tui.modes.health.daemon_texts import daemon_text
+from cm_tui.tui.modes.health.daemon_texts import daemon_text, gather
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project
 from tests.mcp.served import PATIENCE, Answers

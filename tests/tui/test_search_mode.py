@@ -15,8 +15,7 @@ from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.terminal import clipboard
-from cm_tui.tui.widgets.bars import cells_of, score_bar
-from cm_tui.tui.widgets.score_explanation import explain
+from cm_tui.tui.widgets.bars import cells_of, explain, score_bar
 from tests.tui.mode_driver import PATIENCE, at, driving, each
 
 

@@ -26,7 +26,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 
-from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 

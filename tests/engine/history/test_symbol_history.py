@@ -359,7 +359,7 @@ def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
     assert "reads further back" in found.value.hint
     with pytest.raises(NotFoundError) as found:
         read(db, story.root).symbol_histories("never", 9, callers=False)
-    assert found.value.hint.startswith("the whole history is known")
+    assert found.value.hint.startswith("the whole history has been read")
     assert "backfill" not in found.value.hint
     for nothing in ("", "  "):
         with pytest.raises(UsageError, match="No symbol"):
