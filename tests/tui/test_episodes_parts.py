@@ -334,7 +334,7 @@ def test_every_outcome_has_a_sign_and_is_an_option_of_all_filters():
     for outcome in get_args(Outcome):
         assert OUTCOMES[outcome]
         assert filter_of(f"outcome:{outcome or 'unsaid'}").outcomes == (outcome,)
-        assert not outcome or outcome in options.OUTCOMES
+        assert not outcome or outcome in get_args(options.Outcome)
     assert len({mark for mark, _, _ in OUTCOMES.values()}) == len(OUTCOMES)
 
 

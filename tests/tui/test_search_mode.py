@@ -172,7 +172,7 @@ async def open_add_and_leave(driver, project):
     await ask(driver, "read a record by name")
     await driver.press("enter", "a")
     assert [item.title for item in driver.app.pack_selection.items] == ["Store"]
-    assert "Context 1" in driver.text
+    assert "Context¹" in driver.text
     await driver.press("up", "a")
     assert len(driver.app.pack_selection) == 1
     await driver.press("up", "enter")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +14,7 @@ from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import Drift, Episode, PruneReport, ResolvedRevision
+from cm_tui.model.dates import length
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.episode_commands import erase_episode, resume_agent
 from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm
@@ -28,9 +28,8 @@ T = TypeVar("T")
 
 LAST = "last"
 """Since the person last looked."""
-_NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, or a date such as 2021-03-04."
+_NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, a date such as 2021-03-04, or an age such as 2w."
 ALL = "all"
-_AGE = re.compile(r"\d+\s*[hdwmy]", re.IGNORECASE)
 _HINT = (
     "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
     f"`{ALL}`: everything but now. It is counted first, and git keeps its own."
@@ -115,7 +114,7 @@ def prune_arguments(answer: str) -> dict[str, Any]:
     """Return the engine's arguments for an answer."""
     if answer.lower() == ALL:
         return {"everything": True}
-    return {"older_than": answer} if _AGE.fullmatch(answer) else {"before": answer}
+    return {"older_than": answer} if length(answer, m="mo") is not None else {"before": answer}
 
 
 def counts(report: PruneReport) -> str:

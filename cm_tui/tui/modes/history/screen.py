@@ -178,7 +178,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             blocked=(_no_mainline, _nothing_to_read)),
     Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
             blocked=(_no_mainline, _no_commit)),
-    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
+    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
             lambda screen: ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
             "List recorded episodes; open the commit and patch of one", choose_episode,

@@ -233,6 +233,8 @@ class HistoryView(ModeScreen):
             if isinstance(filled, Reading):
                 self.detail.wait(filled.words)
             else:
+                # Before the message about the new row: the difference of the old one never looks current.
+                self.detail.show(self.row)
                 self.detail.end_wait()
         if tab == "drift":
             self.refresh_keys()
