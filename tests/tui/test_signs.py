@@ -54,67 +54,71 @@ async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: 
     await each(project, it_gives_way_to_the_keys_and_to_the_next_command, mode="6")
 
 
+async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
+    await driver.until(lambda: driver.app.project.status and driver.app.project.status.skipped)
+    goes_on = held("skipped")
+    await driver.pilot.press("s")
+    await driver.pilot.press("f5")
+    await driver.until(lambda: driver.app.current_mode == "episodes")
+    goes_on.set()
+    await driver.settle()
+    assert len(driver.app.screen_stack) == 1
+    assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
+    await driver.press("f1", "s")
+    assert "logo.py" in driver.text
+    await driver.press("escape")
+
+
+async def assembling(driver, held):
+    await driver.press("8")
+    goes_on = held("assemble")
+    for key in ("l", "o", "a", "d"):
+        await driver.pilot.press(key)
+    await driver.until(lambda: driver.text.count("Assembling…") == 2)
+    assert "Type a prompt to see" not in driver.text
+    goes_on.set()
+    await driver.settle()
+    assert "Assembling…" not in driver.text
+    assert driver.app.screen.shown is not None
+
+
+async def saving_a_profile(driver, held):
+    await driver.press("2")
+    await driver.type("load")
+    await driver.press("escape", "t", "down", "right")
+    goes_on = held("save_profile")
+    for _ in range(2):
+        await driver.pilot.press("s")
+    await driver.until(lambda: "◐ Save…" in bottom(driver))
+    assert driver.told == ["Save: the one before is not done yet"]
+    goes_on.set()
+    await driver.settle()
+    assert "keyword_weight = 0.51" in (driver.app.root / ".cm/config.toml").read_text()
+    assert "◐" not in bottom(driver)
+
+
+async def an_undo(driver, held):
+    engine = driver.app.tasks.engine
+    for text in ("first", "second", "third"):
+        engine.remember(text)
+    await driver.press("6")
+    goes_on = held("undo")
+    for _ in range(3):
+        await driver.pilot.press("u")
+    await driver.until(lambda: "◐ Undo…" in bottom(driver))
+    assert driver.told == ["Undo: the one before is not done yet"]
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in bottom(driver)
+    assert engine.entries().total == 2
+    await driver.press("u")
+    assert engine.entries().total == 1
+
+
 async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
     (project / "logo.py").write_bytes(bytes(64))
-
-    async def a_list_that_comes_late_opens_over_nothing_else(driver, _):
-        await driver.until(lambda: driver.app.project.status and driver.app.project.status.skipped)
-        goes_on = held("skipped")
-        await driver.pilot.press("s")
-        await driver.pilot.press("f5")
-        await driver.until(lambda: driver.app.current_mode == "episodes")
-        goes_on.set()
-        await driver.settle()
-        assert len(driver.app.screen_stack) == 1
-        assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
-        await driver.press("f1", "s")
-        assert "logo.py" in driver.text
-        await driver.press("escape")
-
-    async def assembling(driver, _):
-        await driver.press("8")
-        goes_on = held("assemble")
-        for key in ("l", "o", "a", "d"):
-            await driver.pilot.press(key)
-        await driver.until(lambda: driver.text.count("Assembling…") == 2)
-        assert "Type a prompt to see" not in driver.text
-        goes_on.set()
-        await driver.settle()
-        assert "Assembling…" not in driver.text
-        assert driver.app.screen.shown is not None
-
-    async def saving_a_profile(driver, _):
-        await driver.press("2")
-        await driver.type("load")
-        await driver.press("escape", "t", "down", "right")
-        goes_on = held("save_profile")
-        for _ in range(2):
-            await driver.pilot.press("s")
-        await driver.until(lambda: "◐ Save…" in bottom(driver))
-        assert driver.told == ["Save: the one before is not done yet"]
-        goes_on.set()
-        await driver.settle()
-        assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
-        assert "◐" not in bottom(driver)
-
-    async def an_undo(driver, _):
-        engine = driver.app.tasks.engine
-        for text in ("first", "second", "third"):
-            engine.remember(text)
-        await driver.press("6")
-        goes_on = held("undo")
-        for _ in range(3):
-            await driver.pilot.press("u")
-        await driver.until(lambda: "◐ Undo…" in bottom(driver))
-        assert driver.told == ["Undo: the one before is not done yet"]
-        goes_on.set()
-        await driver.settle()
-        assert "◐" not in bottom(driver)
-        assert engine.entries().total == 2
-        await driver.press("u")
-        assert engine.entries().total == 1
-
-    await each(project, a_list_that_comes_late_opens_over_nothing_else, assembling, an_undo, saving_a_profile)
+    steps = a_list_that_comes_late_opens_over_nothing_else, assembling, an_undo, saving_a_profile
+    await each(held, *steps, root=project)
 
 
 @pytest.mark.deep

@@ -56,7 +56,11 @@ def waiting(app: App) -> list[object]:
 def _is_busy(pump: MessagePump) -> bool:
     """Return whether a pump does anything but wait for the next message."""
     queue = pump._message_queue
-    return pump._running and not pump._closing and bool(pump._next_callbacks or queue.qsize() or not queue._getters)
+    return (
+        pump._running
+        and not pump._closing
+        and bool(pump._next_callbacks or queue.values or not queue.ready_event._waiters)
+    )
 
 
 def unrest(app: App) -> list[object]:
@@ -88,7 +92,7 @@ async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
             await asyncio.sleep(0 if turns < TURNS else 0.001)
 
 
-async def screen_handled(pilot: Pilot, timeout: float = 0) -> bool:
+async def screen_handled(pilot: Pilot) -> bool:
     """Wait for the same in place of the pilot's own way, which sends a message to each widget."""
     await messages_handled()
     return pilot.app._exception is None
