@@ -19,7 +19,7 @@ from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.mode_list import MODES, PACK, keys_of_mode
 from tests.tiers import is_full_size
-from tests.tui.textual_speed import unrest
+from tests.tui.textual_speed import strips_of, unrest
 
 FILES = {
     "src/store.py": '''"""Keeps things."""
@@ -193,13 +193,12 @@ class Driver:
 
     @property
     def text(self) -> str:
-        strips = self.app.screen._compositor.render_strips()
-        return "\n".join(strip.text.rstrip() for strip in strips)
+        return "\n".join(strip.text.rstrip() for strip in strips_of(self.app.screen))
 
     def text_in(self, selector: str) -> str:
         """Return what is on screen of one widget."""
         region = self.app.screen.query_one(selector).region
-        strips = self.app.screen._compositor.render_strips()[max(0, region.y) : region.bottom]
+        strips = strips_of(self.app.screen)[max(0, region.y) : region.bottom]
         return "\n".join(strip.crop(region.x, region.right).text for strip in strips)
 
     @property

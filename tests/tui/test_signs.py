@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from tests.tui.mode_driver import driving, each
+from tests.tui.mode_driver import each
 
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch):
     """Have methods of the engine wait until the event is set that this returns."""
-    goes_on = threading.Event()
+    events: list[threading.Event] = []
 
     def hold(name: str) -> threading.Event:
-        method = getattr(Engine, name)
+        method, goes_on = getattr(Engine, name), threading.Event()
+        events.append(goes_on)
 
         def waits(engine: Engine, *words, **more):
             assert goes_on.wait(60)
@@ -27,71 +28,16 @@ def held(monkeypatch: pytest.MonkeyPatch):
         return goes_on
 
     yield hold
-    goes_on.set()
+    for goes_on in events:
+        goes_on.set()
 
 
 def bottom(driver) -> str:
     return driver.text.splitlines()[-1]
 
 
-async def test_an_undo_that_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
-    with Engine.open(project) as engine:
-        for text in ("first", "second", "third"):
-            engine.remember(text)
-    async with driving(project, mode="6") as driver:
-        goes_on = held("undo")
-        for _ in range(3):
-            await driver.pilot.press("u")
-        await driver.until(lambda: "◐ Undo…" in bottom(driver))
-        assert driver.told == ["Undo: the one before is not done yet"]
-        goes_on.set()
-        await driver.settle()
-        assert "◐" not in bottom(driver)
-        assert driver.app.tasks.engine.entries().total == 2
-        await driver.press("u")
-        assert driver.app.tasks.engine.entries().total == 1
-
-
-async def test_assembling_that_takes_long_shows(project: Path, held):
-    async with driving(project, mode="8") as driver:
-        goes_on = held("assemble")
-        for key in ("l", "o", "a", "d"):
-            await driver.pilot.press(key)
-        await driver.until(lambda: driver.text.count("Assembling…") == 2)
-        assert "Type a prompt to see" not in driver.text
-        goes_on.set()
-        await driver.settle()
-        assert "Assembling…" not in driver.text
-        assert driver.app.screen.shown is not None
-
-
-async def test_what_was_said_goes_with_the_next_command(project: Path):
-    async def not_said_of_the_next(driver, _):
-        await driver.press("p")
-        assert bottom(driver).lstrip().startswith("Pin: ")
-        await driver.press("slash")
-        assert "Pin: " not in bottom(driver)
-
-    await each(project, not_said_of_the_next, mode="6")
-
-
-async def test_saving_a_profile_shows_and_is_not_asked_for_twice(project: Path, held):
-    async with driving(project, mode="2") as driver:
-        await driver.type("load")
-        await driver.press("escape", "t", "down", "right")
-        goes_on = held("save_profile")
-        for _ in range(2):
-            await driver.pilot.press("s")
-        await driver.until(lambda: "◐ Save…" in bottom(driver))
-        assert driver.told == ["Save: the one before is not done yet"]
-        goes_on.set()
-        await driver.settle()
-        assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
-        assert "◐" not in bottom(driver)
-
-
 async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: Path):
-    async def it_gives_way_to_the_keys(driver, _):
+    async def it_gives_way_to_the_keys_and_to_the_next_command(driver, _):
         for size in ((80, 24), (120, 40), (200, 50)):
             await driver.resize(size)
             keys = bottom(driver)
@@ -100,26 +46,79 @@ async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: 
             assert "Pin: " not in driver.text.replace(bottom(driver), "")
             await driver.press("1", "6")
             assert bottom(driver) == keys
+        await driver.press("p")
+        assert bottom(driver).lstrip().startswith("Pin: ")
+        await driver.press("slash")
+        assert "Pin: " not in bottom(driver)
 
-    await each(project, it_gives_way_to_the_keys, mode="6")
+    await each(project, it_gives_way_to_the_keys_and_to_the_next_command, mode="6")
 
 
-async def test_a_list_that_comes_late_opens_over_nothing_else(project: Path, held):
-    (project / "logo.py").write_bytes(bytes(64))
-    with Engine.open(project) as engine:
-        list(engine.index())
-    async with driving(project) as driver:
-        await driver.until(lambda: driver.app.project.status and driver.app.project.status.skipped)
-        goes_on = held("skipped")
+async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
+    await driver.until(lambda: driver.app.project.status and driver.app.project.status.skipped)
+    goes_on = held("skipped")
+    await driver.pilot.press("s")
+    await driver.pilot.press("f5")
+    await driver.until(lambda: driver.app.current_mode == "episodes")
+    goes_on.set()
+    await driver.settle()
+    assert len(driver.app.screen_stack) == 1
+    assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
+    await driver.press("f1", "s")
+    assert "logo.py" in driver.text
+    await driver.press("escape")
+
+
+async def assembling(driver, held):
+    await driver.press("8")
+    goes_on = held("assemble")
+    for key in ("l", "o", "a", "d"):
+        await driver.pilot.press(key)
+    await driver.until(lambda: driver.text.count("Assembling…") == 2)
+    assert "Type a prompt to see" not in driver.text
+    goes_on.set()
+    await driver.settle()
+    assert "Assembling…" not in driver.text
+    assert driver.app.screen.shown is not None
+
+
+async def saving_a_profile(driver, held):
+    await driver.press("2")
+    await driver.type("load")
+    await driver.press("escape", "t", "down", "right")
+    goes_on = held("save_profile")
+    for _ in range(2):
         await driver.pilot.press("s")
-        await driver.pilot.press("f5")
-        await driver.until(lambda: driver.app.current_mode == "episodes")
-        goes_on.set()
-        await driver.settle()
-        assert len(driver.app.screen_stack) == 1
-        assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
-        await driver.press("f1", "s")
-        assert "logo.py" in driver.text
+    await driver.until(lambda: "◐ Save…" in bottom(driver))
+    assert driver.told == ["Save: the one before is not done yet"]
+    goes_on.set()
+    await driver.settle()
+    assert "keyword_weight = 0.51" in (driver.app.root / ".cm/config.toml").read_text()
+    assert "◐" not in bottom(driver)
+
+
+async def an_undo(driver, held):
+    engine = driver.app.tasks.engine
+    for text in ("first", "second", "third"):
+        engine.remember(text)
+    await driver.press("6")
+    goes_on = held("undo")
+    for _ in range(3):
+        await driver.pilot.press("u")
+    await driver.until(lambda: "◐ Undo…" in bottom(driver))
+    assert driver.told == ["Undo: the one before is not done yet"]
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in bottom(driver)
+    assert engine.entries().total == 2
+    await driver.press("u")
+    assert engine.entries().total == 1
+
+
+async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
+    (project / "logo.py").write_bytes(bytes(64))
+    steps = a_list_that_comes_late_opens_over_nothing_else, assembling, an_undo, saving_a_profile
+    await each(held, *steps, root=project)
 
 
 @pytest.mark.deep

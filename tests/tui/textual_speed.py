@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from rich.console import RenderableType
@@ -19,7 +20,11 @@ from textual._context import active_app
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.message_pump import MessagePump
 from textual.notifications import Notification
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.strip import Strip
 
 from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
@@ -32,16 +37,30 @@ FETCHING = (CommitList, ItemList, ProposalList)
 _UNDRAWN = (
     "_layout_required", "_scroll_required", "_repaint_required", "_recompose_required", "_dirty_widgets", "_callbacks",
 )  # fmt: skip
+TURNS = 20
+"""Turns of the loop in which most messages are handled."""
 LONGEST = 60
 """Seconds after which messages are taken never to come to an end."""
+drawn: WeakKeyDictionary[Compositor, list[Strip]] = WeakKeyDictionary()
+"""What tests have read of a screen that has not changed since."""
 
 
 def waiting(app: App) -> list[object]:
-    """Return what waits to be handled by the application, its screen or what is on it."""
+    """Return what waits to be handled, or is being handled, by the application, its screen or what is on it."""
     typed = getattr(app, "typed_keys", None)
     found = ["typed keys"] * bool(typed is not None and typed.waiting) + ["a resize"] * (app._resize_event is not None)
     pumps = (app, *app.screen.walk_children(with_self=True)) if app.screen_stack else (app,)
-    return [*found, *(pump for pump in pumps if pump.message_queue_size or pump._next_callbacks)]
+    return [*found, *(pump for pump in pumps if _is_busy(pump))]
+
+
+def _is_busy(pump: MessagePump) -> bool:
+    """Return whether a pump does anything but wait for the next message."""
+    queue = pump._message_queue
+    return (
+        pump._running
+        and not pump._closing
+        and bool(pump._next_callbacks or queue.values or not queue.ready_event._waiters)
+    )
 
 
 def unrest(app: App) -> list[object]:
@@ -54,19 +73,36 @@ def unrest(app: App) -> list[object]:
     ]
 
 
+def strips_of(screen: Screen) -> list[Strip]:
+    """Return what is on a screen, line by line; drawn again only after a change."""
+    compositor = screen._compositor
+    if compositor not in drawn or any(getattr(screen, part) for part in _UNDRAWN) or waiting(screen.app):
+        drawn[compositor] = compositor.render_strips()
+    return drawn[compositor]
+
+
 async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
     """Wait until no message waits to be handled, in place of Textual's `wait_for_idle`."""
-    app = active_app.get()
+    app, turns = active_app.get(), 0
     async with asyncio.timeout(LONGEST):
         await asyncio.sleep(0)
-        while waiting(app):  # noqa: ASYNC110 - no queue tells when it is empty
-            await asyncio.sleep(0)
+        while app._exception is None and waiting(app):
+            turns += 1
+            # What takes longer waits for a timer or a thread, which would get less time.
+            await asyncio.sleep(0 if turns < TURNS else 0.001)
+
+
+async def screen_handled(pilot: Pilot) -> bool:
+    """Wait for the same in place of the pilot's own way, which sends a message to each widget."""
+    await messages_handled()
+    return pilot.app._exception is None
 
 
 def apply(patch: pytest.MonkeyPatch) -> None:
     """Wait for messages, not for the clock; parse a style once; draw what is read."""
     patch.setattr("textual.app.wait_for_idle", messages_handled)
     patch.setattr("textual.pilot.wait_for_idle", messages_handled)
+    patch.setattr(Pilot, "_wait_for_screen", screen_handled)
     # Words to the user stay until they are cleared, however slow the machine is.
     patch.setattr(Notification, "has_expired", False)
     # A mode that is gone to is not drawn for 50 ms, which a test would wait for at full speed.
@@ -75,6 +111,7 @@ def apply(patch: pytest.MonkeyPatch) -> None:
     draw = Compositor.render_update
 
     def draw_what_is_exported(compositor: Compositor, full: bool = False, **options: Any) -> RenderableType | None:
+        drawn.pop(compositor, None)
         if full:
             return draw(compositor, full, **options)
         compositor._dirty_regions.clear()

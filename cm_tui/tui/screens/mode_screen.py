@@ -91,6 +91,8 @@ class ModeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, body, key bar."""
         cm = self.cm
+        # Textual adds these at the first resize, and computes all styles again.
+        self.add_class(*self._get_breakpoint_classes(self.app.size.width, self.app.HORIZONTAL_BREAKPOINTS or []))
         yield Header(lambda: mode_tabs(cm), lambda: project_facts(cm), cm.go)
         yield RevisionBar(self._revision_words, lambda: self.action_command("app.now"))
         yield from self.compose_body()
@@ -208,6 +210,10 @@ class ModeScreen(Screen[None]):
         self.cm.tasks.drop(f"{self.MODE}.{topic}")
 
     # --- what others tell ---
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Keep the styles: they are current, as `switch_mode` computes them again after a change of the theme."""
+        event.refresh_styles = False
 
     def on_mount(self) -> None:
         """Show what is known already. Textual calls the `on_mount` of a mode, which restores its state, before this one."""
