@@ -19,9 +19,7 @@ from tests.gitrepo import Repo
 @pytest.fixture
 def engine(repo: Repo, cm_home: Path, monkeypatch):
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    for number in range(6):
-        repo.write("a.py", f"def f{number}():\n    return {number}\n")
-        repo.commit(f"number {number}")
+    repo.commits((f"number {number}", {"a.py": f"def f{number}():\n    return {number}\n"}) for number in range(6))
     with closing(Engine.open(repo.root)) as engine:
         drain(engine.index())
         drain(engine.backfill())
