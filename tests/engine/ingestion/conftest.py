@@ -10,6 +10,7 @@ import pytest
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.api.engine import Engine
 from tests.gitrepo import Repo
+from tests.templates import Template
 
 SAID = """name: said
 triggers: [manual, onTaskCompleted, onTaskFailure, onConversationEnd, {type: onAction, condition: action equals edit}]
@@ -21,20 +22,26 @@ routes:
 """
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    repo = Repo(tmp_path / "project")
+def make(root: Path) -> None:
+    repo = Repo(root)
     repo.write("shop.py", "def price(net):\n    return net * 1.19\n")
-    repo.git("add", "-A")
-    repo.git("commit", "-qm", "A shop")
-    return repo.root
+    repo.commit("A shop")
+
+
+@pytest.fixture(scope="session")
+def kept_shop(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The repository with its index, made once in a process."""
+    return Template(tmp_path_factory.mktemp("ingesting"), make)
+
+
+@pytest.fixture
+def root(kept_shop: Template, cm_home: Path) -> Path:
+    return kept_shop.put_back(cm_home)
 
 
 @pytest.fixture
 def engine(root: Path) -> Iterator[Engine]:
     with Engine.open(root) as opened:
-        for _ in opened.index():
-            pass
         yield opened
 
 
