@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cm_tui.engine.api import definition_trust
-from cm_tui.engine.api.engine import Engine
-from tests.gitrepo import Repo
-from tests.templates import Template
+from tests.priced_shop import engine, priced, root
+
+__all__ = ["engine", "priced", "root"]
 
 SAID = """name: said
 triggers: [manual, onTaskCompleted, onTaskFailure, onConversationEnd, {type: onAction, condition: action equals edit}]
@@ -20,29 +20,6 @@ routes:
   - {foreach: input, writeTo: "log://said", value: "{{trigger}}: {{text}}"}
   - {foreach: input, writeTo: "blob://"}
 """
-
-
-def make(root: Path) -> None:
-    repo = Repo(root)
-    repo.write("shop.py", "def price(net):\n    return net * 1.19\n")
-    repo.commit("A shop")
-
-
-@pytest.fixture(scope="session")
-def kept_shop(tmp_path_factory: pytest.TempPathFactory) -> Template:
-    """The repository with its index, made once in a process."""
-    return Template(tmp_path_factory.mktemp("ingesting"), make)
-
-
-@pytest.fixture
-def root(kept_shop: Template, cm_home: Path) -> Path:
-    return kept_shop.put_back(cm_home)
-
-
-@pytest.fixture
-def engine(root: Path) -> Iterator[Engine]:
-    with Engine.open(root) as opened:
-        yield opened
 
 
 @pytest.fixture
