@@ -21,22 +21,15 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
+from tests.engine.notes.conftest import root
 from tests.gitrepo import Repo
+
+__all__ = ["root"]
 
 AGENT = Author("agent", "codex", "s1")
 NOTE = ".cm/notes/topics/router.md"
 LONG_TERM = "MEMORY.md"
 ENTRIES = ".cm/memory.json"
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "agents"))
-    root = tmp_path / "shop"
-    root.mkdir()
-    return root
 
 
 def contents(root: Path) -> list[str]:
