@@ -32,6 +32,8 @@ class Endpoint:
     bytes: bytes = b""
     """Everything, headers included."""
     connections: int = 0
+    on_request: Callable[[], object] = lambda: None
+    """Called with each request, with several at once where they come together."""
     vector: Callable[[str], list[float]] = constant
     first: list[Answer | None] = field(default_factory=list)
     """Answers that come first; None: the usual one."""
@@ -147,6 +149,7 @@ def listening(prefix: str = "/v1") -> Iterator[Endpoint]:
             except ValueError:
                 body = None
             asked = f"{self.command} {self.path}"
+            endpoint.on_request()
             with lock:
                 endpoint.bytes += f"{asked}\n{self.headers}".encode() + raw
                 endpoint.requests.append((asked, dict(self.headers), body))

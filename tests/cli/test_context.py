@@ -196,16 +196,10 @@ def test_values_are_written_read_and_removed(defined: Shop):
 
 
 WRONG = (
-    (("assemble", " "), 2), (("assemble", "tax", "--budget", "0"), 2), (("assemble", "tax", "--budget", "many"), 2),
-    (("assemble", "x" * 200_000), 2), (("assemble", "tax", "--file", "../../etc/passwd"), None),
-    (("show", "nope"), 3), (("show", "last~99"), 3), (("show", "a\x1b[31mb"), None), (("diff", "last", "nope"), 3),
-    (("run", "relase"), 3), (("run", "release", "who"), 2), (("run", "release", "=x"), 2),
-    (("run", "release", "a=1", "a=2"), 2), (("run", "release", "--budget", "-1"), 2),
-    (("lint", "nowhere.yaml"), 3), (("lint", "README.md"), 2), (("lint", "/etc/passwd"), 2),
-    (("new", "retrieva", "x"), 2), (("new", "rule", "../up"), 2), (("new", "rule", ""), 2),
-    (("get", "nothing"), 2), (("get", "kx://a"), 2), (("get", "kv://nothing"), 3), (("get", "graph://callers"), 2),
-    (("get", "file://../../../etc/passwd"), None), (("put", "markdown://x", "y"), 2), (("put", "kv://a", "1", "--ttl", "0"), 2),
-    (("put", "working://a", "1"), 2), (("put", "json://x", "1", "--ttl", "9"), 2), (("nope",), 2),
+    (("assemble", " "), 2), (("assemble", "tax", "--file", "../../etc/passwd"), None), (("show", "a\x1b[31mb"), None),
+    (("diff", "last", "nope"), 3), (("run", "relase"), 3), (("run", "release", "a=1", "a=2"), 2), (("lint", "/etc/passwd"), 2),
+    (("new", "rule", "../up"), 2), (("get", "kx://a"), 2), (("get", "file://../../../etc/passwd"), None),
+    (("put", "kv://a", "1", "--ttl", "0"), 2), (("nope",), 2),
 )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def test_a_deeper_check_compares_keywords_vectors_and_files_of_head(shop: Damage
     assert blob[:12] in found["message"]
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ways.OF_THE_STORE)
 def test_damage_is_named_and_mended_by_a_rebuild(shop: Damaged, answers: dict[str, object], name: str):
     damage, finding = ways.OF_THE_STORE[name]

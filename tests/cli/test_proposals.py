@@ -25,9 +25,17 @@ def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return kept.put_back(monkeypatch)
 
 
-def teach_and_narrate(shop: Shop) -> None:
+def teach_and_narrate(shop: Shop) -> dict:
+    """Return the only statement."""
     teach(shop)
     assert shop.cm("narrate").code == 0
+    return only(shop, "statement")
+
+
+@pytest.fixture
+def rule(kept: ShopTemplate) -> dict:
+    """The only statement that waits in `taught`."""
+    return dict(kept.found)
 
 
 def waiting(shop: Shop, kind: str = "") -> list[dict]:
@@ -70,8 +78,7 @@ def test_listed_alone_and_by_filters(taught: Shop):
     assert taught.cm("proposals", "list", "--state", "approved", "--json").json["total"] == 0
 
 
-def test_shown_with_diff_and_evidence(taught: Shop):
-    rule = only(taught, "statement")
+def test_shown_with_diff_and_evidence(taught: Shop, rule: dict):
     shown = taught.cm("proposals", "show", rule["id"])
     assert shown.code == 0, shown.err
     assert f"+- {rule['text']}" in shown.out
@@ -92,8 +99,7 @@ def test_shown_with_diff_and_evidence(taught: Shop):
     assert note(taught) == "", "looking writes nothing"
 
 
-def test_approved_written_and_taken_back(taught: Shop):
-    rule = only(taught, "statement")
+def test_approved_written_and_taken_back(taught: Shop, rule: dict):
     done = taught.cm("proposals", "approve", rule["id"])
     assert done.code == 0, done.err
     assert NOTE in done.out
@@ -110,8 +116,7 @@ def test_approved_written_and_taken_back(taught: Shop):
     assert only(taught, "statement")["id"] == rule["id"]
 
 
-def test_rejected_for_good(taught: Shop):
-    rule = only(taught, "statement")
+def test_rejected_for_good(taught: Shop, rule: dict):
     done = taught.cm("proposals", "reject", rule["id"], "--reason", "we push every day now")
     assert done.code == 0, done.err
     assert taught.cm("narrate").code == 0
@@ -147,20 +152,18 @@ def test_all_of_a_kind(taught: Shop):
     assert (again.code, "no proposal of the kind command waits" in again.err) == (0, True)
 
 
-def test_a_rule_is_a_persons_at_a_terminal(taught: Shop):
-    rule = only(taught, "statement")
+def test_a_rule_is_a_persons_at_a_terminal(taught: Shop, rule: dict):
     done = taught.cm("proposals", "approve", rule["id"], "--as-rule")
     assert (done.code, "terminal" in done.err) == (4, True)
     assert only(taught, "statement")["id"] == rule["id"]
     assert taught.cm("entries", "list", "--json").json["total"] == 0
 
 
-def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop):
+def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop, rule: dict):
     import typer
 
     from cm_tui.cli import options
 
-    rule = only(taught, "statement")
     terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True), stderr=mock.Mock(isatty=lambda: True))
     with mock.patch.object(options, "sys", terminal), mock.patch.object(typer, "confirm") as asked:
         done = taught.cm("proposals", "approve", rule["id"], "--as-rule")
@@ -171,12 +174,11 @@ def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop):
     assert rule["text"] not in taught.cm("entries", "inject").out
 
 
-def test_edited_then_approved(taught: Shop, tmp_path: Path):
+def test_edited_then_approved(taught: Shop, rule: dict, tmp_path: Path):
     import click
 
     from cm_tui.cli import proposals
 
-    rule = only(taught, "statement")
     assert taught.cm("proposals", "edit", rule["id"]).code == 2, "there is no terminal"
     terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True))
     for edited, code in ((None, 1), ("  \n", 1), ("Push on mondays,\nnever later.\n", 0)):
@@ -190,7 +192,7 @@ def test_edited_then_approved(taught: Shop, tmp_path: Path):
     assert "- Push on mondays, never later. <!--" in note(taught)
 
 
-def test_wishes_of_agents_are_decided_in_the_same_inbox(taught: Shop):
+def test_wishes_of_agents_are_decided_in_the_same_inbox(taught: Shop, rule: dict):
     with Engine.open(taught.root) as engine:
         written = engine.propose_entry("Never on fridays.", category="Rule", agent="codex", actor="agent").proposal
         other = engine.propose_entry("Always on sundays.", category="Rule", agent="codex", actor="agent").proposal
@@ -205,7 +207,6 @@ def test_wishes_of_agents_are_decided_in_the_same_inbox(taught: Shop):
     assert "Never on fridays." in taught.cm("proposals", "show", written).out
     assert taught.cm("proposals", "approve", written, "--text", "x").code == 2
     assert taught.cm("proposals", "defer", written).code == 2
-    rule = only(taught, "statement")
     done = taught.cm("proposals", "approve", written, rule["id"], "--json")
     assert (done.code, [row["id"] for row in done.json["rows"]]) == (0, [written, rule["id"]]), done.err
     assert taught.cm("proposals", "reject", f"proposal/{other}").code == 0
@@ -224,14 +225,9 @@ def test_what_waits_is_counted(taught: Shop):
 
 
 WRONG = (
-    (("show", ""), 2), (("show", " "), 2), (("show", "n"), 2), (("show", "zzzz"), 3), (("show", "n" * 5000), 2),
-    (("show", "\x1b[31m\n"), 2), (("show", "../../etc"), 3), (("show", "nabc\u202e"), 2), (("show", "@"), 3),
-    (("approve",), 2), (("approve", "nzzzzzz"), 3), (("approve", "pzzzzzz"), 3), (("approve", "p"), 3),
-    (("approve", "nzzzzzz", "--all"), 2), (("approve", "--all"), 2), (("approve", "--kind", "command"), 2),
-    (("approve", "--kind", "nope", "--all"), 2), (("approve", "--kind", "command", "--all", "--text", "x"), 2),
-    (("reject", "nzzzzzz", "--reason", "x" * 501), 2), (("reject",), 2), (("defer",), 2), (("undo", "nzzzzzz"), 3),
-    (("undo", "pzzzzzz"), 2), (("undo",), 2), (("list", "--state", "nope"), 2), (("list", "--kind", "nope"), 2),
-    (("list", "--limit", "0"), 2), (("nope",), 2),
+    (("show", ""), 2), (("show", "n" * 5000), 2), (("show", "\x1b[31m\n"), 2), (("show", "../../etc"), 3), (("show", "nabc\u202e"), 2),
+    (("approve",), 2), (("approve", "nzzzzzz"), 3), (("approve", "--all"), 2), (("approve", "--kind", "nope", "--all"), 2),
+    (("reject", "nzzzzzz", "--reason", "x" * 501), 2), (("undo", "nzzzzzz"), 3), (("list", "--state", "nope"), 2), (("nope",), 2),
 )  # fmt: skip
 
 
@@ -244,8 +240,7 @@ def test_whatever_is_typed_gets_a_sentence(shop: Shop):
         assert len(done.err) < 2_000, words
 
 
-def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop):
-    rule = only(taught, "statement")
+def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop, rule: dict):
     done = taught.cm("proposals", "approve", f"{rule['id']}@00000000")
     assert done.code == 1
     assert ".;" not in done.err
@@ -255,8 +250,7 @@ def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop):
     assert f"cm proposals show {rule['id']}" in row["hint"]
 
 
-def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop):
-    rule = only(taught, "statement")
+def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop, rule: dict):
     for name in ("", " ", "topics/", "user:", "user:topics/", ".cm/notes/"):
         done = taught.cm("proposals", "approve", rule["id"], "--to", name)
         assert done.code in (1, 2), name
@@ -265,20 +259,18 @@ def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop):
     assert not note(taught)
 
 
-def test_what_cannot_be_approved_is_not_said_to_be_written(taught: Shop):
+def test_what_cannot_be_approved_is_not_said_to_be_written(taught: Shop, rule: dict):
     file = taught.root / NOTE
     file.parent.mkdir(parents=True)
     file.write_text("# Project\n")
     file.chmod(0o444)
-    rule = only(taught, "statement")
     shown = taught.cm("proposals", "show", rule["id"])
     assert "is read-only" in shown.out
     assert "writes exactly this" not in shown.err
     assert "--to NOTE" in shown.err
 
 
-def test_what_a_person_said_is_not_told_as_an_agents(taught: Shop):
-    rule = only(taught, "statement")
+def test_what_a_person_said_is_not_told_as_an_agents(taught: Shop, rule: dict):
     said = [line for line in taught.cm("proposals", "show", rule["id"]).out.splitlines() if "“" in line]
     assert said
     assert not any("  agent  " in line for line in said)

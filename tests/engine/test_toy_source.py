@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.projection import sources
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.search.embed import prose_process
 from cm_tui.errors import ConfigError
 from cm_tui.model import Hit, IndexSummary, Profile
 from tests.cli.conftest import make_repository
@@ -115,6 +117,8 @@ async def test_it_is_in_packs_and_served_where_the_profile_says_so(root: Path, t
 
 
 def test_what_else_is_remembered_moves_no_score_of_the_code(root: Path, monkeypatch: pytest.MonkeyPatch):
+    # In this process, which has the model already.
+    monkeypatch.setattr(prose_process, "MANY", sys.maxsize)
     index(root)
     alone = found(root)
     monkeypatch.setattr(sources, "SOURCES", (*sources.SOURCES, Sayings))

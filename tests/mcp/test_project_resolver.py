@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp_types import ErrorData, ListRootsResult, Root
+from mcp_types import ErrorData, ListRootsResult
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.mcp import build, client_folders
@@ -17,17 +17,9 @@ from cm_tui.mcp.client_folders import folders_of, without_odd_roots
 from cm_tui.mcp.engine_pool import EnginePool
 from tests.cli.conftest import git
 from tests.mcp.served import Answers, answering, environment
+from tests.mcp.test_access import rooted
 
 STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
-
-
-def rooted(*folders: Path):
-    """What a client with these folders open answers."""
-
-    async def roots(_: object) -> ListRootsResult:
-        return ListRootsResult(roots=[Root(uri=folder.as_uri()) for folder in folders])
-
-    return roots
 
 
 @pytest.fixture

@@ -26,15 +26,6 @@ from tests.gitrepo import Repo
 ARCHIVED = EpisodeFilter(state="archived")
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    repo = Repo(tmp_path / "shop")
-    repo.write("a.py", "x = 1\n")
-    repo.commit()
-    repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
-    return repo
-
-
 def record(repo: Repo, prompt: str, days: float) -> str:
     """A turn as hooks and the daemon record it, that ended so many days ago."""
     journal, who = Journal.of(repo.root), {"root": str(repo.root), "session": prompt}

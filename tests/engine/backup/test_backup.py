@@ -29,15 +29,6 @@ from tests.tiers import examples
 SHA = "a" * 40
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    repo = Repo(tmp_path / "shop")
-    repo.write("a.py", "x = 1\n")
-    repo.commit()
-    repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
-    return repo
-
-
 def fill(repo: Repo, *prompts: str) -> list[str]:
     journal = Journal.of(repo.root)
     return [journal.append("episode", {"prompts": [one], "root": str(repo.root)}).id for one in prompts]

@@ -25,15 +25,6 @@ from tests.planted import GITHUB, leaked
 PERSON = Author()
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    repo = Repo(tmp_path / "shop")
-    repo.write("a.py", "x = 1\n")
-    repo.commit()
-    repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
-    return repo
-
-
 def shown(root: Path) -> list[str]:
     return [one.content for one in Entries(root).all().shown]
 

@@ -18,6 +18,7 @@ from cm_tui.engine.api.needs import is_request
 from cm_tui.model import Pack, PackRequest
 from tests.gitrepo import Repo
 from tests.planted import AWS, BODY, GITHUB, KEY, PASSWORD, leaked
+from tests.templates import Template
 
 CODE = f'''def connect(token="{GITHUB}"):
     """Connect as {AWS}, by the token."""
@@ -40,15 +41,21 @@ LIMIT = 3
 LINES = CODE.split("\n")
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    repo = Repo(tmp_path / "app")
+def make(root: Path) -> None:
+    repo = Repo(root)
     repo.write("net.py", CODE)
     repo.write("guide.md", f'# Connect with {GITHUB}\n\npassword = "{PASSWORD}"\n\n    token = {GITHUB}\n')
     repo.commit()
-    with Engine.open(repo.root) as engine:
-        for _ in engine.index():
-            pass
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    return Template(tmp_path_factory.mktemp("planted"), make)
+
+
+@pytest.fixture
+def engine(kept: Template, cm_home: Path) -> Iterator[Engine]:
+    with Engine.open(kept.put_back(cm_home)) as engine:
         yield engine
 
 

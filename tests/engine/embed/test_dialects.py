@@ -306,6 +306,45 @@ def test_one_that_never_answers_and_one_that_trickles_are_given_up():
         thread.join()
 
 
+def test_two_requests_run_at_a_time(endpoint: Endpoint):
+    together, lock, active = threading.Barrier(2), threading.Lock(), [0, 0]
+
+    def count() -> None:
+        with lock:
+            active[0] += 1
+            active[1] = max(active)
+        together.wait(timeout=60)
+        with lock:
+            active[0] -= 1
+
+    endpoint.on_request = count
+    made("openai", endpoint, batch_size=1).embed(["a", "b", "c", "d"])
+    assert active == [0, 2]
+
+
+def test_it_waits_as_it_is_told_and_gives_up_with_the_reason(endpoint: Endpoint):
+    endpoint.first = [(429, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "busy")]
+    assert made("openai", endpoint).embed_query("abc").shape == (2,)
+    endpoint.first = [(429, {"Retry-After": "86400"}, "come back tomorrow")]
+    with pytest.raises(ModelError, match="86400 seconds"):
+        made("openai", endpoint).embed_query("abc")
+    endpoint.first = [(503, {}, {"error": {"message": "out of capacity"}})] * ATTEMPTS
+    with pytest.raises(ModelError, match="out of capacity"):
+        made("openai", endpoint).embed_query("abc")
+
+
+def test_nobody_there_and_no_address_are_explained(endpoint: Endpoint):
+    for url, said in (("http://127.0.0.1:9/v1", "5 attempts"), ("localhost/v1", "cannot be reached")):
+        with pytest.raises(ModelError, match=said):
+            made("openai", endpoint, base_url=url).embed_query("abc")
+
+
+def test_empty_and_huge_texts_are_sent_in_a_form_the_api_takes(endpoint: Endpoint):
+    made("openai", endpoint).embed(["", "x" * 100_000])
+    assert [text[:1] for text in endpoint.heard] == [" ", "x"]
+    assert len(endpoint.heard[1]) == 16_000
+
+
 def test_a_question_does_not_wait_for_an_endpoint_that_just_failed(endpoint: Endpoint):
     endpoint.fails = lambda _: (500, {}, "down")
     provider = made("voyage", endpoint)

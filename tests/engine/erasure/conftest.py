@@ -12,9 +12,9 @@ from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.earlier_filter import nothing_redacted
-from tests.engine.one_file import engine
+from tests.engine.one_file import engine, indexed_engine, kept_file
 
-__all__ = ["engine"]
+__all__ = ["engine", "indexed_engine", "kept_file"]
 
 SECRET = "xox" + "b-283746501928-Kq7RzmW2pLx9"
 WORDS = "zanzibar tortoise"

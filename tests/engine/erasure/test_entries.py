@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,19 +14,12 @@ from cm_tui.engine.platform.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit
 from tests.earlier_filter import nothing_redacted
-from tests.gitrepo import Repo
 from tests.planted import GITHUB
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with Engine.open(repo.root) as engine:
-        list(engine.index())
-        yield engine
+def engine(indexed_engine: Engine) -> Engine:
+    return indexed_engine
 
 
 def holders(engine: Engine, text: str) -> list[str]:

@@ -111,11 +111,10 @@ def test_it_comes_back_by_no_way(engine: Engine, leaky: list[Event]):
         engine.episode(leaky[3].id)
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("which", range(4))
-def test_any_event_of_a_turn_takes_the_whole_turn(engine: Engine, leaky: list[Event], which: int):
+def test_any_event_of_a_turn_takes_the_whole_turn(engine: Engine, leaky: list[Event]):
     ids = [event.id for event in leaky]
-    assert [event.id for event in engine.erase([ids[which]], dry_run=True).events] == ids
+    for one in ids:
+        assert [event.id for event in engine.erase([one], dry_run=True).events] == ids
     assert stored(SECRET)
 
 

@@ -180,8 +180,7 @@ def test_another_repository_in_the_same_place_is_another_project(tmp_path):
 
 def test_only_what_is_new_is_walked(tmp_path, monkeypatch):
     repo = Repo(tmp_path / "app")
-    for _ in range(40):
-        repo.commit()
+    repo.commits([("change", {})] * 40)
     repo.git("branch", "side", "HEAD~5")
     before = remembered(repo.root)
     walked = []

@@ -151,6 +151,7 @@ SAME: dict[str, Change] = {
 }
 
 
+@pytest.mark.few(29)
 @pytest.mark.parametrize("change", SAME.values(), ids=SAME)
 @pytest.mark.parametrize("begin", STARTS)
 def test_the_same_git_folder_has_the_same_memory(tmp_path: Path, begin: Callable[[Path], Repo], change: Change):

@@ -22,11 +22,13 @@ from tests.indexing import configured, index
 
 
 def grow(repo: Repo, count: int, start: int = 0) -> None:
+    changes: list[tuple[str, dict[str, str | None]]] = []
     for number in range(start, start + count):
-        repo.write(f"f{number % 7}.py", f"def f{number}():\n    return g{number}()\n")
+        files: dict[str, str | None] = {f"f{number % 7}.py": f"def f{number}():\n    return g{number}()\n"}
         if number % 3 == 2:
-            (repo.root / f"f{(number + 3) % 7}.py").unlink(missing_ok=True)
-        repo.commit(f"number {number}")
+            files[f"f{(number + 3) % 7}.py"] = None
+        changes.append((f"number {number}", files))
+    repo.commits(changes)
 
 
 def drain(view, **how):

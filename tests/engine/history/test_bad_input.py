@@ -16,11 +16,10 @@ from tests.indexing import index
 
 
 def grow(repo: Repo, count: int) -> list[str]:
-    made = []
-    for number in range(count):
-        repo.write(f"f{number % 3}.py", f"def f{number}():\n    return g{number}()\n")
-        made.append(repo.commit(f"number {number}"))
-    return made
+    return repo.commits(
+        (f"number {number}", {f"f{number % 3}.py": f"def f{number}():\n    return g{number}()\n"})
+        for number in range(count)
+    )
 
 
 NAMES = (

@@ -15,11 +15,9 @@ from tests.indexing import index
 
 
 def commits(repo: Repo, count: int) -> list[str]:
-    made = []
-    for number in range(count):
-        repo.write("a.py", f"def f{number}():\n    return {number}\n")
-        made.append(repo.commit(f"Change number {number}"))
-    return made
+    return repo.commits(
+        (f"Change number {number}", {"a.py": f"def f{number}():\n    return {number}\n"}) for number in range(count)
+    )
 
 
 def dated(repo: Repo, when: str, subject: str = "dated") -> None:

@@ -29,9 +29,7 @@ from tests.indexing import configured, index
 @pytest.fixture
 def released(repo: Repo) -> Repo:
     """A line of 8 commits; tags v1 and v2 on a branch that left it at #3, v2 two commits after v1."""
-    for number in range(1, 4):
-        repo.write(f"m{number}.py", f"def m{number}():\n    return {number}\n")
-        repo.commit(f"main {number}")
+    repo.commits((f"main {n}", {f"m{n}.py": f"def m{n}():\n    return {n}\n"}) for n in range(1, 4))
     repo.git("checkout", "-q", "-b", "release")
     repo.write("core.py", "def core():\n    return m1()\n")
     repo.write("app.py", "from core import core\n\n\ndef app():\n    return core()\n")
@@ -45,9 +43,7 @@ def released(repo: Repo) -> Repo:
     repo.commit("release 2")
     repo.git("tag", "-a", "v2", "-m", "second")
     repo.git("checkout", "-q", "main")
-    for number in range(4, 9):
-        repo.write(f"m{number}.py", f"def m{number}():\n    return {number}\n")
-        repo.commit(f"main {number}")
+    repo.commits((f"main {n}", {f"m{n}.py": f"def m{n}():\n    return {n}\n"}) for n in range(4, 9))
     return repo
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from cm_tui.engine.code.index.indexer import Indexer
 from cm_tui.engine.code.mainline import coverage
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
 from tests.engine.history.conftest import read, view_of
@@ -16,30 +19,37 @@ F = "def f(a):\n    return g(a)\n"
 G = "\n\ndef g(a):\n    return a\n"
 
 
+STORY = (
+    ("come", {"a.py": F + G}),
+    ("change", {"a.py": F.replace("g(a)", "g(a) + 1") + G}),
+    ("unrelated", {"b.py": "from a import f\n\n\ndef user():\n    return f(1)\n"}),
+    ("signature", {"a.py": F.replace("(a):", "(a, b=2):") + G}),
+    ("leave", {"a.py": G, "b.py": None}),
+    ("return", {"a.py": F + G}),
+    ("move", {"a.py": G, "pkg/c.py": "import os\n\n\n" + F}),
+    ("end", {"a.py": G + "\n\ndef h():\n    return 1\n"}),
+)
+"""`f` comes, changes, changes its signature, leaves, returns and moves; `g` stays."""
+
+
 @pytest.fixture
 def story(repo):
-    """`f` comes, changes, changes its signature, leaves, returns and moves; `g` stays."""
-    for subject, files in (
-        ("come", {"a.py": F + G}),
-        ("change", {"a.py": F.replace("g(a)", "g(a) + 1") + G}),
-        ("unrelated", {"b.py": "from a import f\n\n\ndef user():\n    return f(1)\n"}),
-        ("signature", {"a.py": F.replace("(a):", "(a, b=2):") + G}),
-        ("leave", {"a.py": G, "b.py": None}),
-        ("return", {"a.py": F + G}),
-        ("move", {"a.py": G, "pkg/c.py": "import os\n\n\n" + F}),
-        ("end", {"a.py": G + "\n\ndef h():\n    return 1\n"}),
-    ):
-        for path, text in files.items():
-            if text is None:
-                (repo.root / path).unlink()
-            else:
-                repo.write(path, text)
-        repo.commit(subject)
+    repo.commits(STORY)
     return repo
 
 
-def test_a_life_is_told_whole(story, db):
-    page = read(db, story.root).symbol_histories("f", 20, callers=False)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The story as it is once all of it was read, for tests that only ask."""
+    folder = tmp_path_factory.mktemp("story")
+    repo = Repo(folder / "app")
+    repo.commits(STORY)
+    with closing(Database(folder / "store")) as db:
+        yield read(db, repo.root)
+
+
+def test_a_life_is_told_whole(whole):
+    page = whole.symbol_histories("f", 20, callers=False)
     assert page.total == 1
     history = page.rows[0]
     assert history.key == SymbolKey("pkg/c.py", "f", "function", 0)
@@ -57,20 +67,19 @@ def test_a_life_is_told_whole(story, db):
     assert (history.first_seen.ordinal, history.last_seen.ordinal, history.invalid) == (1, 8, None)
 
 
-def test_what_is_gone_has_a_life_and_callers(story, db):
-    view = read(db, story.root)
-    history = view.symbol_histories("user", 20, callers=True).rows[0]
+def test_what_is_gone_has_a_life_and_callers(whole):
+    history = whole.symbol_histories("user", 20, callers=True).rows[0]
     assert not history.alive
     assert (history.first_seen.ordinal, history.last_seen.ordinal, history.invalid.ordinal) == (3, 4, 5)
-    assert history.invalid.sha == story.git("rev-parse", "HEAD~3")
+    assert history.invalid.sha == whole.revisions.resolve("HEAD~3").sha
     assert history.callers_before.total == 0
-    gone = view.symbol_histories(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
+    gone = whole.symbol_histories(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
     assert gone.events[-1].what == "left"
     assert gone.invalid.ordinal == 7
-    callers = view.graph_at(4).callers("f")
+    callers = whole.graph_at(4).callers("f")
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
     with pytest.raises(NotFoundError, match="has anything called"):
-        view.symbol_histories("never", 20, callers=False)
+        whole.symbol_histories("never", 20, callers=False)
 
 
 def test_a_life_of_which_only_the_end_is_known(story, db):
@@ -84,33 +93,30 @@ def test_a_life_of_which_only_the_end_is_known(story, db):
     assert read(db, story.root).symbol_histories("g", 20, callers=False).rows[0].first_seen.ordinal == 1
 
 
-def test_changes_between_two_revisions(story, db):
-    view = read(db, story.root)
-
+def test_changes_between_two_revisions(whole):
     def between(one, other):
-        found = view.changes(one, other, 100).rows
+        found = whole.changes(one, other, 100).rows
         return [(change.change, change.symbol.path, change.symbol.name) for change in found]
 
     assert between("#1", "#2") == [("changed", "a.py", "f")]
     assert between("#3", "#4") == [("signature", "a.py", "f")]
     assert between("#4", "#5") == [("removed", "a.py", "f"), ("removed", "b.py", "user")]
     assert between("#6", "#7") == [("moved", "pkg/c.py", "f")]
-    assert view.changes("#6", "#7", 9).rows[0].before.path == "a.py"
+    assert whole.changes("#6", "#7", 9).rows[0].before.path == "a.py"
     assert between("#7", "#6") == [("moved", "a.py", "f")]
     assert between("#7", "HEAD") == [("added", "a.py", "h")]
     assert between("#1", "#1") == []
-    cut = view.changes("#1", "#8", 1)
+    cut = whole.changes("#1", "#8", 1)
     assert (len(cut.rows), cut.total > 1) == (1, True)
 
 
-def test_before_the_first_commit_there_was_nothing(story, db):
-    view = read(db, story.root)
-    found = view.changes("#0", "#1", 100)
+def test_before_the_first_commit_there_was_nothing(whole):
+    found = whole.changes("#0", "#1", 100)
     assert [(change.change, change.symbol.name) for change in found.rows] == [("added", "f"), ("added", "g")]
     assert found.note == "2 added"
-    assert {change.symbol.name for change in view.changes("#0", "HEAD", 100).rows} == {"f", "g", "h"}
+    assert {change.symbol.name for change in whole.changes("#0", "HEAD", 100).rows} == {"f", "g", "h"}
     with pytest.raises(NotFoundError):
-        view.changes("#1", "#0", 100)
+        whole.changes("#1", "#0", 100)
 
 
 def test_what_a_shallow_clone_cannot_compare_counts_as_added_and_is_said(story, db, tmp_path):
@@ -187,32 +193,24 @@ def test_where_someone_last_looked_is_remembered(story, db):
     assert drift_of(db, story.root, "#6").changes.total == 3
 
 
-def test_pruning_by_age(story, db):
-    view = read(db, story.root)
-    assert view.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
+def test_pruning_by_age(whole):
+    assert whole.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
     for words in (("soon", None, False), ("", None, False), ("30d", "HEAD", False), (None, None, False)):
         with pytest.raises(UsageError):
-            view.prune(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
+            whole.prune(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
 
 
-def test_source_and_files_of_the_past(story, db):
-    view = read(db, story.root)
-    assert view.source("#1", "a.py", 1, 2).text == F.rstrip()
-    assert {file.path for file in view.files("#4", "").rows} == {"a.py", "b.py"}
-    assert [file.path for file in view.files("HEAD", "pkg").rows] == ["pkg/c.py"]
+def test_source_and_files_of_the_past(whole):
+    assert whole.source("#1", "a.py", 1, 2).text == F.rstrip()
+    assert {file.path for file in whole.files("#4", "").rows} == {"a.py", "b.py"}
+    assert [file.path for file in whole.files("HEAD", "pkg").rows] == ["pkg/c.py"]
     with pytest.raises(NotFoundError, match="was not there"):
-        view.source("#1", "b.py", 1, None)
+        whole.source("#1", "b.py", 1, None)
 
 
 def grown(repo, *states):
     """A commit for each state: contents by path; None deletes."""
-    for number, files in enumerate(states, 1):
-        for path, text in files.items():
-            if text is None:
-                (repo.root / path).unlink()
-            else:
-                repo.write(path, text)
-        repo.commit(f"state {number}")
+    repo.commits((f"state {number}", files) for number, files in enumerate(states, 1))
 
 
 def events(history):
@@ -329,10 +327,9 @@ def test_pruning_before_what_is_off_the_line_says_so(story, db):
     assert "would be removed" in note
 
 
-def test_a_question_about_a_revision_names_it_when_nothing_is_found(story, db):
-    view = read(db, story.root)
+def test_a_question_about_a_revision_names_it_when_nothing_is_found(whole):
     with pytest.raises(NotFoundError, match=r"^At #5 ") as found:
-        view.ask("#5", lambda graph: graph.definitions("zzzzz"))
+        whole.ask("#5", lambda graph: graph.definitions("zzzzz"))
     assert "cm symbols" not in found.value.hint
     assert "`cm at '#5' --match`" in found.value.hint
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cm_tui.engine.api import definition_trust
-from cm_tui.engine.api.engine import Engine
-from tests.gitrepo import Repo
+from tests.priced_shop import engine, priced, root
+
+__all__ = ["engine", "priced", "root"]
 
 SAID = """name: said
 triggers: [manual, onTaskCompleted, onTaskFailure, onConversationEnd, {type: onAction, condition: action equals edit}]
@@ -19,23 +20,6 @@ routes:
   - {foreach: input, writeTo: "log://said", value: "{{trigger}}: {{text}}"}
   - {foreach: input, writeTo: "blob://"}
 """
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    repo = Repo(tmp_path / "project")
-    repo.write("shop.py", "def price(net):\n    return net * 1.19\n")
-    repo.git("add", "-A")
-    repo.git("commit", "-qm", "A shop")
-    return repo.root
-
-
-@pytest.fixture
-def engine(root: Path) -> Iterator[Engine]:
-    with Engine.open(root) as opened:
-        for _ in opened.index():
-            pass
-        yield opened
 
 
 @pytest.fixture

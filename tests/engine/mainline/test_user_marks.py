@@ -14,17 +14,32 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.mainline import user_marks
 from cm_tui.errors import NotFoundError, StoreError
 from tests.gitrepo import Repo
+from tests.templates import Template, index_with_history
+
+
+def make(root: Path) -> None:
+    Repo(root).commits(
+        (f"number {number}", {"a.py": f"def f{number}():\n    return {number}\n"}) for number in range(6)
+    )
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """A project of six commits whose history has been read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_EMBEDDING__PROVIDER", "none")
+        return Template(tmp_path_factory.mktemp("marked"), make, index_with_history)
 
 
 @pytest.fixture
-def engine(repo: Repo, cm_home: Path, monkeypatch):
+def repo(kept: Template, cm_home: Path) -> Repo:
+    return Repo(kept.put_back(cm_home), init=False)
+
+
+@pytest.fixture
+def engine(repo: Repo, monkeypatch):
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    for number in range(6):
-        repo.write("a.py", f"def f{number}():\n    return {number}\n")
-        repo.commit(f"number {number}")
     with closing(Engine.open(repo.root)) as engine:
-        drain(engine.index())
-        drain(engine.backfill())
         yield engine
 
 

@@ -16,10 +16,9 @@ from tests.waiting import until
 
 
 @pytest.fixture
-def engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    index(engine)
+def engine(indexed_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setattr(episode_sync, "CHANGE_S", 0.01)
-    return engine
+    return indexed_engine
 
 
 def found(engine: Engine) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,21 +21,15 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
+from tests.engine.notes.conftest import root
+from tests.gitrepo import Repo
+
+__all__ = ["root"]
 
 AGENT = Author("agent", "codex", "s1")
 NOTE = ".cm/notes/topics/router.md"
 LONG_TERM = "MEMORY.md"
 ENTRIES = ".cm/memory.json"
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "agents"))
-    root = tmp_path / "shop"
-    root.mkdir()
-    return root
 
 
 def contents(root: Path) -> list[str]:
@@ -60,12 +53,9 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, save: Callable[[], object]) -> No
 
 
 def repository(root: Path, name: str) -> None:
-    root.mkdir(parents=True)
-    for words in (["init", "-q"], ["config", "user.name", name], ["config", "user.email", f"{name}@x"]):
-        subprocess.run(["git", *words], cwd=root, check=True)
-    (root / "a.py").write_text(f"NAME = {name!r}\n")
-    subprocess.run(["git", "add", "."], cwd=root, check=True)
-    subprocess.run(["git", "commit", "-qm", name], cwd=root, check=True)
+    repo = Repo(root)
+    repo.write("a.py", f"NAME = {name!r}\n")
+    repo.commit(name)
 
 
 def act(root: Path, mark: str, chance: random.Random) -> None:
@@ -90,6 +80,7 @@ def act(root: Path, mark: str, chance: random.Random) -> None:
         known_notes(places_of(root))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_written_into_a_repository_it_was_not_written_in(root: Path, seed: int):
     chance = random.Random(seed)

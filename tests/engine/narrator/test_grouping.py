@@ -145,6 +145,7 @@ def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: En
     assert state(engine) == anew(tmp_path / "whole", said)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(5, 7))
 def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed, 24)

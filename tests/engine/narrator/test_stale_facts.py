@@ -14,10 +14,12 @@ from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
 from cm_tui.engine.memory.narrator.stale_facts import Code, proposals
 from cm_tui.model import NarratedProposal, Step
 from cm_tui.model.history import SHORT_SHA
-from tests.engine.mentions.conftest import CONFIG, JUSTFILE
+from tests.engine.mentions.conftest import CONFIG, JUSTFILE, brought_up
 from tests.engine.narrator.passes import new_project, passed, proposed, put, said, sayings, use
 from tests.gitrepo import Repo
 from tests.planted import GITHUB
+
+__all__ = ["brought_up"]
 
 Opened = Callable[[], Engine]
 PROJECT = ".cm/notes/project.md"
@@ -32,19 +34,6 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     made.write("justfile", JUSTFILE)
     made.commit("begin")
     return made
-
-
-@pytest.fixture
-def brought_up(repo: Repo) -> Opened:
-    """Opens the engine with index and history brought up to the files."""
-
-    def opened() -> Engine:
-        engine = Engine.open(repo.root)
-        list(engine.index())
-        list(engine.backfill(depth=10_000))
-        return engine
-
-    return opened
 
 
 def code_of(engine: Engine) -> Code:

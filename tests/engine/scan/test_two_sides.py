@@ -66,7 +66,7 @@ def rows(db):
     return [*found, sorted(indexing.skipped(db).items())]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
 def test_clean_changed_and_changed_back_are_one(repo, tmp_path, case):
     attributes, data = CASES[case]

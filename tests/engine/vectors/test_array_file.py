@@ -39,27 +39,27 @@ def test_a_saved_file_is_used_as_it_is(saved, opened, provider, monkeypatch):
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:20],
-        lambda data: b"",
-        lambda data: b"garbage" * 100,
-        lambda data: data[:-40] + bytes(20) + data[-20:],
-        lambda data: MAGIC + b"{}\n" + data,
-        lambda data: MAGIC + b"not json\n",
-        lambda data: data + b"more",
-    ],
+DAMAGE = (
+    lambda data: data[: len(data) // 2],
+    lambda data: data[:20],
+    lambda data: b"",
+    lambda data: b"garbage" * 100,
+    lambda data: data[:-40] + bytes(20) + data[-20:],
+    lambda data: MAGIC + b"{}\n" + data,
+    lambda data: MAGIC + b"not json\n",
+    lambda data: data + b"more",
 )
-def test_a_damaged_file_is_mended_from_the_store_and_that_is_said(saved, opened, provider, damage):
+
+
+def test_a_damaged_file_is_mended_from_the_store_and_that_is_said(saved, opened, provider):
     index, file = saved
-    file.write_bytes(damage(file.read_bytes()))
-    mended = opened()
-    assert any("could not be used" in note for note in mended.notes)
-    same(index, mended)
-    assert len(provider.passages_asked) == 60
-    assert opened().notes == []
+    for damage in DAMAGE:
+        file.write_bytes(damage(file.read_bytes()))
+        mended = opened()
+        assert any("could not be used" in note for note in mended.notes)
+        same(index, mended)
+        assert len(provider.passages_asked) == 60
+        assert opened().notes == []
 
 
 def test_an_older_file_is_caught_up(saved, opened, passages, provider, db):
