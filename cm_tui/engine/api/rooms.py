@@ -157,12 +157,9 @@ class Rooms:
     @in_process
     def rest(self) -> None:
         """Release caches."""
-        from cm_tui.engine.platform.store import memory
-
         self._db.settle()
         self._db.shrink()
         self._db.let_go_of_blocks()
-        memory.give_back()
 
     def _close_parts(self) -> None:
         """Stop background work."""
