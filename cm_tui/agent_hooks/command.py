@@ -209,6 +209,7 @@ def _answered(words: Words, facts: payload.Payload, root: Path, chosen: settings
 
     if not _daemon_may_run():
         return ""
+    _replace_outdated(root)
     is_first = session_state.has(facts.session, "start")
     if not (chosen.budget or is_first):
         return ""
@@ -247,7 +248,20 @@ def _notify(root: Path) -> bool:
         return False
     from cm_tui.daemon.bootstrap import notify
 
+    _replace_outdated(root)
     return notify(root)
+
+
+def _replace_outdated(root: Path) -> None:
+    """Have a daemon of an older cm replaced, once: it may not understand this hook, and its own code may be gone."""
+    from cm_tui.agent_hooks import session_state
+    from cm_tui.daemon import endpoint
+
+    daemon = endpoint.daemon_info()
+    if daemon is None or not endpoint.is_outdated(daemon.version, daemon.protocol):
+        return
+    if session_state.put(f"daemon {daemon.pid} {daemon.started}", "replaced"):
+        _start_daemon(root)
 
 
 def _start_daemon(root: Path) -> None:

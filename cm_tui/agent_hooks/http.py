@@ -83,7 +83,7 @@ class _Asked:
             asked.prompt,
             budget=budget,
             seconds=asked.seconds,
-            find_names=lambda words: self._names(root, words),
+            find_names=lambda words, common: self._names(root, words, common),
             assemble=self._assembly(root, asked),
             on_given=lambda given: self._count(root, given.recalled, asked.agent),
         )
@@ -129,8 +129,8 @@ class _Asked:
         found: Pack | None = self._of_index(root, "pack", {"question": question, "budget": budget})
         return found
 
-    def _names(self, root: Path, words: Sequence[str]) -> Sequence[str] | None:
-        found: Sequence[str] | None = self._of_index(root, "known_names", {"words": list(words)})
+    def _names(self, root: Path, words: Sequence[str], common: bool) -> Sequence[str] | None:
+        found: Sequence[str] | None = self._of_index(root, "known_names", {"words": list(words), "common": common})
         return found
 
     def _of_index(self, root: Path, method: str, arguments: dict[str, Any]) -> Any:

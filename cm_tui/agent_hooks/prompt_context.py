@@ -41,7 +41,7 @@ class Answers:
         *,
         budget: int,
         seconds: float,
-        find_names: FindNames = lambda _: None,
+        find_names: FindNames = lambda *_: None,
         assemble: Assemble | None = None,
         on_given: Callable[[Pack | Assembly], None] = lambda _: None,
     ) -> str:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from cm_tui import paths
 
-Mark = Literal["start", "flush"]
-"""`start`: its memory is still to be given; `flush`: it was reminded, and its context was not compacted since."""
+Mark = Literal["start", "flush", "replaced"]
+"""`start`: its memory is still to be given; `flush`: it was reminded, and its context was not compacted since;
+`replaced`: of a daemon of an older cm: another one was started."""
 _KEPT_DAYS = 7
 
 

@@ -1,12 +1,12 @@
-"""Start the daemon, then tell it of a project's journal: what a hook leaves behind when a session begins without one."""
+"""Start the daemon, or replace an older one, and notify it of a project's journal; hooks do not wait for it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from cm_tui.daemon.bootstrap import notify, start_daemon
-from cm_tui.daemon.daemon_use import uses_daemon
+from cm_tui.daemon.bootstrap import notify
+from cm_tui.daemon.daemon_use import ready, uses_daemon
 from cm_tui.errors import CmError
 from cm_tui.files import private_umask
 
@@ -17,7 +17,7 @@ def main() -> int:
         return 0
     try:
         with private_umask():
-            start_daemon()
+            ready(lambda _: None)
     except CmError:
         return 1
     return 0 if notify(Path(sys.argv[1])) else 1

@@ -16,8 +16,8 @@ from cm_tui.errors import DaemonError
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine in a Host header and in an Origin: a page elsewhere may not ask, whatever its name leads to."""
 
-_OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
-"""Every version may ask these: an old daemon must hear a new client that comes to replace it."""
+_OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown", "/v1/nudge"})
+"""Every version may ask these: an old daemon must hear a new client that comes to replace it, a new one old hooks."""
 
 
 _REFUSED_BYTES = 1_000_000

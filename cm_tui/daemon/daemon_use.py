@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -85,8 +84,7 @@ def tell(path: str, body: dict[str, Any], kind: Any) -> Any:
 def _agree(daemon: Mapping[str, Any]) -> bool:
     """Have an older daemon hand over, which leaves none; put up with a newer one that speaks the same protocol."""
     theirs, protocol = _identity(daemon)
-    is_older = _order(theirs) < _order(__version__)
-    if is_older or (theirs == __version__ and protocol < endpoint.PROTOCOL):
+    if endpoint.is_outdated(theirs, protocol):
         return bootstrap.stop_daemon(handover=True)
     if protocol != endpoint.PROTOCOL:
         raise DaemonError(
@@ -100,7 +98,3 @@ def _identity(daemon: Mapping[str, Any]) -> tuple[str, int]:
     """Its version, and the protocol that it speaks; 0 when it does not say."""
     protocol = daemon.get("protocol")
     return str(daemon.get("version")), protocol if isinstance(protocol, int) else 0
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import sys
 from typing import NamedTuple
@@ -46,6 +47,12 @@ def daemon_info() -> DaemonInfo | None:
         return DaemonInfo(**values)
     except (OSError, ValueError, TypeError):
         return None
+
+
+def is_outdated(version: str, protocol: int) -> bool:
+    """Return whether a daemon is of an older cm than this one."""
+    theirs, ours = ([int(part) for part in re.findall(r"\d+", one)] for one in (version, __version__))
+    return theirs < ours or (version == __version__ and protocol < PROTOCOL)
 
 
 def write_info(info: DaemonInfo) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
 _MINUTE = 60
 _AGES = ((31_557_600, "year"), (2_629_800, "month"), (86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"))
-INSTANTS = "a day such as 2026-01-31, today, yesterday, or so long ago: 12h, 30d, 4w"
+INSTANTS = "a day such as 2026-01-31, today, yesterday, or an age: 12h, 30d, 2 weeks ago, 6mo, 1y"
 """What `instant` understands, in words."""
-_AGO = re.compile(r"-?([0-9]{1,5})([hdw])")
-_UNITS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_UNITS = {
+    1: "s sec secs second seconds", 60: "min mins minute minutes", 3_600: "h hr hrs hour hours", 86_400: "d day days",
+    604_800: "w wk wks week weeks", 2_629_800: "mo mon month months", 31_557_600: "y yr yrs year years",
+}  # fmt: skip
+_SECONDS = {word: seconds for seconds, words in _UNITS.items() for word in words.split()}
+_PART = rf"([0-9]{{1,9}})\s*({'|'.join(sorted((*_SECONDS, 'm'), key=len, reverse=True))})\s*"
+LENGTH = rf"-?(?:{_PART})+(?:ago)?"
+"""Pattern of what `length` understands, in lower case."""
 NO_DATE = "no date"
 """Stands for a time outside the years 1 to 9999; git takes any number."""
 
@@ -62,27 +68,38 @@ def kind_and_age(kind: str, when: float | None) -> str:
     return f"{kind}, {age(time.time() - when)}" if when is not None else kind
 
 
-def instant(text: str, name: str, *, end: bool = False) -> float:
-    """Return the instant that a person names, by this machine's clock.
+def length(text: str, m: str = "") -> float | None:
+    """Return the seconds of a length of time such as `2w`, `1h30m` or `3 days ago`; None: it is none.
 
-    `text`: a day (`2026-01-31`, `today`, `yesterday`), or so long ago (`12h`, `30d`, `4w`); `name`: what it is given
-    for, such as `--since`; `end`: the whole of a day is meant: its end, instead of its beginning. Raises UsageError if
-    it is none of these.
+    `m`: the unit of a lone `m`, `min` or `mo`; empty: it is ambiguous.
     """
-    said, today = text.strip().lower(), date(*time.localtime(time.time())[:3])
-    days = timedelta(days=1 if end else 0)
-    if found := _AGO.fullmatch(said):
-        return time.time() - int(found[1]) * _UNITS[found[2]]
+    said = text.strip().lower()
+    units = _SECONDS | ({"m": _SECONDS[m]} if m else {})
+    parts = re.findall(_PART, said) if re.fullmatch(LENGTH, said) else []
+    sizes = [units.get(unit, 0) for _, unit in parts]
+    if not all(sizes) or not parts or sizes != sorted(sizes, reverse=True):
+        return None
+    return float(sum(int(number) * size for (number, _), size in zip(parts, sizes, strict=True)))
+
+
+def instant(text: str, name: str, *, end: bool = False, zone: tzinfo | None = None) -> float:
+    """Return the instant that a person names.
+
+    `text`: a day or time (`2026-01-31`, `2026-01-31 12:30`, `today`, `yesterday`), or an age (`12h`, `2 weeks ago`);
+    `name`: what it is given for, such as `--since`; `end`: the end of a day is meant, not its beginning; `zone`: of
+    written dates, None: this machine's. Raises UsageError if it is none of these.
+    """
+    said, today = text.strip().lower(), datetime(*time.localtime(time.time())[:3])  # noqa: DTZ001 - this machine's zone
+    if (seconds := length(said)) is not None:
+        return time.time() - seconds
     try:
         named = {"today": today, "yesterday": today - timedelta(days=1)}.get(said)
-        return _midnight((named or date.fromisoformat(said)) + days)
+        moment = named or datetime.fromisoformat(text.strip())
+        if named is None and moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone)
+        return (moment + timedelta(days=end and ":" not in said)).timestamp()
     except (ValueError, OverflowError, OSError) as error:
         raise UsageError(f"{name}: {text[:40]!r} is no day.", hint=f"Give {INSTANTS}.") from error
-
-
-def _midnight(day: date) -> float:
-    # Of this machine's clock, whose summer time mktime finds out.
-    return time.mktime((day.year, day.month, day.day, 0, 0, 0, 0, 0, -1))
 
 
 def _written(seconds: float, form: str) -> str:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui import __version__
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import DaemonError
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import is_running, pid_of_daemon, until
@@ -146,6 +148,34 @@ def test_older_client_is_told_so(owned: Path, shop_root: Path):
     assert (answer[0], json.loads(answer[1])["error"]["class"]) == (426, "DaemonError")
     bootstrap.stop_daemon()
     assert newer.wait(60) == 0
+
+
+def test_a_hook_of_a_newer_cm_has_an_older_daemon_replaced(owned: Path, shop_root: Path):
+    old = _other_version("0.0.9", endpoint.PROTOCOL - 1)
+    _hook(shop_root, "edit", {"file_path": str(shop_root / "shop/cart.py")})
+    assert old.wait(60) == 0
+    until(lambda: (info := endpoint.daemon_info()) is not None and info.version == __version__, "the new daemon")
+    _hook(shop_root, "edit", {"file_path": str(shop_root / "shop/money.py")})
+    paths = [event.data["paths"] for event in Journal.of(shop_root).read() if event.kind == "hook.edit"]
+    assert paths == [["shop/cart.py"], ["shop/money.py"]]
+
+
+def test_a_hook_of_an_older_cm_leaves_its_events_to_a_newer_daemon(owned: Path, shop_root: Path):
+    newer = _other_version("99.0.0", endpoint.PROTOCOL + 1)
+    assert bootstrap.notify(shop_root)
+    _hook(shop_root, "edit", {"file_path": str(shop_root / "shop/cart.py")})
+    _hook(shop_root, "prompt", {}, prompt="How is tax added?")
+    assert [event.kind for event in Journal.of(shop_root).read()] == ["hook.edit", "hook.prompt"]
+    assert pid_of_daemon() == newer.pid
+    bootstrap.stop_daemon()
+    assert newer.wait(60) == 0
+
+
+def _hook(root: Path, event: str, tool: dict[str, str], **more: str) -> None:
+    said = {"cwd": str(root), "session_id": "s", "tool_name": "Edit", "tool_input": tool, **more}
+    command = [sys.executable, "-m", "cm_tui", "hook", event, "--agent", "claude-code"]
+    done = subprocess.run(command, input=json.dumps(said).encode(), cwd=root, capture_output=True, check=True)
+    assert b"Traceback" not in done.stderr
 
 
 def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:

@@ -86,7 +86,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=2, by="file"),
     ],
     "profiles": [lambda engine: engine.profiles()],
-    "known_names": [lambda engine: engine.known_names(["add_tax", "money", "kubernetes"])],
+    "known_names": [lambda engine: engine.known_names(["add_tax", "money", "kubernetes"], common=True)],
     "packaged_profiles": [lambda engine: engine.packaged_profiles()],
     "files": [lambda engine: engine.files(), lambda engine: engine.files("shop")],
     "skipped": [lambda engine: engine.skipped()],

@@ -11,6 +11,8 @@ from cm_tui.daemon.subscribe import jobs
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
+from cm_tui.tui.modes.history import detail_panel
+from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.revision import name_of
 from tests.daemon.conftest import daemons_allowed
@@ -73,6 +75,37 @@ async def moving_the_point_moves_every_panel(driver, story):
     await driver.press("down", "v", "v")
     assert [row.name for row in driver.app.screen.detail.relations.rows] == ["user"]
     assert "shop/user.py:5" in driver.text
+
+
+async def the_difference_of_another_commit_is_never_shown_as_current(driver, story):
+    seen, end = [], detail_panel.end_waiting
+
+    def ended(panel: DetailPanel) -> None:
+        seen.append((panel._row, driver.app.screen.rows.current))
+        end(panel)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(detail_panel, "end_waiting", ended)
+        await driver.press("down", "down", "up", "end", "home")
+    assert len(seen) >= 5
+    assert all(row == current for row, current in seen)
+
+
+async def what_changed_since_an_age_or_a_day(driver, story):
+    for words, said in (
+        ("2w", "no commit before 2w"),
+        ("3 days ago", "no commit before 3 days ago"),
+        ("yesterday", "no commit before"),
+    ):
+        await driver.press("w", "ctrl+u")
+        await driver.type(words)
+        await driver.press("enter")
+        assert said in side(driver)
+        assert "compared with #1" in driver.text
+        await driver.press("m", "m")
+    await go_to(driver, "2 moons")
+    assert "Name a branch" in " ".join(driver.text.split())
+    await driver.press("escape")
 
 
 async def the_first_commit_added_everything(driver, story):
@@ -230,8 +263,8 @@ async def a_lifeline_stands_beside_a_symbol(driver, story):
     await driver.press("3", "slash")
     await driver.type("gone")
     await driver.press("enter")
-    await driver.until(lambda: "came back once" in driver.text)
-    line = next(line for line in driver.text.splitlines() if "came back once" in line)
+    await driver.until(lambda: "returned once" in driver.text)
+    line = next(line for line in driver.text.splitlines() if "returned once" in line)
     assert "┿" in line
     assert "·" in line
     assert "━" in line
@@ -260,14 +293,14 @@ def footer(driver) -> str:
 async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
-    assert "i Mend drift" in footer(driver)
+    assert "i Fix drift" in footer(driver)
     await driver.press("i")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
 
 
 async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driver, story):
@@ -275,12 +308,12 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert driver.app.screen.panel.tabs.active == "changes"
-    assert "i Mend drift" in footer(driver)
+    assert "i Fix drift" in footer(driver)
     assert driver.app.screen.panel.tabs.counts["drift"] == "3"
     story.write("shop/cart.py", story_text)
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("t", "t", "t", "t", "t")
     assert drifted(driver) == DRIFTED
@@ -489,6 +522,8 @@ async def test_the_line_its_commits_and_the_past_in_other_modes(story):
         story,
         the_line_and_what_the_newest_commit_changed,
         moving_the_point_moves_every_panel,
+        the_difference_of_another_commit_is_never_shown_as_current,
+        what_changed_since_an_age_or_a_day,
         the_first_commit_added_everything,
         two_points_side_by_side,
         refs_dates_and_what_is_off_the_line,

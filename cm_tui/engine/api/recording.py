@@ -5,21 +5,17 @@ Imports are local: the command line imports this module before it knows the comm
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from cm_tui import model
 from cm_tui.errors import NotFoundError, UsageError
-
-if TYPE_CHECKING:
-    from cm_tui.model import RecordingState
 
 LAST = "last"
 """Instead of a session's id: the last recorded one."""
 _MOST_SECONDS = 366 * 86_400.0
-_DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
 _SESSIONS_HINT = "`cm episodes list --sessions` lists the ids; `--unknown` takes a whole id that is not recorded yet."
 _HINT = "Such as 30m, 2h, 1h30m or 1d."
 
@@ -29,9 +25,9 @@ def seconds_of(text: str) -> float:
 
     Raises UsageError if it is not a duration, or longer than a year.
     """
-    found = _DURATION.fullmatch("".join(text.split()).lower())
-    parts = [int(part or 0) for part in found.groups()] if found else []
-    seconds = sum(part * unit for part, unit in zip(parts, (86_400.0, 3_600.0, 60.0, 1.0), strict=False))
+    from cm_tui.model.dates import length
+
+    seconds = length(text, m="min") if text.strip()[:1].isdigit() else None
     if not seconds:
         raise UsageError(f"{text!r} is no time to pause for.", hint=_HINT)
     if seconds > _MOST_SECONDS:
@@ -39,7 +35,7 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
-def recording_state(root: Path | None, *, records: bool | None = None) -> RecordingState:
+def recording_state(root: Path | None, *, records: bool | None = None) -> model.RecordingState:
     """Return whether a project's sessions are recorded; well below a millisecond where `records` is given.
 
     `root`: of its checkout; None: of all projects. `records`: the setting for recording; None: read it. Raises CmError
@@ -47,19 +43,18 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
     """
     from cm_tui.engine.memory.recording import folders, pauses
     from cm_tui.engine.platform.journal.location import folder_of
-    from cm_tui.model import RecordingState
 
     kept, shown = pauses.read(), str(root or "")
     project = folder_of(root).name if root is not None and kept.pauses else pauses.EVERYWHERE
     pause = kept.on(project, time.time())
     if root is not None and folders.is_below(root, folders.patterns()):
-        return RecordingState("never", shown, sessions=kept.sessions)
+        return model.RecordingState("never", shown, sessions=kept.sessions)
     if pause is not None:
         everywhere = pause.project == pauses.EVERYWHERE
-        return RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
+        return model.RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
     if root is not None and not (_records(root) if records is None else records):
-        return RecordingState("off", shown, sessions=kept.sessions)
-    return RecordingState("on", shown, sessions=kept.sessions)
+        return model.RecordingState("off", shown, sessions=kept.sessions)
+    return model.RecordingState("on", shown, sessions=kept.sessions)
 
 
 def held_back(root: Path) -> tuple[str, ...] | None:
@@ -72,7 +67,7 @@ def held_back(root: Path) -> tuple[str, ...] | None:
     return changes.held_back(root)
 
 
-def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
+def pause(root: Path | None, seconds: float | None = None) -> model.RecordingState:
     """Pause recording in a project, for a time or until `resume`; replaces the end of a current pause.
 
     `root`: of its checkout; None: in all projects. `seconds`: duration; None: until resumed. Raises CmError if the
@@ -88,7 +83,7 @@ def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     return recording_state(root)
 
 
-def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
+def resume(root: Path | None, *, here: Path | None = None) -> model.RecordingState:
     """Resume recording; changes made during the pause are excluded from later patches.
 
     `root`: of the project's checkout; None: ends the pause of all projects. `here`: root of the user's checkout, where

@@ -40,14 +40,12 @@ NAMES = frozenset(
 """Names in the index: common words among them, as functions are called."""
 
 
-def find_names(words: Sequence[str]) -> list[str]:
-    return [word for word in words if word in NAMES]
+def find_names(words: Sequence[str], common: bool = False) -> list[str]:
+    return [word for word in words if word in NAMES or (common and word == "proxy")]
 
 
 REQUESTS = """
 fix parser tests
-fix the parser
-fix parser tests please
 parser: keep trailing comments
 yes, but keep the cart total in cents
 ok, now add logging to the payment service
@@ -55,29 +53,25 @@ rename cart
 can you make checkout faster?
 move the migration out of the way
 commit the parser without its debug output
-review `push`
 rerun push_all
-please fix Cart.total
-update src/cart.ts
 repariere den parser
 Bitte die steuer runden
-corrige le panier
 Corrige le calcul de la commande
-arregla la factura
 arregla el pedido vacío
 почини расчёт корзины
 修复购物车页面的错误
 カートの合計を直してください
 """
 QUESTIONS = """
+how does the proxy work
+wie funktioniert der proxy
+where is the proxy
 how is tax added?
 why does the parser hang?
 what calls checkout?
 where is the token refreshed?
-is the migration run twice?
 why is lint failing on the build?
 Wo wird die steuer berechnet?
-Warum ist der cart leer?
 Où est calculé le panier ?
 ¿Dónde se valida la factura?
 Где вычисляется налог на корзину?
@@ -95,22 +89,14 @@ Segmentation fault (core dumped) while loading the config
 FOLLOW_UPS = """
 continue
 go on with that
-go on
 yes, do it
-yes, run it
 go, run the tests
-run the tests again
-push it
 push it and open a PR
-commit and push
 commit, push and create a pull request
-can you commit this?
 can you run the tests?
 merge main and push again
 review the PR comments
 let's go with option 2
-next one please
-retry
 try it again
 A. is fine
 ok, let's do this one then
@@ -118,17 +104,12 @@ origin/main
 push it to GitHub
 we have merge conflicts
 1
-weiter
 ja, mach das so
 mach weiter mit den tests
 bitte commit und push
 oui, vas-y
-continue comme ça
-d'accord, on continue
 sí, hazlo
-sigue con eso
 da, продолжай
-хорошо, сделай это
 tak, kontynuuj
 ja, ga verder
 好的,继续
@@ -138,11 +119,8 @@ ja, ga verder
 """
 THANKS = """
 thanks!
-thank you, that looks great
 perfect, works well now
-cool, makes sense
 hmm, ok
-hi
 danke, passt so
 merci beaucoup
 muchas gracias
@@ -165,18 +143,24 @@ def test_nothing_is_given(prompt: str):
     assert not classify(prompt, find_names).substantive, classify(prompt, find_names)
 
 
+def test_a_name_of_most_passages_counts_where_it_is_asked_about():
+    assert not classify("proxy", find_names).substantive
+    assert not classify("keep the proxy", find_names).substantive
+    assert classify("why the proxy", find_names).why == "names proxy"
+
+
 @pytest.mark.parametrize("prompt", ["rename cart", "what calls checkout?", "fix the parser"])
 def test_one_name_decides(prompt: str):
-    assert not classify(prompt, lambda _: []).substantive
+    assert not classify(prompt, lambda *_: []).substantive
     assert classify(prompt, find_names).why.startswith("names ")
 
 
 def test_the_index_is_asked_only_where_it_decides():
     asked: list[Sequence[str]] = []
     for prompt in ("yes, continue", "`total`", "why does the login page ignore the language of the user?"):
-        classify(prompt, lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+        classify(prompt, lambda words, _: asked.append(words) or [])  # type: ignore[func-returns-value]
     assert asked == []
-    classify("run the tests of the parser", lambda words: asked.append(words) or [])  # type: ignore[func-returns-value]
+    classify("run the tests of the parser", lambda words, _: asked.append(words) or [])  # type: ignore[func-returns-value]
     assert asked == [["parser"]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC
 
 import pytest
 
@@ -23,14 +24,51 @@ def test_a_day_is_meant_whole():
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("12h", 43_200), ("30d", 2_592_000), ("-7d", 604_800), ("4W", 2_419_200)]
+    ("text", "seconds"),
+    [
+        ("12h", 43_200),
+        ("30d", 2_592_000),
+        ("-7d", 604_800),
+        ("4W", 2_419_200),
+        ("2 weeks ago", 1_209_600),
+        ("3 days", 259_200),
+        ("1d 12h", 129_600),
+        ("90min", 5_400),
+        ("1 month ago", 2_629_800),
+        ("2y", 63_115_200),
+    ],
 )
 def test_so_long_ago_is_the_same_at_both_ends(text: str, seconds: int):
     for end in (False, True):
         assert abs(time.time() - seconds - instant(text, "--until", end=end)) < 60
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "30", "9" * 30 + "d", "99999999-01-01", "\x1b[2J", "1e9d"])
+def test_a_time_of_a_day_is_meant_as_it_is():
+    assert instant("2026-01-31 12:30", "--until", end=True) == day(2026, 1, 31) + 45_000
+    assert instant("2026-01-31T12:30Z", "--since") == 1_769_862_600
+    assert instant("2026-01-31", "--since", zone=UTC) == 1_769_817_600
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "soon",
+        "3 moons",
+        "6m",
+        "12h 3d",
+        "ago",
+        "2weeksagoo",
+        "-",
+        "d",
+        "2026-02-30",
+        "30",
+        "9" * 30 + "d",
+        "99999999-01-01",
+        "\x1b[2J",
+        "1e9d",
+    ],
+)
 def test_what_is_none_is_told(text: str):
     with pytest.raises(UsageError, match=r"--since: .* is no day"):
         instant(text, "--since")

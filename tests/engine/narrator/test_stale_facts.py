@@ -12,9 +12,10 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
 from cm_tui.engine.memory.narrator.stale_facts import Code, proposals
-from cm_tui.model import NarratedProposal
+from cm_tui.model import NarratedProposal, Step
 from cm_tui.model.history import SHORT_SHA
 from tests.engine.mentions.conftest import CONFIG, JUSTFILE
+from tests.engine.narrator.passes import new_project, passed, proposed, put, said, sayings, use
 from tests.gitrepo import Repo
 from tests.planted import GITHUB
 
@@ -160,6 +161,20 @@ def test_commands_that_the_project_lacks(repo: Repo, brought_up: Opened):
         (one,) = proposals(engine.root, code)
         assert (one.old, one.action) == ("Test with `tools/check --all`.", "remove")
         assert one.why == "It names `tools/check --all`, which the project no longer has."
+
+
+def test_a_habit_is_proposed_only_with_commands_that_the_project_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    use(monkeypatch, sayings)
+    makefile = new_project(tmp_path / "project") / "Makefile"
+    makefile.write_text("check:\n\ttrue\n")
+    steps = tuple(Step("tool", command, "Bash") for command in ("make check", "make gone", "uv sync"))
+    put(makefile.parent, [(number, said("why?", f"s{number}", steps=steps)) for number in range(8)])
+    with Engine.open(makefile.parent) as engine:
+        passed(engine)
+        assert {one.text for one in proposed(engine)} == {"Run `make check`", "Run `uv sync`"}
+    makefile.write_text("gone:\n\ttrue\n")
+    with Engine.open(makefile.parent) as engine:
+        assert {one.text for one in proposed(engine)} == {"Run `make gone`", "Run `uv sync`"}
 
 
 def fact(text: str, first: float, kind: str = "statement") -> Candidate:

@@ -20,6 +20,7 @@ def test_symbols_files_and_modules_are_names(project: Project):
     keyword = KeywordIndex(project.db)
     assert known_names(keyword, ["carts", "add_tax", "money", "login", "read"]) == ("carts", "add_tax", "money")
     assert known_names(keyword, ["shop/money", "money/shop"]) == ("shop/money",), "what almost all paths have"
+    assert known_names(keyword, ["money/shop"], common=True) == ("money/shop",)
     assert known_names(keyword, ["first"]) == (), "a plain word, of which one symbol has the name"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import replace
 
@@ -14,11 +13,9 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import UsageError
 from cm_tui.model import Cancel, CommitPoint, PruneReport
-from cm_tui.model.dates import day
+from cm_tui.model.dates import day, length
 from cm_tui.model.history import SHORT_SHA
 
-_AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)", re.IGNORECASE)
-_SECONDS = {"h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000}
 _COUNTS = """
 WITH dropped AS (
     SELECT DISTINCT blob FROM file_span WHERE {where}
@@ -62,10 +59,10 @@ class Pruner:
         """Return the ordinal, and a note when it differs from the named revision."""
         if before is not None:
             return self._revisions.on_mainline(before)
-        age = _AGE.fullmatch((older_than or "").strip())
+        age = length(older_than or "", m="mo")
         if age is None:
             raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
-        since = int(time.time()) - int(age[1]) * _SECONDS[age[2].lower()]
+        since = int(time.time() - age)
         head = self._commits.head()
         # The first commit that is young enough: one with an absurd date after it takes nothing along.
         young = self._db.value("SELECT min(ord) FROM line_commit WHERE time >= ?", [since])

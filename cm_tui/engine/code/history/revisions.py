@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC
 
 from cm_tui.engine.code.history import missing_blobs
 from cm_tui.engine.code.history.commit_filter import ORDINAL
@@ -17,12 +17,12 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, ResolvedRevision
-from cm_tui.model.dates import day
+from cm_tui.model.dates import day, instant
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
-_NAME_ONE = "Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
+_NAME_ONE = "Name a branch, a tag, a commit, #17, a date such as 2024-05-01, or an age such as 2w."
 _A_DAY = 86_400
 _KEPT_PLACES = 1000
 _KEPT_ORDINALS = 200_000
@@ -75,10 +75,13 @@ class Revisions:
             return counted
         try:
             sha = self._repository.resolve(name)
-        except NotFoundError:
-            if not _DATE.fullmatch(name):
-                raise
-            return self._dated(revision, name, head)
+        except NotFoundError as error:
+            try:
+                # Commits are dated in UTC.
+                seconds = instant(name, "revision", zone=UTC)
+            except UsageError as wrong:
+                raise (wrong if _DATE.match(name) else error) from None
+            return self._dated(revision, name, int(seconds), head)
         return self._of_sha(revision, sha, head)
 
     def on_mainline(self, revision: str) -> tuple[int, str]:
@@ -165,13 +168,8 @@ class Revisions:
             self._ordinals = (head, ordinals) if len(ordinals) <= _KEPT_ORDINALS else (None, {})
         return ordinals
 
-    def _dated(self, asked: str, text: str, head: CommitPoint) -> ResolvedRevision:
+    def _dated(self, asked: str, text: str, seconds: int, head: CommitPoint) -> ResolvedRevision:
         """Find the last commit before everything that was made from a time on."""
-        try:
-            when = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise UsageError(f"{asked!r} is no date: {error}.", hint="Write it as 2024-05-01.") from error
-        seconds = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
         ordinal = self._last_before(seconds)
         found = self.commits.at(max(1, ordinal))
         assert found is not None

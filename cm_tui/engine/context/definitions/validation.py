@@ -43,7 +43,7 @@ _WORDS = {
 }
 _PATTERNS = {
     NAME: "letters, digits, - and _ are expected, 64 at most",
-    retrieval.SINCE: "a time back is expected, such as -7d, -3h or -30m",
+    retrieval.SINCE: "a time back is expected, such as -7d, 3h or 2 weeks",
     ingestion.DESTINATION: "a destination is expected: graph://, vector://, kv://, log:// or blob://",
     conditions.FIELD: "the name of a field is expected, such as task.text",
 }

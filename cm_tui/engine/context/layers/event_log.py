@@ -5,7 +5,6 @@ Reading begins with the last file of the journal, 16 MB at most; a note reports 
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections import deque
@@ -18,11 +17,10 @@ from cm_tui.engine.memory.projection.ingested import LOG
 from cm_tui.engine.platform.journal.event import ERASURE, MOVED, TRACES, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import UsageError
+from cm_tui.model.dates import length
 
 MOST = 20_000
 """Events that are looked at."""
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_SINCE = re.compile(r"-(\d{1,5})([smhdw])")
 _TOLD = ("prompt", "answer", "text", "hook", "paths", "source", "type", "title")
 _LONGEST = 400
 _BOUNDARIES = frozenset({"hook.prompt", "hook.stop"})
@@ -35,10 +33,10 @@ def seconds_back(since: str) -> float:
     Raises:
         UsageError: it is invalid.
     """
-    found = _SINCE.fullmatch(since)
-    if found is None:
+    seconds = length(since, m="min")
+    if seconds is None:
         raise UsageError(f"{since[:20]!r} is no time back.", hint="It looks like -7d, -3h or -30m.")
-    return int(found[1]) * _UNITS[found[2]]
+    return seconds
 
 
 class EventLog:

@@ -27,6 +27,8 @@ _LONGEST_BY = 80
 _ROWS = """
 SELECT change, kind, time, data, undone FROM narrator_event WHERE kind IN (?, ?) ORDER BY event, kind DESC
 """
+_MOST = 1_000
+"""Items of a list in an event."""
 _STAMP = "SELECT count(*), coalesce(max(event), 0), count(*) FILTER (undone) FROM narrator_event"
 _SHOWN = (
     "kind", "action", "text", "why", "scope", "target", "heading", "relation", "other", "other_place", "support",
@@ -34,7 +36,8 @@ _SHOWN = (
     "claims", "phrased_by",
 )  # fmt: skip
 """Fields of a proposal that an event contains: no state, and no quotes."""
-_EMPTY = {
+_PART = ("name", "value", "words")
+_EMPTY: Mapping[str, Any] = {
     "why": "", "heading": "", "other": "", "other_place": "", "support": 0, "sessions": 0, "first": 0.0, "last": 0.0,
     "confidence": 0.0, "parts": (),
 }  # fmt: skip
@@ -219,15 +222,32 @@ def read_worded(name: str, data: Mapping[str, Any]) -> tuple[NarratedProposal, N
 
 
 def read_shown(id_: str, data: object) -> NarratedProposal | None:
-    """Return the proposal in event data; None: invalid, as a journal may contain anything."""
+    """Return the proposal in event data without its malformed parts; None: it has no text, target, kind or action."""
     if not isinstance(data, Mapping):
         return None
-    found = {name: data[name] for name in _SHOWN if name in data}
-    try:
-        parts = [dict(zip(("name", "value", "words"), part, strict=True)) for part in found.get("parts", ())]
-        return _adapter().validate_python({**found, "parts": parts, "id": id_, "state": "waiting", "digest": ""})
-    except (ValidationError, ValueError, TypeError):
-        return None
+    found = {**_EMPTY, **{name: data[name] for name in _SHOWN if name in data and _is_bounded(data[name])}}
+    if isinstance(found["parts"], list):
+        found["parts"] = [dict(zip(_PART, one, strict=False)) for one in found["parts"] if isinstance(one, list)]
+    found |= {"id": id_, "state": "waiting", "digest": ""}
+    for _ in range(2):
+        try:
+            return _adapter().validate_json(json.dumps(found), strict=True)
+        except ValidationError as error:
+            wrong = {one["loc"][:2] for one in error.errors()}
+        for name in {str(place[0]) for place in wrong}:
+            value = found.pop(name, None)
+            if isinstance(value, list) and (name,) not in wrong:
+                found[name] = [one for at, one in enumerate(value) if (name, at) not in wrong]
+            elif name in _EMPTY:
+                found[name] = _EMPTY[name]
+    return None
+
+
+def _is_bounded(value: object) -> bool:
+    """Return whether a value is no number or list of absurd size: anyone may have written the event."""
+    return not (isinstance(value, int | float) and not abs(value) < 1e15) and not (
+        isinstance(value, list) and len(value) > _MOST
+    )
 
 
 def object_in(text: str) -> dict[str, Any]:

@@ -50,12 +50,16 @@ _INCLUDES = re.compile(
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
 _COMPUTED = ("CMakeLists.txt", "configure", "configure.ac", "Makefile.in", "Makefile.am", "BSDmakefile")
 """Files from which others make a Makefile."""
-_OTHER_FILE = frozenset(("-f", "--file", "--makefile", "-I", "--eval", "--justfile", "-d", "--working-directory"))
+_OTHER_FILE = frozenset(
+    ("-f", "--file", "--makefile", "-I", "--eval", "--justfile", "-d", "--working-directory", "-buildfile", "-find")
+)
 _FOLDER = frozenset(("-C", "--prefix", "--cwd", "--dir", "--directory"))
 _ANY_FOLDER = frozenset(("--filter", "-F", "--workspace", "-w", "--scope"))
 _EVERYWHERE = frozenset(("-r", "--recursive", "--workspaces", "-ws")) | _ANY_FOLDER
 _NPM_BUILTIN = frozenset(("test", "start", "stop", "restart"))
 _COMPOSER = listed("composer")
+_PARSED = frozenset(("package.json", "deno.json", "deno.jsonc", "noxfile.py", "build.xml"))
+"""Files whose text the pattern of inclusions does not fit."""
 
 
 class Runner(NamedTuple):
@@ -65,15 +69,20 @@ class Runner(NamedTuple):
     goes_up: bool = False
     """It looks in the folders above, too."""
     prefix: str = ""
-    """Of its tasks among those that stale memory knows; empty: tasks are found by their names."""
+    """Of its tasks among those that stale memory knows."""
+    pattern: str = ""
+    """Definition of a task in a file that is not parsed; `{}`: its name."""
 
 
 _RUNNERS = {
     "just": Runner(("justfile", "Justfile", ".justfile"), goes_up=True, prefix="just"),
     "make": Runner((*_MAKE, *_COMPUTED), prefix="make"),
     "composer": Runner(("composer.json",)),
-    "task": Runner(tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml")), goes_up=True),
+    "task": Runner(tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml")), goes_up=True, pattern=r"^\s{{1,8}}['\"]?{}['\"]?\s*:"),
     "npm": Runner(("package.json",), goes_up=True, prefix="npm run"),
+    "deno": Runner(("deno.json", "deno.jsonc", "package.json"), goes_up=True, pattern='"{}"'),
+    "nox": Runner(("noxfile.py",), pattern="{}"),
+    "ant": Runner(("build.xml",), goes_up=True, pattern="{}"),
 }  # fmt: skip
 _SAME = {"gmake": "make", "go-task": "task", "pnpm": "npm", "yarn": "npm", "bun": "npm"}
 
@@ -117,12 +126,11 @@ class ProjectCommands:
         core = core_of(words) or words
         if path := next((one for one in (words[0], core[0]) if "/" in one), ""):
             return self._has_file(path, place)
-        if _INTERPRETERS.fullmatch(core[0]) and "run" not in core[1:2]:
-            script = next((word for word in core[1:] if not word.startswith("-")), "")
-            return "/" not in script or _SCRIPT.fullmatch(script) is None or self._has_file(script, place)
         needed = wanted(core)
         if needed is None:
-            return True
+            is_script = _INTERPRETERS.fullmatch(core[0]) is not None
+            script = next((word for word in core[1:] if is_script and not word.startswith("-") and word != "run"), "")
+            return "/" not in script or _SCRIPT.fullmatch(script) is None or self._has_file(script, place)
         found = False
         for path in self._files(needed, place):
             text = self._text(path)
@@ -226,6 +234,10 @@ def wanted(words: Sequence[str]) -> Wanted | None:
             folder = value if option in _FOLDER else folder
         elif not word.startswith("-") and "=" not in word and not word.isdigit():
             plain.append(word)
+    if program == "nox":
+        # A session in a version of Python or with a parameter.
+        is_session = words[1:2] and words[1] in ("-s", "-e", "--session", "--sessions")
+        plain = [re.split(r"[-(]", word)[0] for word in plain if is_session]
     name = _task(program, plain)
     is_known = name is not None and (not name or _NAME.fullmatch(name))
     return Wanted(runner, name or "", folder, anywhere) if is_known else None
@@ -237,6 +249,8 @@ def _task(program: str, plain: Sequence[str]) -> str | None:
     is_run = first in ("run", "run-script", "rum") and bool(second)
     if program == "composer":
         return second if is_run else None if first in _COMPOSER else first or None
+    if program == "deno":
+        return second if first == "task" else None
     if program in ("npm", "pnpm", "yarn", "bun"):
         # `yarn run` and `bun run` also start programs of packages and files: those have no colon in them.
         name = second if is_run else first
@@ -250,7 +264,7 @@ def _is_open(path: str, text: str) -> bool:
     name = path.rpartition("/")[2]
     if name == "composer.json":
         return '"composer-plugin"' in text or '"allow-plugins"' in text
-    return name in _COMPUTED or (name != "package.json" and _INCLUDES.search(text) is not None)
+    return name in _COMPUTED or (name not in _PARSED and _INCLUDES.search(text) is not None)
 
 
 def _defines(path: str, text: str, one: Wanted) -> bool:
@@ -259,8 +273,9 @@ def _defines(path: str, text: str, one: Wanted) -> bool:
         return True
     if one.runner.prefix:
         return f"{one.runner.prefix} {one.name}" in defined_in(path, text.encode("utf-8", "replace"))
-    if not path.endswith(".json"):
-        return re.search(rf"^\s{{1,8}}['\"]?{re.escape(one.name)}['\"]?\s*:", text, re.MULTILINE) is not None
+    if one.runner.pattern:
+        names = {one.name, one.name.replace("-", "_")}
+        return any(re.search(one.runner.pattern.format(re.escape(name)), text, re.MULTILINE) for name in names)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

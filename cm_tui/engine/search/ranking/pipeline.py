@@ -107,9 +107,9 @@ class Searcher:
         """Stop background work; the store can be closed then."""
         self._prefetch.close()
 
-    def known_names(self, words: Sequence[str]) -> tuple[str, ...]:
+    def known_names(self, words: Sequence[str], *, common: bool = False) -> tuple[str, ...]:
         """Return the words that are names in the index, without a model."""
-        return known_names(self._keyword, words)
+        return known_names(self._keyword, words, common=common)
 
     # --- answering ---
 

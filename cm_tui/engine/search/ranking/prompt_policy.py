@@ -5,7 +5,8 @@
 3. Only words of follow-ups and of git ("yes, continue", "ja, mach weiter", "push it and open a PR"): no, also where a
    symbol of the project is called `push`.
 4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
-   words more.
+   words more. Words that are names now and then count in questions how, where and why, and next to another word that
+   carries meaning.
 5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
    login tests"); fewer where no index can be asked; six characters of a script without spaces: yes; less: no.
 """
@@ -24,8 +25,8 @@ _LONGEST = 4_000
 """Characters that the rules look at; a prompt that long is substantive anyway."""
 
 
-FindNames = Callable[[Sequence[str]], Collection[str] | None]
-"""Returns the words that are names in a project's index; None: no index."""
+FindNames = Callable[[Sequence[str], bool], Collection[str] | None]
+"""Returns the words that are names in a project's index, with True also those that are names now and then; None: no index."""
 _LEAST, _LEAST_UNCHECKED = 3, 2
 """Content words required in a question: without a known name, and without an index."""
 _OF_NAME = 3
@@ -43,7 +44,7 @@ class Verdict(NamedTuple):
     why: str
 
 
-_FOLLOW_UP, _PLAIN, _SMALL, _TASKS = map(word_list, ("follow_up", "plain", "small", "tasks"))
+_FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING = map(word_list, ("follow_up", "plain", "small", "tasks", "asking"))
 _FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
@@ -59,10 +60,10 @@ _CODE = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve))\Z")
-_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | STOP_WORDS
+_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS
 
 
-def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
+def classify(prompt: str, find_names: FindNames = lambda *_: None) -> Verdict:
     """Return whether a prompt gets context.
 
     Args:
@@ -85,7 +86,8 @@ def classify(prompt: str, find_names: FindNames = lambda _: None) -> Verdict:
 def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict:
     """Return the verdict on a prompt that has nothing written as code."""
     unspaced = len(_UNSPACED.findall(_FOLLOW_UP_UNSPACED.sub("", text)))
-    is_question = text.endswith(("?", "？"))
+    asks = words[0] in _ASKING
+    is_question = asks or text.endswith(("?", "？"))
     meaning = [word for word in dict.fromkeys(words) if _has_meaning(word, is_question)]
     if not meaning and not unspaced:
         return Verdict(False, "goes on with what was said")
@@ -93,7 +95,8 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     is_task = not is_question and not _TASKS.isdisjoint(words)
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
     is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) >= least
-    names = () if is_enough else find_names([word for word in meaning if word not in _TASKS])
+    is_about = asks or (len(meaning) > 1 and not is_answer)
+    names = () if is_enough else find_names([word for word in meaning if word not in _TASKS], is_about)
     if names is None:
         is_enough = len(meaning) >= _LEAST_UNCHECKED + is_answer - is_task
     elif names and len(meaning) + _OF_NAME * len(names) >= least:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
-from cm_tui.engine.search.ranking.keyword import KeywordIndex, Term
+from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from cm_tui.engine.search.ranking.narrowed import Narrowed
 from cm_tui.engine.search.ranking.near_names import NearNames
 from cm_tui.model import CODE, Suggestion
@@ -62,26 +62,27 @@ _NAME_SHARE = 1 / 3
 """Of the passages with a word, the share that has it in path or title; a word of plain English is mostly in bodies."""
 _MOST = 1 / 2
 """Highest share of passages with a name: a more frequent one is not telling."""
+_COMMON_SHARE = 1 / 20
+"""The same for a word that the prompt is about otherwise, as in a question how it works."""
 _FEW = 20
 """Passages that a name may be in however few there are."""
 _LOOKED_UP = 8
 _NAMED = [FIELDS.index("path"), FIELDS.index("title")]
 
 
-def known_names(keyword: KeywordIndex, words: Sequence[str]) -> tuple[str, ...]:
+def known_names(keyword: KeywordIndex, words: Sequence[str], *, common: bool = False) -> tuple[str, ...]:
     """Return the words that are names, in the given order.
 
     Args:
         keyword: the project's keyword index.
         words: the first eight are looked up as a whole; of a path, its last part.
+        common: also those that are mostly in bodies, or in most passages.
     """
     wholes = {word: terms[0] for word in words[:_LOOKED_UP] if (terms := tokens.split(word.rpartition("/")[2]))}
     documents, found = keyword.documents_and_terms(list(wholes.values()), None)
-    names = {term.text for term in found if _is_name(term, len(documents.ids))}
+    passages = len(documents.ids)
+    few, most, share = (2, passages, _COMMON_SHARE) if common else (1, max(_FEW, _MOST * passages), _NAME_SHARE)
+    counts = {term.text: term.postings.counts for term in found}
+    named = {text: int(rows[:, _NAMED].any(axis=1).sum()) for text, rows in counts.items()}
+    names = {text for text, times in named.items() if few <= times <= most and times >= share * len(counts[text])}
     return tuple(word for word, whole in wholes.items() if whole in names)
-
-
-def _is_name(term: Term, passages: int) -> bool:
-    counts = term.postings.counts
-    named = int(counts[:, _NAMED].any(axis=1).sum())
-    return 0 < named <= max(_FEW, _MOST * passages) and named >= _NAME_SHARE * len(counts)

@@ -9,9 +9,10 @@ from pydantic import Field
 from cm_tui.engine.context.definitions.shapes.base import File, Name, Scalar, Shape, Text, Tokens
 from cm_tui.engine.context.definitions.shapes.conditions import Condition, FieldName
 from cm_tui.model import Section
+from cm_tui.model.dates import LENGTH
 
 Limit = Annotated[int, Field(ge=1, le=1_000)]
-SINCE = r"^-\d{1,5}[smhdw]$"
+SINCE = f"^{LENGTH}$"
 Since = Annotated[str, Field(pattern=SINCE)]
 """How far back: `-7d`, `-3h`, `-30m`."""
 
