@@ -264,6 +264,7 @@ class ProjectPool:
 
     def rest(self) -> None:
         """Return freed memory of projects that are not asked now; of idle ones, release caches: the system has the files."""
+        has_rested = False
         for project in self.opened():
             with self._changed:
                 unused = self._clock.monotonic() - project.used
@@ -275,14 +276,18 @@ class ProjectPool:
                 if rests:
                     project.engine.rest()
                     project.rested = project.used
+                    has_rested = True
                 else:
                     project.engine.settle()
                 project.settled = project.used
             finally:
                 self._release(project.store)
         if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
-            # Background work of a closed project has released it; its parts refer to each other.
+            # Background work of a closed project has released it.
             self._closed_at = None
+            has_rested = True
+        if has_rested:
+            # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
             memory.give_back()
 

@@ -8,7 +8,7 @@ import pytest
 
 from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.database import LOG, Database
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 
@@ -67,7 +67,8 @@ def test_freed_memory_is_returned_once_after_requests_and_caches_stay(
     monkeypatch.setattr(Database, "let_go_of_blocks", lambda _: done.append("caches"))
     clock = FakeClock()
     pool, where = ProjectPool(clock), ProjectRef(str(make_project(tmp_path / "shop")))
-    with pool.acquire(where):
+    with pool.acquire(where) as project:
+        project.engine._db.set_meta("seen", "1")
         clock.advance(_REST_S)
         pool.rest()
     pool.rest()
@@ -76,8 +77,11 @@ def test_freed_memory_is_returned_once_after_requests_and_caches_stay(
     pool.rest()
     pool.rest()
     assert done == ["settle"]
+    assert (project.store / LOG).exists()
     clock.advance(_REST_S)
     pool.rest()
     pool.rest()
     assert done == ["settle", "settle", "caches"]
+    # Pending writes are in memory, too.
+    assert not (project.store / LOG).exists()
     pool.close()

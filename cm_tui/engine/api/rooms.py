@@ -159,12 +159,9 @@ class Rooms:
     @in_process
     def rest(self) -> None:
         """Release caches."""
-        from cm_tui.engine.platform.store import memory
-
         self._db.settle()
         self._db.shrink()
         self._db.let_go_of_blocks()
-        memory.give_back()
 
     def _of_one_generation(self, answer: Callable[[], R]) -> R:
         """Return a response read from one state of the index, with its number if it has a field for it."""

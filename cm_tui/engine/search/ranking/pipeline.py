@@ -285,8 +285,9 @@ class Searcher:
         if self._config.embedding.provider == "none":
             # None will come: it is not a matter of waiting.
             return None, SWITCHED_OFF
-        if not covered and total:
-            return None, "no passage has a vector yet"
+        if not covered:
+            # Without passages, the model would be loaded for nothing.
+            return None, "no passage has a vector yet" if total else ""
         try:
             asked = np.stack([provider.embed_query(text) for text in query.spoken])
         except ModelError as error:
