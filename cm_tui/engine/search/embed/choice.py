@@ -66,7 +66,6 @@ def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
     """Return the provider for prose; None: the configured one is used for prose, too.
 
     It is bundled and runs locally, even if code is sent to an endpoint, as prose must not leave the machine.
-    machine alone.
     """
     if config.provider in {"fastembed", "none"}:
         return None

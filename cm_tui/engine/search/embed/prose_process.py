@@ -19,19 +19,21 @@ from cm_tui.engine.search.embed.worker_process import EmbeddingProcess
 MANY = 64
 """From so many texts on a process is worth its start, of a second."""
 MOST_PROCESSES = 2
+_PIECE = 4
+"""Texts for a process at once: they differ in length, and each process gets the next ones as it is free."""
 IDLE_S = 20.0
 """Idle time after which it ends."""
 _log = logging.getLogger(__name__)
 
 
 class ProseBeside:
-    """The model of prose for passages: another process embeds large batches, this one small ones."""
+    """The model of prose for passages: other processes embed large batches, this one small ones."""
 
     dimensions = DIMENSIONS
-    batch = ProseProvider.batch
 
     def __init__(self, own: ProseProvider) -> None:
         self.fingerprint = own.fingerprint
+        self.batch = own.batch
         self.left = 0
         """Estimated number of texts to come."""
         self._own = own
@@ -55,14 +57,16 @@ class ProseBeside:
             if self._process is None and self.left < MANY:
                 return self._own.embed(texts)
             if self._process is None:
-                self._process = EmbeddingProcess("prose")
+                size = min(MOST_PROCESSES, os.cpu_count() or 1)
+                self._process = EmbeddingProcess("prose", size)
+                self.batch = self._own.batch * size
                 atexit.register(self._process.close)
             self._used = time.monotonic()
             vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-            self._process.prepare(texts, self.batch)
+            self._process.prepare(texts, _PIECE)
             missing = self._process.take(texts, vectors)
             if missing:
-                _log.warning("the process that embeds prose was lost: this one does its work")
+                _log.warning("a process that embeds prose was lost: this one does its work")
                 self._end()
         if missing:
             vectors[missing] = self._own.embed([texts[position] for position in missing])
@@ -87,6 +91,7 @@ class ProseBeside:
 
     def _end(self) -> None:
         process, self._process = self._process, None
+        self.batch = self._own.batch
         if process is not None:
             atexit.unregister(process.close)
             process.close()
